@@ -1,0 +1,51 @@
+# Everything runs from .venv, which `make install` creates; only python3 with its venv module is needed.
+PYTHON ?= python3
+TEST_WORKERS ?= 2
+
+BIN := .venv/bin
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
+INSTALLED := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install train test test-slow check format benchmark hooks clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|' 2>/dev/null \
+		|| grep -E '^[a-z-]+:.*## ' Makefile
+
+install: $(INSTALLED) ## create .venv with deepcrib and everything it uses; again only when its versions change
+
+# torch comes first and alone: it is by far the largest, and its version decides those of others.
+$(INSTALLED): pyproject.toml constraints.txt
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	$(PIP_INSTALL) torch
+	$(PIP_INSTALL) -e '.[all]'
+	touch $@
+
+train: install ## train the quick agent and measure it
+	$(BIN)/deepcrib train experiment=quick
+
+test: install ## run the test suite
+	$(BIN)/pytest -n $(TEST_WORKERS) --dist worksteal
+
+test-slow: install ## run the tests that take half a minute or more each
+	$(BIN)/pytest -m slow
+
+check: install ## lint, formatting and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: install ## repair what ruff can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+benchmark: install ## games and training iterations a second on this machine
+	$(BIN)/deepcrib benchmark
+
+hooks: install ## run `make check` before every commit
+	$(BIN)/pre-commit install
+
+clean: ## remove .venv and caches, never outputs/
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find deepcrib tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,50 @@
+"""What an agent is: two batched choices, and optionally the probabilities behind them."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.errors import UserError
+from deepcrib.observations import DiscardObservation, PlayObservation
+
+
+class AgentError(UserError):
+    """An agent that does not exist, cannot be made as asked, or cannot do what is asked of it."""
+
+
+class Agent(Protocol):
+    """A player of N games at once. It keeps no memory between calls: observations hold all that it may use."""
+
+    name: str
+    num_players: frozenset[int]
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions, indices of `rules.discard_slots`."""
+        ...
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots 0..3 of cards that may be played."""
+        ...
+
+
+@runtime_checkable
+class HasProbabilities(Protocol):
+    """An agent that can also say how likely each of its choices was."""
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] (5 with three or four players), rows summing to 1."""
+        ...
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4], rows summing to 1, 0 on what may not be played."""
+        ...
+
+
+def require_players(agent: Agent, num_players: int) -> None:
+    """Refuse an agent that was not made for so many players."""
+    if num_players not in agent.num_players:
+        supported = ", ".join(map(str, sorted(agent.num_players)))
+        raise AgentError(f"agent {agent.name} plays with {supported} players, not {num_players}")

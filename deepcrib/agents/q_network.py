@@ -1,0 +1,178 @@
+"""The learning agent: values of every legal choice from two Q-networks, chosen epsilon-greedily."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import torch
+from numba import prange
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import Agent, AgentError
+from deepcrib.checkpoints import load_weights
+from deepcrib.encoders import compact_discard, compact_play
+from deepcrib.kernels import jit
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.randomness import below, uniform
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE
+
+NUM_DISCARDS = len(DISCARD_SLOTS_6)
+CHUNK = 1024
+"""Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
+DEVICE_CHUNK = 131072
+
+
+class Encoder(Protocol):
+    """What a Q-function needs of `encoders`."""
+
+    def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str) -> torch.Tensor:
+        """float32 [M, width] of compact states int8 [M, K] and actions int8 [M]."""
+        ...
+
+
+class QFunction:
+    """A network with the encoder of its input: values of (compact state, action) pairs."""
+
+    def __init__(self, encoder: Encoder, network: torch.nn.Module, device: torch.device | str = "cpu") -> None:
+        self.encoder = encoder
+        self.device = torch.device(device)
+        self.network = network.to(self.device)
+        self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
+
+    def values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
+        """[M] values, in the units of the return that the network was trained on (points)."""
+        values = np.empty(len(states), dtype=np.float32)
+        was_training = self.network.training
+        self.network.eval()
+        with torch.inference_mode():
+            for start in range(0, len(states), self._chunk):
+                part = slice(start, start + self._chunk)
+                rows = self.encoder.encode(states[part], actions[part], self.device)
+                values[part] = self.network(rows).cpu().numpy()
+        self.network.train(was_training)
+        return values
+
+    def all_values(self, states: NDArray[np.int8], legal: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """[N, A] values of every legal action [N, A] of states [N, K]; -inf for the others."""
+        values = np.full(legal.shape, -np.inf, dtype=np.float32)
+        rows, actions = np.nonzero(legal)
+        values[rows, actions] = self.values(states[rows], actions.astype(np.int8))
+        return values
+
+
+class QNetworkAgent:
+    """Plays the highest-valued choice, or with probability epsilon any legal one; for two players.
+
+    Either function may be None where another agent takes those decisions (`discards_by`).
+    """
+
+    num_players = frozenset({2})
+
+    def __init__(
+        self,
+        discard_q: QFunction | None,
+        play_q: QFunction | None,
+        epsilon: float = 0.0,
+        *,
+        name: str = "q_network",
+        discards_by: Agent | None = None,
+    ) -> None:
+        if not 0 <= epsilon <= 1:
+            raise AgentError(f"epsilon={epsilon}: expected 0 to 1")
+        self.name = name
+        self.discard_q = discard_q
+        self.play_q = play_q
+        self.epsilon = epsilon
+        self.discards_by = discards_by
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        if self.discards_by is not None:
+            return self.discards_by.discard(observation)
+        return _choose(self.discard_values(observation), observation.key, self.epsilon)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots; a forced card costs no evaluation."""
+        legal = observation.legal
+        values = np.where(legal, np.float32(0), np.float32(-np.inf))
+        open_rows = np.flatnonzero(legal.sum(axis=1) > 1)
+        values[open_rows] = self._play_values(observation.take(open_rows), legal[open_rows])
+        return _choose(values, observation.key, self.epsilon)
+
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float32]:
+        """[N, 15] values of the discards."""
+        if self.discard_q is None:
+            raise AgentError(f"agent {self.name} has no discard network")
+        states = compact_discard(observation)
+        return self.discard_q.all_values(states, np.ones((len(states), NUM_DISCARDS), dtype=bool))
+
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float32]:
+        """[N, 4] values of the plays, -inf where a slot may not be played."""
+        return self._play_values(observation, observation.legal)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: epsilon spread evenly, the rest on the highest value."""
+        if self.discards_by is not None:
+            return self.discards_by.discard_probabilities(observation)  # type: ignore[attr-defined]
+        return epsilon_greedy(self.discard_values(observation), self.epsilon)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value."""
+        return epsilon_greedy(self.play_values(observation), self.epsilon)
+
+    def _play_values(self, observation: PlayObservation, legal: NDArray[np.bool_]) -> NDArray[np.float32]:
+        if self.play_q is None:
+            raise AgentError(f"agent {self.name} has no play network")
+        return self.play_q.all_values(compact_play(observation), legal)
+
+
+def load_agent(path: str, device: str = "cpu", epsilon: float = 0.0, discards: Agent | None = None) -> QNetworkAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
+    checkpoint = load_weights(path, device)
+    functions = []
+    for encoder, network in (
+        (checkpoint.discard_encoder, checkpoint.discard_network),
+        (checkpoint.play_encoder, checkpoint.play_network),
+    ):
+        functions.append(QFunction(encoder, network, device) if encoder and network else None)
+    return QNetworkAgent(functions[0], functions[1], epsilon, name=str(path), discards_by=discards)
+
+
+def epsilon_greedy(values: NDArray[np.float32], epsilon: float) -> NDArray[np.float64]:
+    """[N, A] probabilities of an epsilon-greedy choice among values [N, A] (-inf: not legal)."""
+    legal = np.isfinite(values)
+    probabilities = epsilon * legal / legal.sum(axis=1, keepdims=True)
+    probabilities[np.arange(len(values)), values.argmax(axis=1)] += 1 - epsilon
+    return probabilities
+
+
+def _choose(values: NDArray[np.float32], keys: NDArray[np.uint64], epsilon: float) -> NDArray[np.int8]:
+    choices = np.empty(len(values), dtype=np.int8)
+    _choose_rows(values, keys, epsilon, choices)
+    return choices
+
+
+@jit
+def _choose_one(values: np.ndarray, key: int, epsilon: float) -> int:
+    best = 0
+    num_legal = 0
+    for action in range(len(values)):
+        if values[action] > -np.inf:
+            num_legal += 1
+            if values[action] > values[best]:
+                best = action
+    if uniform(key, 0) < epsilon:
+        skip = below(key, 1, num_legal)
+        for action in range(len(values)):
+            if values[action] > -np.inf:
+                if skip == 0:
+                    return action
+                skip -= 1
+    return best
+
+
+@jit(parallel=True)
+def _choose_rows(values: np.ndarray, keys: np.ndarray, epsilon: float, choices: np.ndarray) -> None:
+    for r in prange(len(values)):
+        choices[r] = _choose_one(values[r], keys[r], epsilon)

@@ -1,0 +1,99 @@
+"""The scripted agents `random`, `deterministic` and `greedy`: `policies` over batches of observations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from deepcrib.cards import rank_of
+from deepcrib.kernels import jit
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import MAX_SERIES, POLICIES, count_choices, discard_choices, pick, play_choices
+from deepcrib.rules import HAND_SIZE, discard_slots
+
+
+class ScriptedAgent:
+    """A player of `policies.POLICIES`, by name, for two to four players."""
+
+    num_players = frozenset({2, 3, 4})
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.policy = POLICIES[name]
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return _pick_rows(self._discard_masks(observation), observation.key)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return _pick_rows(self._play_masks(observation), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15 or 5]: uniform over the choices that the policy is indifferent between."""
+        return _uniform(self._discard_masks(observation), len(discard_slots(observation.hand.shape[1])))
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: uniform over the choices that the policy is indifferent between."""
+        return _uniform(self._play_masks(observation), HAND_SIZE)
+
+    def _discard_masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
+        masks = np.empty(len(observation), dtype=np.int64)
+        _discard_masks(self.policy, observation.hand, masks)
+        return masks
+
+    def _play_masks(self, observation: PlayObservation) -> NDArray[np.int64]:
+        masks = np.empty(len(observation), dtype=np.int64)
+        o = observation
+        _play_masks(self.policy, o.hand, o.history, o.series_start, o.count, masks)
+        return masks
+
+
+def _uniform(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float64]:
+    chosen = (masks[:, None] >> np.arange(num_choices)) & 1
+    return chosen / chosen.sum(axis=1, keepdims=True)
+
+
+def _pick_rows(masks: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
+    choices = np.empty(len(masks), dtype=np.int8)
+    _pick_parallel(masks, keys, choices)
+    return choices
+
+
+@jit(parallel=True)
+def _pick_parallel(masks: np.ndarray, keys: np.ndarray, choices: np.ndarray) -> None:
+    for r in prange(len(masks)):
+        # An agent that may not act at all gets an action that the engine refuses.
+        choices[r] = pick(masks[r], keys[r]) if count_choices(masks[r]) else -1
+
+
+@jit(parallel=True)
+def _discard_masks(policy: int, hands: np.ndarray, masks: np.ndarray) -> None:
+    for r in prange(len(hands)):
+        masks[r] = discard_choices(policy, hands[r])
+
+
+@jit
+def _play_mask(policy: int, hand: np.ndarray, history: np.ndarray, start: int, count: int) -> int:
+    series = np.empty(MAX_SERIES, dtype=np.int8)
+    n = 0
+    for k in range(start, len(history)):
+        if history[k] < 0:
+            break
+        series[n] = rank_of(history[k])
+        n += 1
+    return play_choices(policy, hand, series, n, count)
+
+
+@jit(parallel=True)
+def _play_masks(
+    policy: int,
+    hands: np.ndarray,
+    histories: np.ndarray,
+    starts: np.ndarray,
+    counts: np.ndarray,
+    masks: np.ndarray,
+) -> None:
+    for r in prange(len(hands)):
+        masks[r] = _play_mask(policy, hands[r], histories[r], starts[r], counts[r])

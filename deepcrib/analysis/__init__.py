@@ -1,0 +1,1 @@
+"""Results turned into tables and figures."""

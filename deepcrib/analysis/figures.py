@@ -1,0 +1,47 @@
+"""Figures of a run, drawn with matplotlib (an optional dependency: without it they are left out)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BIN_WIDTH = 0.25
+"""Height of a cell of the density, points."""
+
+
+def predicted_against_true(
+    predicted: np.ndarray, true: np.ndarray, title: str = "Predicted against true value"
+) -> Figure | None:
+    """Figures 5 and 6 of Bélanger et al. 2019: density of the predictions at each true value, and their mean.
+
+    predicted float [N], true int [N], points. A column is shaded by shares of the hands of its true value, so
+    that rare values are as readable as frequent ones. None when matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return None
+    values = np.unique(true)
+    edges = np.arange(
+        np.floor(min(predicted.min(), 0)), np.ceil(max(predicted.max(), true.max())) + 1, BIN_WIDTH
+    )
+    shares = np.zeros((len(edges) - 1, int(values[-1]) + 1))
+    for value in values:
+        heights, _ = np.histogram(predicted[true == value], edges)
+        shares[:, value] = heights / heights.sum()
+    means = [predicted[true == value].mean() for value in values]
+
+    figure = Figure(figsize=(8, 6), layout="constrained")
+    axes = figure.add_subplot()
+    columns = np.arange(shares.shape[1] + 1) - 0.5
+    mesh = axes.pcolormesh(columns, edges, np.ma.masked_equal(shares, 0), cmap="Blues", vmin=-0.1, vmax=1)
+    axes.plot([0, values[-1]], [0, values[-1]], color="0.4", linewidth=0.8, label="exact")
+    axes.plot(values, means, "o", color="tab:red", markersize=3, label="mean prediction")
+    axes.set(xlabel="true value (points)", ylabel="predicted value (points)", title=title)
+    axes.legend(loc="upper left")
+    figure.colorbar(mesh, ax=axes, label="share of the hands of this true value")
+    return figure

@@ -1,0 +1,100 @@
+"""Figures as rich tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+
+from deepcrib.evaluation.evaluate import KINDS, ROLES, Evaluation
+from deepcrib.evaluation.hands import HandsWon
+
+
+def percent(share: float, low: float, high: float) -> str:
+    """`53.5% [53.2, 53.8]`: a share with its 95% interval."""
+    return f"{100 * share:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table of text: the first column left-aligned, the others right-aligned."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def win_rates_table(title: str, evaluations: Mapping[str, Evaluation]) -> Table:
+    """One row an opponent: win rate with its interval, games, points a hand."""
+    rows = [
+        (
+            opponent,
+            percent(figures.win_rate, figures.ci_low, figures.ci_high),
+            f"{figures.games:,}",
+            f"{figures.points_per_hand:.2f}",
+            f"{figures.opponent_points_per_hand:.2f}",
+            f"{figures.hands_per_game:.2f}",
+        )
+        for opponent, figures in evaluations.items()
+    ]
+    columns = ("opponent", "win rate [95%]", "games", "points a hand", "opponent's", "hands a game")
+    return plain_table(title, columns, rows)
+
+
+def hands_table(title: str, results: Mapping[str, HandsWon]) -> Table:
+    """One row an opponent: share of hands won on play points, ties, margin."""
+    rows = [
+        (
+            opponent,
+            percent(result.win_rate, result.ci_low, result.ci_high),
+            f"{result.hands:,}",
+            f"{100 * result.ties / result.hands:.1f}%",
+            f"{result.margin:+.3f}",
+        )
+        for opponent, result in results.items()
+    ]
+    return plain_table(title, ("opponent", "hands won [95%]", "hands", "ties", "play points a hand"), rows)
+
+
+def match_table(title: str, figures: Evaluation) -> Table:
+    """All figures of one match but the points by role."""
+    unit = "over pairs" if figures.duplicate else "Wilson"
+    loss = figures.games - figures.wins
+    per_second = f"{figures.games / figures.seconds:,.0f}" if figures.seconds > 0 else "-"
+    rows = [
+        (f"win rate [95%, {unit}]", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
+        (
+            "win rate [95%, normal, by game]",
+            percent(figures.win_rate, figures.normal_low, figures.normal_high),
+        ),
+        ("wins - losses", f"{figures.wins:,} - {loss:,}"),
+        ("win rate dealing first / second", _first_second(figures)),
+        ("skunks for - against", f"{figures.skunks:,} - {figures.skunks_against:,}"),
+        ("game points for - against", f"{figures.game_points:,} - {figures.game_points_against:,}"),
+        ("points a hand, agent / opponent", _pair(figures.points_per_hand, figures.opponent_points_per_hand)),
+        ("mean margin (points a game)", f"{figures.margin:+.2f}"),
+        ("hands a game", f"{figures.hands_per_game:.2f}"),
+        ("seconds (games a second)", f"{figures.seconds:.2f} ({per_second})"),
+    ]
+    return plain_table(title, ("figure", "value"), rows)
+
+
+def points_table(title: str, figures: Evaluation) -> Table:
+    """Mean points by role and kind, the agent's above the opponent's."""
+    rows = []
+    for player, points in (("agent", figures.points), ("opponent", figures.opponent_points)):
+        for role in reversed(ROLES):
+            kinds = points[role]
+            cells = [f"{kinds[kind]:.2f}" if kind in kinds else "-" for kind in KINDS]
+            rows.append((f"{player} as {role}", *cells, f"{sum(kinds.values()):.2f}"))
+    return plain_table(title, ("points when counted", *KINDS, "total"), rows)
+
+
+def _pair(first: float, second: float) -> str:
+    return f"{first:.2f} / {second:.2f}"
+
+
+def _first_second(figures: Evaluation) -> str:
+    rates = (figures.first_deal_win_rate, figures.second_deal_win_rate)
+    return " / ".join("-" if rate is None else f"{100 * rate:.1f}%" for rate in rates)

@@ -1,0 +1,99 @@
+"""`deepcrib <job> [task] [name=value ...]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from deepcrib import __version__
+from deepcrib.errors import OptionError, UserError
+from deepcrib.jobs import JOBS, Job
+from deepcrib.jobs.console import error_line
+
+WRONG_CALL, INTERRUPTED = 2, 130  # exit codes; 130 is what a shell reports after Ctrl-C
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command (by default that of the command line) and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words)
+    except UserError as error:
+        error_line(str(error))
+        return WRONG_CALL
+    except KeyboardInterrupt:
+        error_line("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        sys.stderr.close()
+        return 0
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        from deepcrib.jobs.help import print_overview
+
+        print_overview()
+        return 0
+    if words[0] in ("-V", "--version"):
+        print(f"deepcrib {__version__}")
+        return 0
+    job = _find_job(words[0])
+    arguments = _parser(job).parse_intermixed_args(words[1:])
+    if arguments.help:
+        from deepcrib.jobs.help import print_job
+
+        print_job(job)
+        return 0
+    overrides = _with_task(job, arguments.words)
+    flags = [
+        *(["--cfg", arguments.cfg] if arguments.cfg else []),
+        *(["--resolve"] if arguments.resolve else []),
+        *(["--package", arguments.package] if arguments.package else []),
+    ]
+    from deepcrib.jobs.launch import Call, launch
+
+    return launch(job, Call(overrides, arguments.multirun, arguments.config_dir, flags))
+
+
+def _find_job(word: str) -> Job:
+    if word in JOBS:
+        return JOBS[word]
+    close = get_close_matches(word, JOBS, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    raise OptionError(f"unknown job {word}: {hint}expected one of {', '.join(JOBS)}")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage on several lines."""
+        raise OptionError(f"{self.prog}: {message} (see deepcrib {self.prog} --help)")
+
+
+def _parser(job: Job) -> argparse.ArgumentParser:
+    """The part of Hydra's command line that a job takes."""
+    parser = _Parser(prog=job.name, add_help=False, allow_abbrev=False)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("-m", "--multirun", action="store_true")
+    parser.add_argument("-cd", "--config-dir")
+    parser.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
+    parser.add_argument("-p", "--package")
+    parser.add_argument("--resolve", action="store_true")
+    return parser
+
+
+def _with_task(job: Job, words: Sequence[str]) -> list[str]:
+    """Turn the bare word of a task into its override; refuse any other word that is no override."""
+    bare = [word for word in words if "=" not in word and not word.startswith("~")]
+    overrides = [word for word in words if word not in bare]
+    if not bare:
+        return overrides
+    if bare[0] not in job.tasks or len(bare) > 1:
+        wrong = bare[0] if bare[0] not in job.tasks else bare[1]
+        tasks = f"one of the tasks {', '.join(job.tasks)}, then " if job.tasks else ""
+        raise OptionError(f"{job.name}: cannot read {wrong!r}: expected {tasks}options as name=value")
+    return [f"task={bare[0]}", *overrides]

@@ -1,0 +1,23 @@
+"""Observations -> network input: compact storage form, encoders, and the spec of every channel."""
+
+from deepcrib.encoders.discard import DISCARD_ENCODERS, DiscardEncoder, make_discard_encoder
+from deepcrib.encoders.expansion import expand
+from deepcrib.encoders.play import PLAY_ENCODERS, PlayEncoder, make_play_encoder
+from deepcrib.encoders.spec import Block, Spec
+from deepcrib.encoders.states import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
+
+__all__ = [
+    "DISCARD_COLUMNS",
+    "DISCARD_ENCODERS",
+    "PLAY_COLUMNS",
+    "PLAY_ENCODERS",
+    "Block",
+    "DiscardEncoder",
+    "PlayEncoder",
+    "Spec",
+    "compact_discard",
+    "compact_play",
+    "expand",
+    "make_discard_encoder",
+    "make_play_encoder",
+]

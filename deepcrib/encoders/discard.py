@@ -1,0 +1,253 @@
+"""Encoders of a discard: the four cards kept, in most the two thrown, and the role."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numba import prange
+
+from deepcrib.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
+from deepcrib.encoders.expansion import ROWS_PER_TASK, expand
+from deepcrib.encoders.spec import (
+    COUNT,
+    FLAG,
+    ONE_HOT,
+    RANK_CHANNELS,
+    SCALAR,
+    SUIT_CHANNELS,
+    Spec,
+    SpecBuilder,
+)
+from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
+from deepcrib.kernels import jit
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, MAX_SCORE
+
+DISCARD_ENCODERS = ("basic", "full", "afterstate")
+NUM_THROWN = 2
+_BASIC, _FULL, _AFTERSTATE = range(3)
+# Blocks in the order of the `starts` that kernels receive; -1 marks a block that the encoder lacks.
+_BLOCKS = (
+    "kept_ranks",
+    "kept_suits",
+    "thrown_ranks",
+    "thrown_suits",
+    "kept_rows",
+    "flush",
+    "nobs",
+    "own_crib",
+    "other_crib",
+    "crib_pair",
+    "crib_suited",
+    "crib_jack",
+    "dealer",
+    "own_score",
+)
+(
+    _KEPT_RANKS,
+    _KEPT_SUITS,
+    _THROWN_RANKS,
+    _THROWN_SUITS,
+    _KEPT_ROWS,
+    _FLUSH,
+    _NOBS,
+    _OWN_CRIB,
+    _OTHER_CRIB,
+    _CRIB_PAIR,
+    _CRIB_SUITED,
+    _CRIB_JACK,
+    _DEALER,
+    _OWN_SCORE,
+) = range(len(_BLOCKS))
+# Index columns without the options: 4 ranks + 4 suits; + 2 ranks + 2 suits; see _afterstate_row.
+_COLUMNS = (8, 12, 19)
+
+
+class DiscardEncoder:
+    """Turns compact discard states and actions into network input; see `spec` for the channels.
+
+    A card -1 in a state is an absent one: pretraining shows four kept cards and no thrown ones.
+    """
+
+    def __init__(self, name: str, dealer: bool = True, scores: bool = False) -> None:
+        """`name` is one of DISCARD_ENCODERS; `dealer` and `scores` add their channels."""
+        if name not in DISCARD_ENCODERS:
+            expected = ", ".join(DISCARD_ENCODERS)
+            raise ValueError(f"unknown discard encoder {name!r} (expected one of {expected})")
+        self.name = name
+        self.dealer = dealer
+        self.scores = scores
+        self.spec = _discard_spec(name, dealer, scores)
+        self.width = self.spec.width
+        self._kind = DISCARD_ENCODERS.index(name)
+        self._scales = self.spec.scales
+        self._starts = np.array([self.spec.start(block) for block in _BLOCKS], dtype=np.int64)
+        self.columns = _COLUMNS[self._kind] + ("dealer" in self.spec) + len(self._scales)
+
+    def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """int16 [M, columns] of compact states int8 [M, 9] with discard actions int8 [M] in 0..14."""
+        columns = np.empty((len(states), self.columns), dtype=np.int16)
+        if len(states) < 2 * ROWS_PER_TASK:
+            _encode_range(self._kind, self._starts, states, actions, columns, 0, len(states))
+        else:
+            _encode_parallel(self._kind, self._starts, states, actions, columns)
+        return columns
+
+    def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:
+        """float32 [M, width] of index columns."""
+        return expand(indices, self.width, self._scales, device)
+
+    def encode(
+        self, states: np.ndarray, actions: np.ndarray, device: torch.device | str = "cpu"
+    ) -> torch.Tensor:
+        """float32 [M, width] of compact states int8 [M, 9] with discard actions int8 [M]."""
+        return self.expand(self.indices(states, actions), device)
+
+
+def make_discard_encoder(name: str, dealer: bool = True, scores: bool = False) -> DiscardEncoder:
+    """`basic` or `full` of Bélanger et al. 2019 (section 3.6.3), or our `afterstate` (with dealer flag)."""
+    return DiscardEncoder(name, dealer, scores)
+
+
+def _discard_spec(name: str, dealer: bool, scores: bool) -> Spec:
+    builder = SpecBuilder()
+    if name == "afterstate":
+        _add_afterstate_blocks(builder)
+    else:
+        builder.add("kept_ranks", COUNT, RANK_CHANNELS, "ranks of the four cards kept")
+        builder.add("kept_suits", COUNT, SUIT_CHANNELS, "suits of the four cards kept")
+    if name == "full":
+        builder.add("thrown_ranks", COUNT, RANK_CHANNELS, "ranks of the two cards thrown")
+        builder.add("thrown_suits", COUNT, SUIT_CHANNELS, "suits of the two cards thrown")
+    if dealer or name == "afterstate":
+        builder.add("dealer", FLAG, ("dealer",), "one is the dealer, whose crib it is")
+    if scores:
+        factor = 1.0 / MAX_SCORE
+        builder.add("own_score", SCALAR, ("own",), "own score, points of 121", scale=factor)
+        builder.add("opponent_score", SCALAR, ("opponent",), "opponent's score, points of 121", scale=factor)
+    return builder.build(name, dealer, scores)
+
+
+def _add_afterstate_blocks(builder: SpecBuilder) -> None:
+    builder.add("kept_ranks", COUNT, RANK_CHANNELS, "ranks of the four cards kept")
+    meaning = "ranks of the four cards kept, sorted, a card a row"
+    builder.add("kept_rows", ONE_HOT, RANK_CHANNELS, meaning, rows=HAND_SIZE)
+    same = tuple(str(number) for number in range(NUM_THROWN + 1))
+    builder.add("flush", ONE_HOT, same, "the kept four share a suit, by how many of the thrown have it too")
+    held = tuple(str(number) for number in range(1, 7))
+    builder.add("nobs", COUNT, held, "jacks kept, by how many of one's six cards have their suit")
+    builder.add("own_crib", COUNT, RANK_CHANNELS, "ranks of the two cards thrown into one's own crib")
+    builder.add("other_crib", COUNT, RANK_CHANNELS, "ranks of the two cards thrown into the opponent's crib")
+    roles = ("own", "other")
+    builder.add("crib_pair", ONE_HOT, roles, "the two thrown are a pair, by whose crib it is")
+    builder.add("crib_suited", ONE_HOT, roles, "the two thrown share a suit, by whose crib it is")
+    builder.add("crib_jack", COUNT, roles, "jacks thrown, by whose crib it is")
+
+
+# --- kernels ------------------------------------------------------------------------------------------------
+
+
+@jit
+def _put_ranks_and_suits(
+    row: np.ndarray, column: int, ranks: int, suits: int, state: np.ndarray, slots: np.ndarray
+) -> int:
+    """Write the channels of the cards in some slots (none for an absent card); returns the next column."""
+    for k in range(len(slots)):
+        card = state[HAND + slots[k]]
+        row[column] = ranks + rank_of(card) if card >= 0 else -1
+        row[column + len(slots)] = suits + suit_of(card) if card >= 0 else -1
+        column += 1
+    return column + len(slots)
+
+
+@jit
+def _paper_row(starts: np.ndarray, full: bool, state: np.ndarray, action: int, row: np.ndarray) -> int:
+    kept = KEPT_SLOTS_6[action]
+    column = _put_ranks_and_suits(row, 0, starts[_KEPT_RANKS], starts[_KEPT_SUITS], state, kept)
+    if full:
+        slots = DISCARD_SLOTS_6[action]
+        column = _put_ranks_and_suits(row, column, starts[_THROWN_RANKS], starts[_THROWN_SUITS], state, slots)
+    if starts[_DEALER] >= 0:
+        row[column] = starts[_DEALER] if state[DISCARD_IS_DEALER] else -1
+        column += 1
+    return column
+
+
+@jit
+def _put_kept(starts: np.ndarray, state: np.ndarray, action: int, row: np.ndarray) -> int:
+    """Columns of the kept four: 4 ranks, 4 rows of ranks, 1 flush, 4 nobs."""
+    of_suit = np.zeros(NUM_SUITS, dtype=np.int64)
+    kept_of_suit = np.zeros(NUM_SUITS, dtype=np.int64)
+    for slot in range(HAND_SIZE + NUM_THROWN):
+        if state[HAND + slot] >= 0:
+            of_suit[suit_of(state[HAND + slot])] += 1
+    row[2 * HAND_SIZE] = -1
+    for k in range(HAND_SIZE):
+        card = state[HAND + KEPT_SLOTS_6[action, k]]
+        rank = rank_of(card)
+        suit = suit_of(card)
+        row[k] = starts[_KEPT_RANKS] + rank
+        row[HAND_SIZE + k] = starts[_KEPT_ROWS] + k * NUM_RANKS + rank
+        kept_of_suit[suit] += 1
+        if kept_of_suit[suit] == HAND_SIZE:
+            row[2 * HAND_SIZE] = starts[_FLUSH] + of_suit[suit] - HAND_SIZE
+        row[2 * HAND_SIZE + 1 + k] = starts[_NOBS] + of_suit[suit] - 1 if rank == JACK else -1
+    return 3 * HAND_SIZE + 1
+
+
+@jit
+def _put_thrown(starts: np.ndarray, state: np.ndarray, action: int, column: int, row: np.ndarray) -> int:
+    """Columns of the two thrown: 2 ranks, 1 pair, 1 suited, 2 jacks; all of them -1 when there are none."""
+    end = column + 2 * NUM_THROWN + 2
+    first = state[HAND + DISCARD_SLOTS_6[action, 0]]
+    second = state[HAND + DISCARD_SLOTS_6[action, 1]]
+    if first < 0 or second < 0:
+        row[column:end] = -1
+        return end
+    role = 0 if state[DISCARD_IS_DEALER] else 1
+    crib = starts[_OTHER_CRIB] if role else starts[_OWN_CRIB]
+    row[column] = crib + rank_of(first)
+    row[column + 1] = crib + rank_of(second)
+    row[column + 2] = starts[_CRIB_PAIR] + role if rank_of(first) == rank_of(second) else -1
+    row[column + 3] = starts[_CRIB_SUITED] + role if suit_of(first) == suit_of(second) else -1
+    row[column + 4] = starts[_CRIB_JACK] + role if rank_of(first) == JACK else -1
+    row[column + 5] = starts[_CRIB_JACK] + role if rank_of(second) == JACK else -1
+    return end
+
+
+@jit
+def _afterstate_row(starts: np.ndarray, state: np.ndarray, action: int, row: np.ndarray) -> int:
+    column = _put_kept(starts, state, action, row)
+    column = _put_thrown(starts, state, action, column, row)
+    row[column] = starts[_DEALER] if state[DISCARD_IS_DEALER] else -1
+    return column + 1
+
+
+@jit
+def _encode_range(
+    kind: int,
+    starts: np.ndarray,
+    states: np.ndarray,
+    actions: np.ndarray,
+    columns: np.ndarray,
+    first: int,
+    last: int,
+) -> None:
+    for i in range(first, last):
+        if kind == _AFTERSTATE:
+            column = _afterstate_row(starts, states[i], actions[i], columns[i])
+        else:
+            column = _paper_row(starts, kind == _FULL, states[i], actions[i], columns[i])
+        if starts[_OWN_SCORE] >= 0:
+            columns[i, column] = states[i, DISCARD_OWN_SCORE]
+            columns[i, column + 1] = states[i, DISCARD_OPPONENT_SCORE]
+
+
+@jit(parallel=True)
+def _encode_parallel(
+    kind: int, starts: np.ndarray, states: np.ndarray, actions: np.ndarray, columns: np.ndarray
+) -> None:
+    num_tasks = (len(states) + ROWS_PER_TASK - 1) // ROWS_PER_TASK
+    for task in prange(num_tasks):
+        first = task * ROWS_PER_TASK
+        last = min(first + ROWS_PER_TASK, len(states))
+        _encode_range(kind, starts, states, actions, columns, first, last)

@@ -1,0 +1,5 @@
+"""Many games of cribbage side by side: dealing, discarding, playing, showing and the stop at 121."""
+
+from deepcrib.engine.games import DEALING, Games, HandLog, IllegalActionError
+
+__all__ = ["DEALING", "Games", "HandLog", "IllegalActionError"]

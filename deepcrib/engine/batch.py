@@ -1,0 +1,194 @@
+"""Kernels over many games: one step of each in lockstep, or whole games of scripted players."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from deepcrib.engine import state as one
+from deepcrib.engine.state import LEGAL, Game
+from deepcrib.kernels import jit
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import discard_choices, pick, play_choices
+from deepcrib.randomness import hash_key
+from deepcrib.rules import HAND_SIZE, MAX_SCORE
+
+_cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
+
+
+@jit(parallel=True)
+def cut_rows(games: np.ndarray, seed: int) -> None:
+    """Set the first dealer of every game by a cut."""
+    for i in prange(len(games)):
+        _cut(games[i], seed)
+
+
+@jit(parallel=True)
+def deal_rows(games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool) -> None:
+    """Begin the next hand of games `rows`."""
+    for r in prange(len(rows)):
+        _deal(games[rows[r]], seed, random_dealer)
+
+
+@jit(parallel=True)
+def discard_rows(
+    games: np.ndarray, rows: np.ndarray, seats: np.ndarray, actions: np.ndarray, faults: np.ndarray
+) -> None:
+    """Throw cards; faults [R] receives LEGAL or what was wrong."""
+    for r in prange(len(rows)):
+        faults[r] = _discard(games[rows[r]], seats[r], actions[r])
+
+
+@jit(parallel=True)
+def start_play_rows(games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+    """Turn up the starters of games `rows`."""
+    for r in prange(len(rows)):
+        faults[r] = _start_play(games[rows[r]], stop)
+
+
+@jit(parallel=True)
+def play_rows(games: np.ndarray, rows: np.ndarray, slots: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+    """Play one card in each of games `rows`."""
+    for r in prange(len(rows)):
+        faults[r] = _play(games[rows[r]], slots[r], stop)
+
+
+@jit(parallel=True)
+def show_rows(games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+    """Count hands and cribs of games `rows`."""
+    for r in prange(len(rows)):
+        faults[r] = _show(games[rows[r]], stop)
+
+
+@jit
+def decision_key(g: Game, seat: int, seed: int) -> int:
+    """Key of the decision that a seat now faces: decision 0 is the discard, 1 to 4 are its plays."""
+    decision = 0
+    if g.starter >= 0:
+        decision = HAND_SIZE + 1
+        for slot in range(HAND_SIZE):
+            if g.left[seat, slot] >= 0:
+                decision -= 1
+    return hash_key(seed, g.game, g.hand_number, seat, decision)
+
+
+@jit(parallel=True)
+def _observe(
+    games: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    seed: int,
+    dealer: np.ndarray,
+    scores: np.ndarray,
+    key: np.ndarray,
+) -> None:
+    for r in prange(len(rows)):
+        game = games[rows[r]]
+        dealer[r] = game.dealer
+        for player in range(scores.shape[1]):
+            scores[r, player] = min(game.scores[player], MAX_SCORE)
+        key[r] = decision_key(game, seats[r], seed)
+
+
+@jit(parallel=True)
+def _observe_dealt(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, hand: np.ndarray) -> None:
+    for r in prange(len(rows)):
+        hand[r] = games[rows[r]].dealt[seats[r]]
+
+
+@jit(parallel=True)
+def _observe_play(
+    games: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    hand: np.ndarray,
+    discards: np.ndarray,
+    starter: np.ndarray,
+    history: np.ndarray,
+    history_seats: np.ndarray,
+    series_start: np.ndarray,
+    goes: np.ndarray,
+    count: np.ndarray,
+) -> None:
+    for r in prange(len(rows)):
+        game = games[rows[r]]
+        hand[r] = game.left[seats[r]]
+        discards[r] = game.discards[seats[r]]
+        starter[r] = game.starter
+        history[r] = game.history
+        history_seats[r] = game.history_seats
+        series_start[r] = game.series_start
+        goes[r] = game.goes
+        count[r] = game.count
+
+
+def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    num_players = games.dtype["scores"].shape[0]
+    common = {
+        "dealer": np.empty(len(rows), dtype=np.int8),
+        "scores": np.empty((len(rows), num_players), dtype=np.int8),
+        "key": np.empty(len(rows), dtype=np.uint64),
+    }
+    _observe(games, rows, seats, seed, **common)
+    return {"seat": seats, **common}
+
+
+def observe_discard(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> DiscardObservation:
+    """What `seats` see in games `rows` before they discard."""
+    hand = np.empty((len(rows), games.dtype["dealt"].shape[1]), dtype=np.int8)
+    _observe_dealt(games, rows, seats, hand)
+    return DiscardObservation(hand=hand, **_common(games, rows, seats, seed))
+
+
+def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservation:
+    """What the seats whose turn it is see in games `rows`."""
+    seats = games["turn"][rows]
+    own = {
+        name: np.empty((len(rows), *shape), dtype=np.int8)
+        for name, shape in (
+            ("hand", (HAND_SIZE,)),
+            ("discards", games.dtype["discards"].shape[1:]),
+            ("starter", ()),
+            ("history", games.dtype["history"].shape),
+            ("history_seats", games.dtype["history"].shape),
+            ("series_start", ()),
+            ("goes", games.dtype["goes"].shape),
+            ("count", ()),
+        )
+    }
+    _observe_play(games, rows, seats, **own)
+    return PlayObservation(**own, **_common(games, rows, seats, seed))
+
+
+@jit
+def _scripted_hand(g: Game, seed: int, policies: np.ndarray) -> None:
+    num_players = g.dealt.shape[0]
+    for seat in range(num_players):
+        choices = discard_choices(policies[seat], g.dealt[seat])
+        _discard(g, seat, pick(choices, decision_key(g, seat, seed)))
+    _start_play(g, True)
+    while g.turn >= 0:
+        seat = g.turn
+        choices = play_choices(policies[seat], g.left[seat], g.series, g.num_played - g.series_start, g.count)
+        _play(g, pick(choices, decision_key(g, seat, seed)), True)
+    _show(g, True)
+
+
+@jit
+def _scripted_game(g: Game, seed: int, random_dealer: bool, policies: np.ndarray) -> None:
+    while not g.finished:
+        _deal(g, seed, random_dealer)
+        _scripted_hand(g, seed, policies)
+
+
+@jit(parallel=True)
+def scripted_games(games: np.ndarray, seed: int, random_dealer: bool, policies: np.ndarray) -> None:
+    """Play every game to 121 between scripted players; policies is [N, P] of codes of `policies`."""
+    for i in prange(len(games)):
+        _scripted_game(games[i], seed, random_dealer, policies[i])
+
+
+def first_fault(faults: np.ndarray) -> int:
+    """Index of the first refused action, or -1."""
+    wrong = np.flatnonzero(faults != LEGAL)
+    return int(wrong[0]) if len(wrong) else -1

@@ -1,0 +1,15 @@
+"""Errors that a wrong call can cause; `deepcrib` ends each with one line and exit code 2."""
+
+from __future__ import annotations
+
+
+class UserError(ValueError):
+    """A request that cannot be carried out; its message names the value and says what was expected."""
+
+
+class OptionError(UserError):
+    """An option that does not exist, is missing, or has a value outside of its range."""
+
+
+class RunError(UserError):
+    """A run folder that cannot be written, is taken, or does not hold a run."""

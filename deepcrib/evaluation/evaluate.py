@@ -1,0 +1,169 @@
+"""A match summarised: win rate with its interval, skunks, game points, points by role and kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import make_agent
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.intervals import normal, pairs_interval, wilson
+from deepcrib.matches import MatchResult, play_match
+
+if TYPE_CHECKING:
+    from deepcrib.agents import Agent
+
+ROLES = ("pone", "dealer")
+KINDS = ("heels", "play", "hand", "crib")
+SKUNK_MARGIN = 31  # points; a loser with 90 or fewer (American Cribbage Congress)
+WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
+
+
+@dataclass
+class Evaluation:
+    """What one agent did in a match of two. Shares are 0..1, points are cribbage points.
+
+    ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals.
+    normal_low and normal_high: the 2019 paper's interval, as if all games were independent.
+    points and opponent_points: `{role: {kind: mean}}`, the mean over the times that kind was counted, so a
+        last hand cut short at 121 lowers none of them.
+    points_per_hand: all points over all hands, the cut ones included.
+    game_points: 2 for a win, 3 for a win by a skunk.
+    """
+
+    games: int
+    wins: int
+    win_rate: float
+    ci_low: float
+    ci_high: float
+    normal_low: float
+    normal_high: float
+    duplicate: bool
+    points_per_hand: float
+    opponent_points_per_hand: float
+    points: dict[str, dict[str, float]]
+    opponent_points: dict[str, dict[str, float]]
+    hands_per_game: float
+    margin: float
+    skunks: int
+    skunks_against: int
+    game_points: int
+    game_points_against: int
+    first_deal_win_rate: float | None
+    second_deal_win_rate: float | None
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values, for `summary.json`."""
+        return asdict(self)
+
+    def brief(self) -> dict[str, float | int]:
+        """The win rate with its interval and game count."""
+        keys = ("win_rate", "ci_low", "ci_high", "games")
+        return {key: getattr(self, key) for key in keys}
+
+
+def evaluate(
+    agent: Any,
+    opponent: Any,
+    games: int,
+    seed: int,
+    *,
+    duplicate: bool = False,
+    dealing: str = "acc",
+    device: str = "cpu",
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Play full games to 121 between two agents, or agent specs, and summarise them for the first.
+
+    `progress` is called with the number of games finished since its last call.
+    """
+    check_games(games, duplicate)
+    players = [_as_agent(spec, device) for spec in (agent, opponent)]
+    result = play_match(
+        players, games=games, seed=seed, duplicate=duplicate, dealing=dealing, progress=progress
+    )
+    return summarise(result, duplicate=duplicate)
+
+
+def check_games(games: int, duplicate: bool) -> None:
+    """Refuse game counts that cannot be played."""
+    if games < 1:
+        raise OptionError(f"games={games}: expected at least 1 game")
+    if duplicate and games % 2:
+        raise OptionError(f"games={games}: duplicate deals are played in pairs, expected an even number")
+
+
+def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = None) -> Evaluation:
+    """Figures of one agent in a match of two; `duplicate=None` finds out from the pair ids."""
+    opponent = 1 - agent
+    won = np.asarray(result.winner) == agent
+    games, wins = len(won), int(won.sum())
+    paired = _is_paired(result.pair) if duplicate is None else duplicate
+    interval = pairs_interval(pair_means(won, result.pair)) if paired else wilson(wins, games)
+    paper = normal(wins, games)
+    margin = result.scores[:, agent].astype(np.int64) - result.scores[:, opponent]
+    skunks, skunks_against = int((margin >= SKUNK_MARGIN).sum()), int((margin <= -SKUNK_MARGIN).sum())
+    hands = int(result.hands.sum())
+    dealt_first = np.asarray(result.first_dealer) == agent
+    return Evaluation(
+        games=games,
+        wins=wins,
+        win_rate=interval.estimate,
+        ci_low=interval.low,
+        ci_high=interval.high,
+        normal_low=paper.low,
+        normal_high=paper.high,
+        duplicate=bool(paired),
+        points_per_hand=float(result.points[:, agent].sum() / hands),
+        opponent_points_per_hand=float(result.points[:, opponent].sum() / hands),
+        points=points_by_role(result, agent),
+        opponent_points=points_by_role(result, opponent),
+        hands_per_game=hands / games,
+        margin=float(margin.mean()),
+        skunks=skunks,
+        skunks_against=skunks_against,
+        game_points=wins * WIN_GAME_POINTS + skunks * (SKUNK_GAME_POINTS - WIN_GAME_POINTS),
+        game_points_against=(games - wins) * WIN_GAME_POINTS
+        + skunks_against * (SKUNK_GAME_POINTS - WIN_GAME_POINTS),
+        first_deal_win_rate=_share(won[dealt_first]),
+        second_deal_win_rate=_share(won[~dealt_first]),
+        seconds=float(result.seconds),
+    )
+
+
+def pair_means(won: NDArray[np.bool_], pair: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Share of games won in each pair, [P] of 0, 0.5 or 1, from `won` [G] and pair ids `pair` [G]."""
+    _, rows, sizes = np.unique(pair, return_inverse=True, return_counts=True)
+    return np.bincount(rows, weights=won) / sizes
+
+
+def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
+    """`{role: {kind: mean points}}` over the times each kind was counted; the crib is the dealer's alone."""
+    points = result.points[:, agent].sum(axis=0, dtype=np.int64)  # [2 roles, 4 kinds]
+    counts = result.counts[:, agent].sum(axis=0, dtype=np.int64)
+    return {
+        role: {
+            kind: float(points[row, column] / counts[row, column])
+            for column, kind in enumerate(KINDS)
+            if counts[row, column] > 0
+        }
+        for row, role in enumerate(ROLES)
+    }
+
+
+def _as_agent(spec: Any, device: str) -> Agent:
+    is_spec = isinstance(spec, str | dict) or not hasattr(spec, "play")
+    return make_agent(spec, device=device) if is_spec else spec
+
+
+def _is_paired(pair: NDArray[np.int64]) -> bool:
+    return len(np.unique(pair)) < len(pair)
+
+
+def _share(won: NDArray[np.bool_]) -> float | None:
+    return float(won.mean()) if len(won) else None

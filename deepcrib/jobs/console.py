@@ -1,0 +1,76 @@
+"""What a job shows: tables on stdout, progress bars when stdout is a terminal, one line for an error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+FILE_WIDTH = 120  # characters, when the output is no terminal and has no width of its own
+
+
+def console() -> Console:
+    """A console on the present stdout."""
+    width = None if sys.stdout.isatty() else FILE_WIDTH
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def error_line(text: str) -> None:
+    """One line on stderr."""
+    print(f"deepcrib: {' '.join(text.split())}", file=sys.stderr)
+
+
+class Bars:
+    """Progress bars by name, in one place; they vanish at the end, and nothing is drawn unless enabled."""
+
+    def __init__(self, enabled: bool) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        self._progress = Progress(*columns, console=console(), transient=True) if enabled else None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Bars:
+        """Start drawing."""
+        if self._progress is not None:
+            self._progress.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Remove the bars."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def show(self, name: str, done: int, total: int, text: str | None = None) -> None:
+        """Draw the bar `name` at `done` of `total`, with another text behind its name."""
+        if self._progress is None:
+            return
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, total=total)
+        label = {} if text is None else {"description": f"{name} {text}"}
+        self._progress.update(self._tasks[name], completed=done, total=total, **label)  # type: ignore[arg-type]
+
+    def counter(self, name: str, total: int) -> Callable[[int], None]:
+        """A callback that is told of each amount done since its last call."""
+        done = 0
+
+        def advance(amount: int) -> None:
+            nonlocal done
+            done += amount
+            self.show(name, done, total)
+
+        return advance

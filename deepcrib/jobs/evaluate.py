@@ -1,0 +1,50 @@
+"""`deepcrib evaluate`: two agents play full games to 121."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import MISSING
+
+from deepcrib.agents import make_agent
+from deepcrib.analysis.tables import match_table, points_table
+from deepcrib.evaluation.evaluate import check_games, evaluate
+from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.common import use_threads
+from deepcrib.jobs.console import Bars
+from deepcrib.jobs.options import RulesOptions
+
+
+@dataclass
+class Config:
+    """The schema of `conf/evaluate.yaml`."""
+
+    agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
+    opponent: Any = "deterministic"  # likewise
+    games: int = 10000
+    seed: int = 1
+    duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
+    rules: RulesOptions = field(default_factory=RulesOptions)
+    device: str = "cpu"
+    threads: int = 1  # of PyTorch
+
+
+def run(config: Config, run: Run) -> Outcome:
+    """Play the match and summarise it for `agent`."""
+    check_games(config.games, config.duplicate)
+    use_threads(config.threads)
+    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
+    run.start()
+    with Bars(run.show_progress) as bars:
+        figures = evaluate(
+            agent,
+            opponent,
+            config.games,
+            config.seed,
+            duplicate=config.duplicate,
+            dealing=config.rules.name,
+            progress=bars.counter("games", config.games),
+        )
+    title = f"{agent.name} against {opponent.name}: {config.games:,} games, seed {config.seed}"
+    return Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))

@@ -1,0 +1,114 @@
+"""`deepcrib --help` and `deepcrib <job> --help`, written from the job table, the schemas and `conf/`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+from rich.markup import escape
+from rich.table import Table
+
+from deepcrib import runs
+from deepcrib.jobs import JOBS, Job
+from deepcrib.jobs.console import console
+from deepcrib.jobs.schema import choices, register_schema
+
+_HIDDEN_GROUPS = ("hydra",)
+
+
+def print_overview() -> None:
+    """The jobs with one line each, and examples."""
+    out = console()
+    out.print("[bold]deepcrib <job> \\[task] \\[name=value ...][/]   deep-RL agents for cribbage\n")
+    jobs = Table.grid(padding=(0, 3))
+    for job in JOBS.values():
+        tasks = f" \\[{' | '.join(job.tasks)}]" if job.tasks else ""
+        jobs.add_row(f"  [cyan]{job.name}[/]{tasks}", job.summary)
+    out.print(jobs)
+    out.print("\nExamples")
+    for job in JOBS.values():
+        out.print(f"  {job.examples[0]}", markup=False)
+    out.print("\ndeepcrib <job> --help lists a job's options; deepcrib --version prints the version.")
+
+
+def print_job(job: Job) -> None:
+    """A job's tasks, examples, groups and options with their defaults."""
+    schema = register_schema(job)
+    config = default_config(job)
+    out = console()
+    tasks = f" \\[{' | '.join(job.tasks)}]" if job.tasks else ""
+    out.print(f"[bold]deepcrib {job.name}{tasks} \\[name=value ...][/]   {job.summary}\n")
+    for example in job.examples:
+        out.print(f"  {example}", markup=False)
+    groups = list(_group_rows(config))
+    if groups:
+        out.print("\n[bold]Groups[/]  (name=choice: one file of conf/ each)")
+        out.print(_grid(groups))
+    out.print("\n[bold]Options[/]  (name=value, with defaults)")
+    out.print(_grid(list(_option_rows(schema, config, ""))))
+    out.print("\n[bold]Runs[/]")
+    out.print(_grid(_run_rows()))
+
+
+def default_config(job: Job) -> DictConfig:
+    """The job's config as composed without overrides."""
+    with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
+        return compose(job.name)
+
+
+def _group_rows(config: DictConfig) -> Iterator[tuple[str, str]]:
+    for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir()):
+        used = folder.name in config or (folder.name == "experiment" and "learner" in config)
+        if used and folder.name not in _HIDDEN_GROUPS:
+            yield folder.name, ", ".join(choices(folder.name, [runs.conf_folder()]))
+
+
+def _option_rows(schema: type, config: DictConfig, prefix: str) -> Iterator[tuple[str, str]]:
+    comments = field_comments(schema)
+    for name in config:
+        key = str(name)
+        value = config._get_node(name)
+        nested = OmegaConf.get_type(config, key) if isinstance(value, DictConfig) else None
+        if isinstance(nested, type) and is_dataclass(nested):
+            yield from _option_rows(nested, config[key], f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}={_shown(config, key)}", comments.get(key, "")
+
+
+def field_comments(schema: type) -> dict[str, str]:
+    """The comment behind each field of a dataclass, as its source has it."""
+    pattern = re.compile(r"^    (\w+): .*?  # (.*)$", flags=re.MULTILINE)
+    return {name: comment for name, comment in pattern.findall(inspect.getsource(schema))}
+
+
+def _shown(config: DictConfig, key: str) -> str:
+    if OmegaConf.is_missing(config, key):
+        return "(required)"
+    value: Any = config[key]
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(OmegaConf.to_container(value) if OmegaConf.is_config(value) else value).replace("'", "")
+
+
+def _run_rows() -> list[tuple[str, str]]:
+    return [
+        ("-m, --multirun", "one run for every combination of comma-separated values"),
+        ("hydra/launcher=joblib", "runs of -m side by side (hydra.launcher.n_jobs=2)"),
+        ("hydra.run.dir=FOLDER", "the run folder; by default outputs/<job>/<date>/<time>"),
+        ("--cfg job", "print the options instead of running"),
+        ("--config-dir FOLDER", "more groups and experiments of your own"),
+    ]
+
+
+def _grid(rows: list[tuple[str, str]]) -> Table:
+    grid = Table.grid(padding=(0, 3))
+    for name, text in rows:
+        grid.add_row(f"  [cyan]{escape(name)}[/]", escape(text))
+    return grid

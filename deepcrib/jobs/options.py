@@ -1,0 +1,173 @@
+"""Options that jobs share, and the checks of every option's value that a type cannot express."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import torch
+
+from deepcrib.errors import OptionError
+from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.training.options import (
+    ALGORITHMS,
+    DISCARD_REWARDS,
+    PLAY_REWARDS,
+    AlgorithmOptions,
+    EvaluationOptions,
+    LearnerOptions,
+    PretrainingOptions,
+    RewardOptions,
+    StateOptions,
+)
+
+RULES = ("acc", "random_dealer")
+ENCODERS = ("basic", "full", "afterstate")
+Check = Callable[[Any], str | None]
+"""Returns what was expected when the value is not it, else None."""
+
+
+@dataclass
+class RulesOptions:
+    """Group `rules`: `acc`, the deal alternates after a cut; `random_dealer`, a coin before every hand."""
+
+    name: str = "acc"
+
+
+def one_of(choices: Collection[str]) -> Check:
+    """One of a few words."""
+    return lambda value: None if value in choices else f"expected one of {', '.join(choices)}"
+
+
+def between(low: float, high: float) -> Check:
+    """A number from `low` to `high`, both allowed."""
+    return lambda value: None if low <= value <= high else f"expected {low:g} to {high:g}"
+
+
+def at_least(low: int) -> Check:
+    """A number not below `low`."""
+    return lambda value: None if low <= value < math.inf else f"expected {low} or more"
+
+
+def positive(value: float) -> str | None:
+    """A finite number above 0."""
+    return None if 0 < value < math.inf else "expected a number above 0"
+
+
+def share(value: float) -> str | None:
+    """Above 0, up to 1."""
+    return None if 0 < value <= 1 else "expected more than 0, at most 1"
+
+
+def optional(check: Check) -> Check:
+    """None, or what `check` accepts."""
+    return lambda value: None if value is None else check(value)
+
+
+def each(check: Check, least: int = 0) -> Check:
+    """A list of `least` or more values that `check` accepts."""
+
+    def check_list(values: list[Any]) -> str | None:
+        if len(values) < least:
+            return f"expected {least} or more values"
+        return next((problem for problem in map(check, values) if problem), None)
+
+    return check_list
+
+
+def seed_value(value: int) -> str | None:
+    """What NumPy and PyTorch both take as a seed."""
+    return None if 0 <= value < 2**63 else "expected a whole number from 0 to 2^63 - 1"
+
+
+def torch_device(value: str) -> str | None:
+    """A device that PyTorch can use here."""
+    try:
+        device = torch.device(value)
+    except RuntimeError:
+        return "expected a PyTorch device such as cpu, cuda or cuda:1"
+    if device.type == "cpu":
+        return None
+    if device.type != "cuda":
+        return "expected cpu or cuda"
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return None if (device.index or 0) < count else f"expected a device of this machine ({count} GPUs)"
+
+
+CHECKS: dict[type, dict[str, Check]] = {
+    RulesOptions: {"name": one_of(RULES)},
+    AlgorithmOptions: {"name": one_of(ALGORITHMS)},
+    RewardOptions: {"play": one_of(PLAY_REWARDS), "discard": one_of(DISCARD_REWARDS)},
+    StateOptions: {"play": one_of(ENCODERS), "discard": one_of(ENCODERS)},
+    LearnerOptions: {
+        "name": one_of(("replay",)),
+        "iterations": at_least(1),
+        "unit": one_of(("games", "hands")),
+        "episodes": at_least(1),
+        "epochs_kept": at_least(1),
+        "buffer_size": optional(at_least(1)),
+        "replacement": optional(share),
+        "batch_size": at_least(1),
+        "passes": positive,
+        "optimizer": one_of(("adam",)),
+        "epsilon": between(0, 1),
+        "epsilon_decay": share,
+        "discard_lr": positive,
+        "play_lr": positive,
+        "lr_decay": share,
+        "lr_schedule": one_of(("exponential", "linear")),
+        "checkpoint_every": at_least(1),
+    },
+    PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},
+    EvaluationOptions: {
+        "every": at_least(0),
+        "games": at_least(1),
+        "final_games": at_least(1),
+        "epsilon": between(0, 1),
+        "hands": at_least(0),
+        "seed": optional(seed_value),
+    },
+    DiscardNetworkConfig: {
+        "name": one_of(DISCARD_NETWORKS),
+        "hidden": each(at_least(1)),
+        "channels": at_least(1),
+    },
+    PlayNetworkConfig: {
+        "name": one_of(PLAY_NETWORKS),
+        "hidden": each(at_least(1)),
+        "channels": at_least(1),
+        "lstm_hidden": at_least(1),
+    },
+}
+COMMON_CHECKS: dict[str, Check] = {
+    "seed": seed_value,
+    "threads": at_least(1),
+    "games": at_least(1),
+    "device": torch_device,
+}
+"""Of the options at the top of every job's config."""
+
+
+def check_values(config: Any) -> None:
+    """Refuse the first option of a job's config, nested ones included, whose value is out of its range."""
+    for path, value, check in _checked_fields(config, "", COMMON_CHECKS):
+        problem = check(value)
+        if problem:
+            raise OptionError(f"{path}={value}: {problem}")
+    learner = getattr(config, "learner", None)
+    if isinstance(learner, LearnerOptions) and (learner.buffer_size is None) != (learner.replacement is None):
+        raise OptionError(
+            f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}: "
+            "expected both, or neither"
+        )
+
+
+def _checked_fields(node: Any, prefix: str, checks: dict[str, Check]) -> Iterator[tuple[str, Any, Check]]:
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if item.name in checks:
+            yield prefix + item.name, value, checks[item.name]
+        if is_dataclass(value):
+            yield from _checked_fields(value, f"{prefix}{item.name}.", CHECKS.get(type(value), {}))

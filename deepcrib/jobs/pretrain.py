@@ -1,0 +1,71 @@
+"""`deepcrib pretrain`: the discard network learns the show value of every four-card hand."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+
+import torch
+from rich.table import Table
+
+from deepcrib.analysis.figures import predicted_against_true
+from deepcrib.analysis.tables import plain_table
+from deepcrib.checkpoints import WEIGHTS_FILE, save_weights
+from deepcrib.encoders import make_discard_encoder
+from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.common import summary_writer, use_threads
+from deepcrib.jobs.console import Bars
+from deepcrib.networks import DiscardNetworkConfig, make_discard_network
+from deepcrib.training.options import PretrainingOptions, StateOptions
+from deepcrib.training.pretraining import PretrainingResult, pretrain
+
+
+@dataclass
+class Config:
+    """The schema of `conf/pretrain.yaml`."""
+
+    seed: int = 1
+    device: str = "cpu"
+    threads: int = 1  # of PyTorch
+    state: StateOptions = field(default_factory=StateOptions)
+    discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
+    pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)
+
+
+def run(config: Config, run: Run) -> Outcome:
+    """Pretrain a new network, measure it over all hands and save it."""
+    use_threads(config.threads)
+    encoder = make_discard_encoder(config.state.discard, scores=config.state.scores)
+    torch.manual_seed(config.seed)
+    network = make_discard_network(config.discard_network, encoder.spec).to(config.device)
+    run.start()
+    with closing(summary_writer(run.folder.path)) as writer, Bars(run.show_progress) as bars:
+        result = pretrain(
+            network,
+            encoder,
+            config.pretraining,
+            config.seed,
+            writer,
+            progress=partial(bars.show, "minibatches"),
+            figure=predicted_against_true,
+        )
+    path = run.folder.path / WEIGHTS_FILE
+    metadata = {"learner": "pretraining", "seed": config.seed, "pretraining": asdict(config.pretraining)}
+    save_weights(path, network, None, metadata)
+    return Outcome(asdict(result), (_table(config, result),))
+
+
+def _table(config: Config, result: PretrainingResult) -> Table:
+    starter = config.pretraining.starter
+    exact = "-" if result.exact_share is None else f"{100 * result.exact_share:.2f}%"
+    rows = [
+        ("hands", f"{result.hands:,}"),
+        ("mean absolute error (points)", f"{result.mean_absolute_error:.4f}"),
+        ("exact after rounding", exact),
+        ("mean absolute error, one random starter", f"{result.sample_error:.4f}" if starter else "-"),
+        ("seconds", f"{result.seconds:.1f}"),
+    ]
+    value = "mean over starters" if starter else "without a starter"
+    title = f"{config.discard_network.name} on state {config.state.discard}: show value, {value}"
+    return plain_table(title, ("figure", "value"), rows)

@@ -1,0 +1,215 @@
+"""A job's schema; overrides and composed configs held against it; Hydra's errors in one line each."""
+
+from __future__ import annotations
+
+import errno
+import re
+import types
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import is_dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException, ValidationError
+
+from deepcrib.errors import OptionError, UserError
+from deepcrib.jobs import Job
+
+_EXPECTED = {int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"}
+_SEARCH_PATH = "Config search path"
+_NO_CHOICE = (
+    r"(?:In '[^']*': )?Could not find '([^']+)/([^'/]+)'\s+"
+    rf"Available options in '[^']+':(.*?)(?:{_SEARCH_PATH}|$)"
+)
+_BAD_OVERRIDE = r"Error merging override (.+)"
+_FOLDER_ERRORS = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+}
+
+
+def register_schema(job: Job) -> type:
+    """Import a job and store its `Config` as `<job>_schema`, which its YAML names first in its defaults."""
+    schema: type = job.module().Config
+    ConfigStore.instance().store(name=f"{job.name}_schema", node=schema)
+    return schema
+
+
+def parse(overrides: Sequence[str]) -> list[Override]:
+    """Hydra's reading of `name=value` words."""
+    parsed: list[Override] = OverridesParser.create().parse_overrides(list(overrides))
+    return parsed
+
+
+def check_keys(overrides: Iterable[Override], schema: type, folders: Sequence[Path]) -> None:
+    """Refuse the first override that names neither a group below `folders` nor an option of the schema."""
+    for override in overrides:
+        key = override.key_or_group
+        if key.split(".")[0].split("/")[0] == "hydra":
+            continue
+        if not key:
+            raise OptionError(f"{override.input_line}: expected name=value")
+        if is_group(key, folders):
+            _check_choice(override, folders)
+            continue
+        leaf_type(schema, key)
+        if override.is_delete():
+            raise OptionError(f"~{key}: an option cannot be removed, only given another value")
+
+
+def is_group(key: str, folders: Sequence[Path]) -> bool:
+    """Whether `key` is a config group, a folder of YAML files."""
+    return "." not in key and any((folder / key).is_dir() for folder in folders)
+
+
+def choices(group: str, folders: Sequence[Path]) -> list[str]:
+    """The names of a group's files."""
+    return sorted({path.stem for folder in folders for path in (folder / group).glob("*.yaml")})
+
+
+def _check_choice(override: Override, folders: Sequence[Path]) -> None:
+    """Refuse a value of a group that is no name (a sweep is several of them); Hydra checks the names."""
+    if override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str):
+        return
+    names = ", ".join(choices(override.key_or_group, folders))
+    raise OptionError(f"{override.input_line}: expected one of {names}")
+
+
+def leaf_type(schema: type, key: str) -> Any:
+    """The type of the option that a dotted key names; an OptionError where there is none such."""
+    present: Any = schema
+    walked: list[str] = []
+    for part in key.split("."):
+        if not is_dataclass(present):
+            if _is_free(present):
+                return Any
+            parent = ".".join(walked)
+            raise OptionError(f"unknown option {key}: {parent} is a single value, {describe(present)}")
+        hints = typing.get_type_hints(present)
+        if part not in hints:
+            raise OptionError(_unknown(".".join([*walked, part]), walked, part, list(hints)))
+        walked.append(part)
+        present = hints[part]
+    return present
+
+
+def check_no_extras(config: DictConfig, schema: type, prefix: str = "") -> None:
+    """Refuse a composed config that holds an option unknown to its schema (as `+learner.lrr=1` makes one)."""
+    hints = typing.get_type_hints(schema)
+    for name in config:
+        if str(name) not in hints:
+            walked = prefix.rstrip(".").split(".") if prefix else []
+            raise OptionError(_unknown(f"{prefix}{name}", walked, str(name), list(hints)))
+        if is_dataclass(hints[str(name)]) and isinstance(config._get_node(name), DictConfig):
+            check_no_extras(config[name], hints[str(name)], f"{prefix}{name}.")
+
+
+def describe(kind: Any) -> str:
+    """A type in words: `a whole number or null`."""
+    parts = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
+    words = ["null" if part is type(None) else _word(part) for part in parts]
+    return " or ".join(words)
+
+
+def problem_line(error: BaseException, schema: type) -> str | None:
+    """One line for an error that the caller can mend; None for any other, which is a defect of ours."""
+    if isinstance(error, UserError) or _is_named_value_error(error):
+        return _flat(str(error))
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        return _hydra_line(error, schema)
+    if isinstance(error, OSError) and error.errno in _FOLDER_ERRORS:
+        return f"cannot write {error.filename or 'the run folder'}: {error.strerror}"
+    return None
+
+
+def _is_named_value_error(error: BaseException) -> bool:
+    """Errors that modules raise for what a caller gave them; by name, so that nothing is imported for it."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return bool(names & {"CardError", "AgentError", "CheckpointError"})
+
+
+def _hydra_line(error: BaseException, schema: type) -> str:
+    chain = list(_causes(error))
+    if isinstance(error, OverrideParseException):
+        quoted = "='".join(error.override.split("=", 1)) + "'"
+        return (
+            f'{error.override}: cannot be read ({_first_line(error)}); quote special characters: "{quoted}"'
+        )
+    if isinstance(error, MissingConfigException) and (choice := re.match(_NO_CHOICE, str(error), re.DOTALL)):
+        return f"{choice[1]}={choice[2]}: expected one of {', '.join(choice[3].split())}"
+    omega = next((e for e in chain if isinstance(e, OmegaConfBaseException) and e.full_key), None)
+    if isinstance(omega or error, MissingMandatoryValue):
+        key = str(omega.full_key) if omega else ""
+        return f"option {key} is missing: expected {key}=VALUE"
+    if isinstance(omega, ValidationError):
+        overrides = [found[1] for cause in chain if (found := re.search(_BAD_OVERRIDE, str(cause)))]
+        key = str(omega.full_key)
+        return (
+            f"{overrides[0] if overrides else key}: expected {_expected(schema, key)} ({_first_line(omega)})"
+        )
+    if ambiguous := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']*)'", str(error)):
+        return f"{ambiguous[1]}: several values need -m; a list is written [a,b], a comma in text 'a,b'"
+    place = f"{omega.full_key}: " if omega else ""
+    return place + _joined(chain)
+
+
+def _joined(chain: Sequence[BaseException]) -> str:
+    """What an error and its causes say, each once, without the lines about Hydra's insides."""
+    lines: list[str] = []
+    for cause in chain:
+        text = _flat(re.split(rf"{_SEARCH_PATH}|\n    full_key|\n    object_type", str(cause))[0])
+        if text and not any(text in line for line in lines):
+            lines.append(text)
+    return ": ".join(lines) or type(chain[0]).__name__
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _expected(schema: type, key: str) -> str:
+    try:
+        return describe(leaf_type(schema, key.split("[")[0]))
+    except OptionError:
+        return "another value"
+
+
+def _unknown(key: str, walked: Sequence[str], part: str, known: list[str]) -> str:
+    close = get_close_matches(part, known, n=1)
+    hint = f"did you mean {'.'.join([*walked, close[0]])}? " if close else ""
+    return f"unknown option {key}: {hint}expected one of {', '.join(known)}"
+
+
+def _is_free(kind: Any) -> bool:
+    """Whether a type leaves its inside open, as that of an agent spec does."""
+    return kind is Any or any(_is_free(part) for part in typing.get_args(kind))
+
+
+def _word(kind: Any) -> str:
+    if kind is Any:
+        return "a value"
+    return _EXPECTED.get(typing.get_origin(kind) or kind, getattr(kind, "__name__", str(kind)))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

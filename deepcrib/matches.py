@@ -1,0 +1,253 @@
+"""Agents over many games in lockstep -> results, and self-play -> trajectories.
+
+Every game's cards and every agent's coin tosses follow from the seed and the game's number, so a match does not
+depend on how its games are batched (network values may differ in their last bits between batch sizes).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import Agent, ScriptedAgent, require_players
+from deepcrib.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
+from deepcrib.engine import Games
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.rules import HAND_SIZE
+
+LOCKSTEP_GAMES = 8192
+SCRIPTED_GAMES = 100_000
+PLAYS = 2 * HAND_SIZE
+Progress = Callable[[int], None]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """G games of A agents (one a seat), agents numbered as they were given.
+
+    winner: [G]. scores: [G, A] points, the winner's 121. hands: [G]. pair: [G], equal for games with the same deals.
+    points, counts: [G, A, 2, 4], points by agent, role (1 = dealer) and kind (`rules.KINDS`), and the hands in which
+    that kind was counted. first_dealer: [G]. seconds: of play.
+    """
+
+    winner: NDArray[np.int8]
+    scores: NDArray[np.int16]
+    hands: NDArray[np.int32]
+    pair: NDArray[np.int64]
+    points: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    first_dealer: NDArray[np.int8]
+    seconds: float
+
+
+def play_match(
+    agents: Sequence[Agent],
+    games: int,
+    seed: int,
+    *,
+    duplicate: bool = False,
+    dealing: str = "acc",
+    first_game: int = 0,
+    progress: Progress | None = None,
+) -> MatchResult:
+    """Play full games between as many agents as there are seats (2 to 4), seats and first deals balanced.
+
+    Game g seats agent (s + g) mod P at seat s, and the first deal moves on every P games. With `duplicate` the P
+    games of such a round have the same cards, so that every agent plays every seat of each deal.
+    """
+    num_players = len(agents)
+    for agent in agents:
+        require_players(agent, num_players)
+    start = time.perf_counter()
+    scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
+    size = SCRIPTED_GAMES if scripted else LOCKSTEP_GAMES
+    parts = []
+    for low in range(0, games, size):
+        numbers = np.arange(low, min(low + size, games), dtype=np.int64)
+        rounds = numbers // num_players
+        table = Games(
+            first_game + (rounds if duplicate else numbers),
+            seed,
+            num_players=num_players,
+            dealing=dealing,
+            first_dealer=(rounds % num_players).astype(np.int8),
+        )
+        seating = (np.arange(num_players) + numbers[:, None]) % num_players
+        _play_out(table, agents, seating, scripted)
+        parts.append(_result(table, seating, rounds if duplicate else numbers))
+        if progress is not None:
+            progress(len(numbers))
+    seconds = time.perf_counter() - start
+    return MatchResult(*(np.concatenate(column) for column in zip(*parts, strict=True)), seconds)
+
+
+def _play_out(table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], scripted: bool) -> None:
+    if scripted:
+        codes = np.array([agent.policy for agent in agents if isinstance(agent, ScriptedAgent)], dtype=np.int8)
+        table.play_scripted(codes[seating])
+        return
+    while len(table.unfinished):
+        play_hand(table, agents, seating)
+
+
+def _result(table: Games, seating: NDArray[np.int64], pair: Rows) -> tuple[np.ndarray, ...]:
+    state = table.state
+    rows = np.arange(len(table))
+    seat_of = np.argsort(seating, axis=1)  # the inverse permutation: agent -> seat
+    by_agent = rows[:, None], seat_of
+    num_players = table.num_players
+    first_seat = state.dealer.astype(np.int64)
+    if table.random_dealer:
+        first_seat = pair % num_players if len(np.unique(pair)) < len(pair) else (pair // num_players) % num_players
+    else:
+        first_seat = (first_seat - state.hand_number) % num_players
+    return (
+        seating[rows, state.winner].astype(np.int8),
+        state.scores[by_agent],
+        state.hand_number + 1,
+        pair,
+        state.points[by_agent],
+        state.counts[by_agent],
+        seating[rows, first_seat].astype(np.int8),
+    )
+
+
+# --- one hand in lockstep ---------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Sees the decisions of a hand as they are made; this one forgets them."""
+
+    def discards(self, rows: Rows, observation: DiscardObservation, actions: NDArray[np.int8]) -> None:
+        """Observed discards of games `rows`."""
+
+    def plays(self, rows: Rows, observation: PlayObservation, slots: NDArray[np.int8]) -> None:
+        """Observed plays of games `rows`."""
+
+
+def play_hand(
+    table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], recorder: Recorder | None = None
+) -> Rows:
+    """Play one hand of every unfinished game, whose rows are returned; seating [N, P] names each seat's agent."""
+    recorder = recorder or Recorder()
+    distinct = list({id(agent): agent for agent in agents}.values())
+    index = np.array([next(i for i, other in enumerate(distinct) if other is agent) for agent in agents])
+    players = index[seating]
+    rows = table.deal()
+    seats = np.arange(table.num_players, dtype=np.int8)
+    all_rows, all_seats = np.repeat(rows, len(seats)), np.tile(seats, len(rows))
+    for number, agent in enumerate(distinct):
+        mine = players[all_rows, all_seats] == number
+        if mine.any():
+            observation = table.discard_observation(all_rows[mine], all_seats[mine])
+            actions = agent.discard(observation)
+            table.discard(all_rows[mine], all_seats[mine], actions)
+            recorder.discards(all_rows[mine], observation, actions)
+    table.start_play()
+    while len(to_play := table.to_play):
+        turn = players[to_play, table.turn[to_play]]
+        for number, agent in enumerate(distinct):
+            mine = to_play[turn == number]
+            if len(mine):
+                observation_of_play = table.play_observation(mine)
+                slots = agent.play(observation_of_play)
+                table.play(mine, slots)
+                recorder.plays(mine, observation_of_play, slots)
+    table.show()
+    return rows
+
+
+# --- self-play --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """H hands of two players with all decisions and points, int8 throughout; play k is the k-th card of the hand.
+
+    discard_states: [H, 2, 9] by seat, compact (`encoders`). discard_actions: [H, 2]. play_states: [H, 8, 22].
+    play_actions: [H, 8] slots. play_seats: [H, 8]. play_points: [H, 8], pegged by that card, go and last card
+    included. hand_points: [H, 2]. crib_points, heels, dealer: [H].
+    """
+
+    discard_states: NDArray[np.int8]
+    discard_actions: NDArray[np.int8]
+    play_states: NDArray[np.int8]
+    play_actions: NDArray[np.int8]
+    play_seats: NDArray[np.int8]
+    play_points: NDArray[np.int8]
+    hand_points: NDArray[np.int8]
+    crib_points: NDArray[np.int8]
+    heels: NDArray[np.int8]
+    dealer: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.dealer)
+
+    def take(self, hands: slice | Rows) -> Trajectories:
+        """Some of the hands."""
+        return Trajectories(*(getattr(self, f.name)[hands] for f in fields(self)))
+
+    @staticmethod
+    def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
+        """The hands of all parts, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        return Trajectories(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Trajectories)))
+
+
+class _Trajectory(Recorder):
+    """Fills dense arrays with the decisions of one hand of games `rows`."""
+
+    def __init__(self, num_games: int) -> None:
+        self.discard_states = np.full((num_games, 2, DISCARD_COLUMNS), -1, dtype=np.int8)
+        self.discard_actions = np.full((num_games, 2), -1, dtype=np.int8)
+        self.play_states = np.full((num_games, PLAYS, PLAY_COLUMNS), -1, dtype=np.int8)
+        self.play_actions = np.full((num_games, PLAYS), -1, dtype=np.int8)
+
+    def discards(self, rows: Rows, observation: DiscardObservation, actions: NDArray[np.int8]) -> None:
+        self.discard_states[rows, observation.seat] = compact_discard(observation)
+        self.discard_actions[rows, observation.seat] = actions
+
+    def plays(self, rows: Rows, observation: PlayObservation, slots: NDArray[np.int8]) -> None:
+        number = (observation.history >= 0).sum(axis=1)
+        self.play_states[rows, number] = compact_play(observation)
+        self.play_actions[rows, number] = slots
+
+    def finish(self, table: Games, rows: Rows) -> Trajectories:
+        log = table.log
+        return Trajectories(
+            self.discard_states[rows],
+            self.discard_actions[rows],
+            self.play_states[rows],
+            self.play_actions[rows],
+            log.play_seats[rows],
+            log.play_points[rows],
+            log.hand[rows],
+            log.crib[rows],
+            log.heels[rows],
+            table.dealer[rows],
+        )
+
+
+def self_play(
+    agent: Agent, first_game: int, episodes: int, seed: int, *, unit: str = "games", dealing: str = "acc"
+) -> Trajectories:
+    """Games (`unit="games"`, to 121) or single hands (`"hands"`, at 0-0) of an agent against itself.
+
+    Every hand is played out to the end of the show, also that in which a game ends, so that returns are not cut.
+    """
+    ids = np.arange(first_game, first_game + episodes, dtype=np.int64)
+    first_dealer = ids % 2 if unit == "hands" else None
+    table = Games(ids, seed, dealing=dealing, first_dealer=first_dealer, stop_at_121=False)
+    seating = np.zeros((episodes, 2), dtype=np.int64)
+    parts: list[Trajectories] = []
+    while len(table.unfinished) and not (parts and unit == "hands"):
+        recorder = _Trajectory(episodes)
+        rows = play_hand(table, [agent], seating, recorder)
+        parts.append(recorder.finish(table, rows))
+    return Trajectories.concatenate(parts)

@@ -1,0 +1,64 @@
+"""Counter-based random numbers: pure functions of their arguments, with no state to keep or to share.
+
+Every shuffled deck and every agent's coin toss is a hash of where in the match it stands, so a match does not
+depend on batch size, thread count or order. The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood,
+"Fast splittable pseudorandom number generators", OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deepcrib.kernels import jit
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11, _S32 = (np.uint64(s) for s in (30, 27, 31, 11, 32))
+_UNIT = 1.0 / 9007199254740992.0  # 2**-53
+
+# What a hash is for: the `decision` argument of hash_key beyond any real decision number.
+DEAL, CUT, DEALER = 1000, 1001, 1002
+# Purposes of `derive`.
+NETWORKS, PRETRAINING, SELF_PLAY, MINIBATCHES, MONITORING, FINAL_MATCHES = range(2000, 2006)
+
+
+@jit
+def mix64(x: int) -> int:
+    """A bijection of 64-bit words under which near inputs have unrelated outputs."""
+    z = np.uint64(x) + _GAMMA
+    z = (z ^ (z >> _S30)) * _M1
+    z = (z ^ (z >> _S27)) * _M2
+    return z ^ (z >> _S31)
+
+
+@jit
+def hash_key(seed: int, game: int, hand: int, seat: int, decision: int) -> int:
+    """64-bit key of one decision (or, with seat -1, of one deal)."""
+    key = mix64(np.uint64(seed))
+    key = mix64(key ^ np.uint64(game))
+    place = (np.int64(hand) << 24) ^ (np.int64(seat + 1) << 16) ^ np.int64(decision)
+    return mix64(key ^ np.uint64(place))
+
+
+@jit
+def word(key: int, counter: int) -> int:
+    """The counter-th 64-bit word of a key's stream."""
+    return mix64(np.uint64(key) + _GAMMA * np.uint64(counter))
+
+
+@jit
+def below(key: int, counter: int, n: int) -> int:
+    """Uniform integer in [0, n), n < 2**31, by fixed-point multiplication (bias below n / 2**32)."""
+    return np.int64(((word(key, counter) >> _S32) * np.uint64(n)) >> _S32)
+
+
+@jit
+def uniform(key: int, counter: int) -> float:
+    """Uniform float in [0, 1) with 53 random bits."""
+    return np.float64(word(key, counter) >> _S11) * _UNIT
+
+
+def derive(seed: int, purpose: int, index: int = 0) -> int:
+    """A seed in [0, 2**63) for one purpose of a run, unrelated to those of its other purposes and indices."""
+    return int(hash_key(seed, index, 0, -1, purpose)) >> 1

@@ -1,0 +1,298 @@
+"""The rulebook of cribbage (American Cribbage Congress) as small scalar functions, compiled by Numba.
+
+Points are defined here and nowhere else. Functions take card ids or ranks (see `cards`) and can be called from
+Python as they are or from other compiled code.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from deepcrib.cards import JACK, NUM_RANKS, rank_of, suit_of, value_of_rank
+from deepcrib.kernels import jit
+
+MAX_SCORE = 121
+SKUNK_MARGIN = 31
+COUNT_LIMIT = 31
+HEELS_POINTS = 2
+HAND_SIZE = 4
+MAX_PLAYERS = 4
+HEELS, PLAY, HAND, CRIB = 0, 1, 2, 3
+KINDS = ("heels", "play", "hand", "crib")
+
+
+def _slots(num_dealt: int) -> tuple[np.ndarray, np.ndarray]:
+    thrown = list(combinations(range(num_dealt), num_dealt - HAND_SIZE))
+    kept = [[slot for slot in range(num_dealt) if slot not in pair] for pair in thrown]
+    return np.array(thrown, dtype=np.int8), np.array(kept, dtype=np.int8)
+
+
+# Row a of these tables is discard action a: the slots of the sorted dealt hand that are thrown, and kept.
+DISCARD_SLOTS_6, KEPT_SLOTS_6 = _slots(6)
+DISCARD_SLOTS_5, KEPT_SLOTS_5 = _slots(5)
+
+
+def num_dealt(num_players: int) -> int:
+    """Cards dealt to each player: 6 for two players, 5 for three and four."""
+    return 6 if num_players == 2 else 5
+
+
+def discard_slots(dealt: int) -> np.ndarray:
+    """int8 [15, 2] for 6 dealt cards, [5, 1] for 5: the thrown slots of every discard action."""
+    return DISCARD_SLOTS_6 if dealt == 6 else DISCARD_SLOTS_5
+
+
+def kept_slots(dealt: int) -> np.ndarray:
+    """int8 [15, 4] for 6 dealt cards, [5, 4] for 5: the kept slots of every discard action."""
+    return KEPT_SLOTS_6 if dealt == 6 else KEPT_SLOTS_5
+
+
+# --- the show -------------------------------------------------------------------------------------------------
+
+
+@jit
+def fifteen_points(ranks: np.ndarray) -> int:
+    """2 for every combination of cards whose values add up to 15."""
+    points = 0
+    for subset in range(1, 1 << len(ranks)):
+        total = 0
+        for i in range(len(ranks)):
+            if subset >> i & 1:
+                total += value_of_rank(ranks[i])
+        if total == 15:
+            points += 2
+    return points
+
+
+@jit
+def pair_points(ranks: np.ndarray) -> int:
+    """2 for every pair: 6 for a pair royal, 12 for a double pair royal."""
+    points = 0
+    for i in range(len(ranks)):
+        for j in range(i):
+            if ranks[i] == ranks[j]:
+                points += 2
+    return points
+
+
+@jit
+def run_points(ranks: np.ndarray) -> int:
+    """A point for each card of every longest run of three or more; a pair in a run makes the run count twice."""
+    counts = np.zeros(NUM_RANKS + 1, dtype=np.int64)
+    for rank in ranks:
+        counts[rank] += 1
+    points = 0
+    length = 0
+    ways = 1
+    for rank in range(NUM_RANKS + 1):  # the extra rank, always empty, ends a run that reaches the king
+        if counts[rank] > 0:
+            length += 1
+            ways *= counts[rank]
+        else:
+            if length >= 3:
+                points += length * ways
+            length = 0
+            ways = 1
+    return points
+
+
+@jit
+def rank_points(ranks: np.ndarray) -> int:
+    """Fifteens, pairs and runs of four or five ranks: all of the show that suits do not touch."""
+    return fifteen_points(ranks) + pair_points(ranks) + run_points(ranks)
+
+
+@jit
+def _rank_table(size: int) -> np.ndarray:
+    table = np.zeros(NUM_RANKS**size, dtype=np.int8)
+    ranks = np.zeros(size, dtype=np.int64)
+    for index in range(len(table)):
+        rest = index
+        ascending = True
+        for i in range(size - 1, -1, -1):
+            ranks[i] = rest % NUM_RANKS
+            rest //= NUM_RANKS
+            if i < size - 1 and ranks[i] > ranks[i + 1]:
+                ascending = False
+        if ascending:
+            table[index] = rank_points(ranks)
+        else:
+            ordered = 0
+            for rank in np.sort(ranks):
+                ordered = ordered * NUM_RANKS + rank
+            table[index] = table[ordered]  # a sorted row comes before all its rearrangements
+    return table
+
+
+# rank_points of every ordered tuple of four and five ranks; the index is the ranks read as digits in base 13.
+RANK_POINTS_4 = _rank_table(4)
+RANK_POINTS_5 = _rank_table(5)
+
+
+@jit
+def rank_index(hand: np.ndarray) -> int:
+    """Index of four cards in RANK_POINTS_4."""
+    index = 0
+    for i in range(HAND_SIZE):
+        index = index * NUM_RANKS + rank_of(hand[i])
+    return index
+
+
+@jit
+def flush_points(hand: np.ndarray, starter: int, is_crib: bool) -> int:
+    """5 when all five cards share a suit, 4 when only the hand's four do; a crib counts five alone."""
+    suit = suit_of(hand[0])
+    for i in range(1, HAND_SIZE):
+        if suit_of(hand[i]) != suit:
+            return 0
+    if suit_of(starter) == suit:
+        return 5
+    return 0 if is_crib else 4
+
+
+@jit
+def nobs_points(hand: np.ndarray, starter: int) -> int:
+    """1 for the jack of the starter's suit in hand (or crib)."""
+    for i in range(HAND_SIZE):
+        if rank_of(hand[i]) == JACK and suit_of(hand[i]) == suit_of(starter):
+            return 1
+    return 0
+
+
+@jit
+def show_points(hand: np.ndarray, starter: int, is_crib: bool) -> int:
+    """Points of four cards (ids, any order) with the starter, at the show."""
+    points = RANK_POINTS_5[rank_index(hand) * NUM_RANKS + rank_of(starter)]
+    return points + flush_points(hand, starter, is_crib) + nobs_points(hand, starter)
+
+
+@jit
+def hand_points(hand: np.ndarray) -> int:
+    """Points of four cards by themselves: fifteens, pairs, runs and the four-card flush (no starter, no nobs)."""
+    return four_card_points(hand[0], hand[1], hand[2], hand[3])
+
+
+@jit
+def four_card_points(a: int, b: int, c: int, d: int) -> int:
+    """`hand_points` of four card ids that stand in no array."""
+    index = ((rank_of(a) * NUM_RANKS + rank_of(b)) * NUM_RANKS + rank_of(c)) * NUM_RANKS + rank_of(d)
+    suit = suit_of(a)
+    flush = suit_of(b) == suit and suit_of(c) == suit and suit_of(d) == suit
+    return np.int64(RANK_POINTS_4[index]) + (4 if flush else 0)
+
+
+@jit
+def heels_points(starter: int) -> int:
+    """2 for the dealer when the starter is a jack."""
+    return HEELS_POINTS if rank_of(starter) == JACK else 0
+
+
+# --- the play -------------------------------------------------------------------------------------------------
+
+
+@jit
+def series_count(series: np.ndarray, n: int) -> int:
+    """Sum of the values of the first n ranks of a series."""
+    total = 0
+    for i in range(n):
+        total += value_of_rank(series[i])
+    return total
+
+
+@jit
+def play_pair_points(series: np.ndarray, n: int) -> int:
+    """2, 6 or 12 when the n-th rank of a series ends two, three or four equal ones."""
+    same = 1
+    while same < n and series[n - 1 - same] == series[n - 1]:
+        same += 1
+    return same * (same - 1)
+
+
+@jit
+def play_run_points(series: np.ndarray, n: int) -> int:
+    """Length of the longest run, in any order, that the last cards of a series of n ranks form; else 0."""
+    if n < 3:
+        return 0
+    longest = 0
+    seen = 0
+    low = NUM_RANKS
+    high = -1
+    for length in range(1, min(n, NUM_RANKS) + 1):
+        rank = series[n - length]
+        if seen >> rank & 1:
+            break
+        seen |= 1 << rank
+        low = min(low, rank)
+        high = max(high, rank)
+        if length >= 3 and high - low + 1 == length:
+            longest = length
+    return longest
+
+
+@jit
+def combination_points(series: np.ndarray, n: int) -> int:
+    """Fifteen, pairs and run that the n-th rank of a series makes; not the 2 for thirty-one."""
+    fifteen = 2 if series_count(series, n) == 15 else 0
+    return fifteen + play_pair_points(series, n) + play_run_points(series, n)
+
+
+@jit
+def play_points(series: np.ndarray, n: int) -> int:
+    """Points of the n-th rank of a series: fifteen, thirty-one, pairs and run (go and last card come later)."""
+    thirty_one = 2 if series_count(series, n) == COUNT_LIMIT else 0
+    return combination_points(series, n) + thirty_one
+
+
+@jit
+def is_legal_play(count: int, card: int) -> bool:
+    """Whether a card (not NO_CARD) may be played on a count: the sum is at most 31."""
+    return card >= 0 and count + value_of_rank(rank_of(card)) <= COUNT_LIMIT
+
+
+@jit
+def can_play(hand: np.ndarray, count: int) -> bool:
+    """Whether any card left in a hand [4] (NO_CARD once played) may be played on a count."""
+    for slot in range(HAND_SIZE):
+        if is_legal_play(count, hand[slot]):
+            return True
+    return False
+
+
+@jit
+def has_cards(hand: np.ndarray) -> bool:
+    """Whether a hand [4] has a card left."""
+    for slot in range(HAND_SIZE):
+        if hand[slot] >= 0:
+            return True
+    return False
+
+
+@jit
+def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -> int:
+    """Seat that plays next in the series after `seat` played, or -1 when nobody can (go, last card or 31).
+
+    hands is [P, 4]. Whoever holds cards but has none to play says go, which is marked in goes [P].
+    """
+    num_players = len(hands)
+    if count == COUNT_LIMIT:
+        return -1
+    for step in range(1, num_players + 1):
+        player = (seat + step) % num_players
+        if can_play(hands[player], count):
+            return player
+        if has_cards(hands[player]):
+            goes[player] = 1
+    return -1
+
+
+@jit
+def next_lead(hands: np.ndarray, seat: int) -> int:
+    """Seat that leads the next series after `seat` played last: the first after it with cards, or -1."""
+    num_players = len(hands)
+    for step in range(1, num_players + 1):
+        player = (seat + step) % num_players
+        if has_cards(hands[player]):
+            return player
+    return -1

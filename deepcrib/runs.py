@@ -1,0 +1,213 @@
+"""The run folder of a job: what it was told, where it ran, and what came out.
+
+    config.yaml       every option, resolved
+    environment.json  commit, versions, machine and command line
+    summary.json      the figures that the job prints last; present only once the job has finished
+
+Each file appears whole or not at all: it is written to a temporary name, flushed to disk and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from deepcrib import __version__
+from deepcrib.errors import RunError
+
+CONFIG, ENVIRONMENT, SUMMARY = "config.yaml", "environment.json", "summary.json"
+_PACKAGE = Path(__file__).resolve().parent
+_RECORDED_VERSIONS = ("torch", "numpy", "numba", "hydra-core", "omegaconf", "tensorboard", "safetensors")
+
+
+def conf_folder() -> Path:
+    """The folder of the configs: inside an installed package, beside it in a checkout."""
+    for folder in (_PACKAGE / "conf", _PACKAGE.parent / "conf"):
+        if (folder / "train.yaml").is_file():
+            return folder
+    raise RunError(f"no configs found: neither {_PACKAGE}/conf nor {_PACKAGE.parent}/conf holds train.yaml")
+
+
+def repository() -> Path | None:
+    """The root of the checkout that this package runs from; None when it was installed from a wheel."""
+    return None if (_PACKAGE / "conf" / "train.yaml").is_file() else _PACKAGE.parent
+
+
+def outputs_folder() -> Path:
+    """Where run folders go: `outputs/` of the checkout, or of the current folder when installed."""
+    return (repository() or Path.cwd()) / "outputs"
+
+
+def new_folder(job: str) -> Path:
+    """Create and return `outputs/<job>/<date>/<time>`, with a number behind when that name is taken.
+
+    Creating it here, rather than only naming it, keeps two runs started in the same second apart.
+    """
+    now = datetime.now()
+    base = outputs_folder() / job / now.strftime("%Y-%m-%d") / now.strftime("%H-%M-%S")
+    folder, number = base, 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            if not folder.is_dir():  # a file is in the way; whoever writes there reports it
+                return folder
+            number += 1
+            folder = base.with_name(f"{base.name}_{number}")
+        except OSError:
+            return folder
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write `text` so that `path` holds either all of it or what it held before."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a mapping as indented JSON, atomically."""
+    write_atomic(path, json.dumps(content, indent=2, allow_nan=True) + "\n")
+
+
+@dataclass
+class RunFolder:
+    """One run's folder. `start` and `resume` claim it, `finish` marks it as complete."""
+
+    path: Path
+    resumable: bool = False
+
+    def start(self, config: str) -> None:
+        """Claim the folder for a new run and record what it was told (`config`, YAML text)."""
+        self._create()
+        if (self.path / SUMMARY).exists():
+            raise RunError(
+                f"run folder {self.path} already holds a finished run ({SUMMARY}): "
+                "name another one with hydra.run.dir=FOLDER"
+            )
+        if self.resumable and (self.path / CONFIG).exists():
+            raise RunError(
+                f"run folder {self.path} already holds an unfinished run: continue it with "
+                "resume=FOLDER, or name another one with hydra.run.dir=FOLDER"
+            )
+        self._record(config, {})
+
+    def resume(self, config: str) -> None:
+        """Go on with the run in this folder; its earlier environments stay listed."""
+        earlier = read_json(self.path / ENVIRONMENT)
+        history = [*earlier.pop("earlier", []), earlier] if earlier else []
+        self._record(config, {"earlier": history} if history else {})
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Write the job's figures; from here on the folder counts as a finished run."""
+        write_json(self.path / SUMMARY, summary)
+
+    def remove_if_empty(self) -> None:
+        """Leave nothing behind of a job that ended before it wrote anything."""
+        with contextlib.suppress(OSError):  # holds files, or never existed: both are as they should be
+            self.path.rmdir()
+
+    def _create(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot write run folder {self.path}: {error.strerror or error}") from error
+
+    def _record(self, config: str, extra: Mapping[str, Any]) -> None:
+        write_atomic(self.path / CONFIG, config)
+        write_json(self.path / ENVIRONMENT, {**environment(), **extra})
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The mapping in a JSON file; empty when there is no such file or it is not a mapping."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def environment() -> dict[str, Any]:
+    """What a result may depend on besides its options: code, versions, machine."""
+    versions = {"deepcrib": __version__, "python": platform.python_version()}
+    for name in _RECORDED_VERSIONS:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "absent"
+    return {
+        "time": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": sys.argv,
+        "commit": _git("rev-parse", "HEAD"),
+        "changed_files": len((_git("status", "--porcelain") or "").splitlines()),
+        "versions": versions,
+        "machine": _machine(),
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    """Output of a git command on the checkout; None outside of one, or without git."""
+    root = repository()
+    if root is None or not (root / ".git").exists():
+        return None
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _machine() -> dict[str, Any]:
+    """Host, system, processor, usable cores, memory in GB and GPUs."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "host": platform.node(),
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": cores,
+        "memory_gb": _memory_gb(),
+        "gpus": _gpus(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def _memory_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, 1)
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _gpus() -> list[str]:
+    torch = sys.modules.get("torch")  # a job that has not imported it uses no GPU
+    if torch is None or not torch.cuda.is_available():
+        return []
+    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]

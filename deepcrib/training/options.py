@@ -1,0 +1,110 @@
+"""What a training run can be told: plain dataclasses, the schema of `conf/train.yaml` and its groups.
+
+They stand apart from the code they configure because the loop, pretraining and the jobs share them.
+Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless a comment says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
+
+ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
+PLAY_REWARDS = ("offensive", "offensive_defensive", "game", "game_ties", "margin")
+DISCARD_REWARDS = ("own", "difference")
+
+
+@dataclass
+class AlgorithmOptions:
+    """Group `algorithm`: how a play's target is formed (section 3.7.2)."""
+
+    name: str = "monte_carlo"
+
+
+@dataclass
+class RewardOptions:
+    """Group `reward`: points as seen by the learner.
+
+    play: one of PLAY_REWARDS, given to every play.
+    discard: `own` = own play, hand and (dealer) crib points (section 3.6.1); `difference` = own minus the
+        opponent's, with the crib for its owner.
+    """
+
+    play: str = "offensive_defensive"
+    discard: str = "own"
+
+
+@dataclass
+class StateOptions:
+    """Group `state`: which encoder each network reads, and its optional channels."""
+
+    play: str = "basic"
+    discard: str = "basic"
+    dealer: bool = False  # dealer flag in the play state (the discard state always has it)
+    scores: bool = False  # both players' scores, in both states
+
+
+@dataclass
+class LearnerOptions:
+    """Group `learner`: the replay iteration (section 3.2)."""
+
+    name: str = "replay"
+    iterations: int = 500
+    unit: str = "games"  # what `episodes` counts: games (to 121) or single hands (scores 0-0)
+    episodes: int = 200  # N, played by self-play in every iteration
+    epochs_kept: int = 5  # P, iterations of experience in the buffer
+    buffer_size: int | None = None  # instead of N and P: play experiences held (of single hands) ...
+    replacement: float | None = None  # ... and the share of them replaced in every iteration
+    batch_size: int = 64
+    passes: float = 1.0  # over the buffer, in every iteration
+    forced: bool = True  # learn from plays of the only legal card too
+    optimizer: str = "adam"
+    epsilon: float = 0.05
+    epsilon_decay: float = 0.995  # a factor, per iteration
+    discard_lr: float = 5e-5
+    play_lr: float = 7e-4
+    lr_decay: float = 0.99  # a factor, per iteration, of both learning rates
+    lr_schedule: str = "exponential"  # or `linear`: down to 0 at the last iteration (lr_decay unused)
+    discard_agent: Any = None  # agent spec: discards are its, only the play is learned
+    checkpoint_every: int = 10  # iterations between two saved training states
+
+
+@dataclass
+class PretrainingOptions:
+    """Pretraining of the discard network on the show value of every four-card hand (section 3.6.4)."""
+
+    enabled: bool = True
+    epochs: int = 3
+    batch_size: int = 64
+    lr: float = 1e-3
+    starter: bool = False  # true: value with a random starter (figure 6)
+
+
+@dataclass
+class EvaluationOptions:
+    """Matches during and after training. Seeds of the two never meet (see `seed`)."""
+
+    opponents: list[Any] = field(default_factory=lambda: ["deterministic"])  # agent specs
+    every: int = 10  # iterations between monitoring matches; 0: none
+    games: int = 1000  # games of a monitoring match
+    final_games: int = 5000  # games of each final match
+    epsilon: float = 0.0  # of the evaluated agent
+    hands: int = 0  # hands of the play-only metric of table 3 (hands won on play points); 0: none
+    seed: int | None = None  # monitoring uses it, the final matches another one derived from it
+
+
+class Settings(Protocol):
+    """What the training loop reads: the config of the job `train`."""
+
+    seed: int
+    device: str
+    learner: LearnerOptions
+    algorithm: AlgorithmOptions
+    reward: RewardOptions
+    state: StateOptions
+    discard_network: DiscardNetworkConfig
+    play_network: PlayNetworkConfig
+    pretraining: PretrainingOptions
+    evaluation: EvaluationOptions

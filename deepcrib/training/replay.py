@@ -1,0 +1,287 @@
+"""Training by replay iterations: self-play with the current networks, then learning from the buffer, and again.
+
+Bélanger et al. 2019, section 3.2. Both seats learn. The bootstrap network is frozen within an iteration: all targets
+of an iteration are computed before its first minibatch, with the networks as they then are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from deepcrib import checkpoints
+from deepcrib.agents import Agent, QNetworkAgent, make_agent
+from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.matches import Trajectories, self_play
+from deepcrib.networks import make_discard_network, make_play_network
+from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
+from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
+from deepcrib.training.experience import discard_samples, play_samples
+from deepcrib.training.learning import LearnedNetwork, PassStatistics
+from deepcrib.training.options import LearnerOptions, Settings
+from deepcrib.training.pretraining import PretrainingResult, pretrain
+
+STATE_FILE = "state.pt"
+CHECKPOINTS = "checkpoints"
+
+
+class Evaluation(Protocol):
+    """What the loop reads of a match's figures."""
+
+    win_rate: float
+    ci_low: float
+    ci_high: float
+    points_per_hand: float
+    opponent_points_per_hand: float
+
+
+Evaluate = Callable[[Agent, Any, int, int], Evaluation]
+"""(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
+Progress = Callable[[int, Mapping[str, float]], None]
+"""(iterations done, figures of the last one)."""
+
+
+@dataclass
+class TrainResult:
+    """A finished run: its agent (greedy in its values), and what it took."""
+
+    agent: QNetworkAgent
+    iterations: int
+    hands: int
+    seconds: float
+    pretraining: PretrainingResult | None
+    weights: Path
+
+
+@dataclass
+class _Run:
+    """Everything that a training state saves."""
+
+    discard: LearnedNetwork | None
+    play: LearnedNetwork
+    buffer: ReplayBuffer
+    iteration: int = 0
+    hands: int = 0
+    seconds: float = 0.0
+    monitored: dict[str, float] = field(default_factory=dict)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "discard": self.discard.state() if self.discard else None,
+            "play": self.play.state(),
+            "buffer": self.buffer.state(),
+            "iteration": self.iteration,
+            "hands": self.hands,
+            "seconds": self.seconds,
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        if self.discard:
+            self.discard.load(state["discard"])
+        self.play.load(state["play"])
+        self.buffer.load(state["buffer"])
+        self.iteration, self.hands, self.seconds = state["iteration"], state["hands"], state["seconds"]
+
+
+def schedule(options: LearnerOptions, iteration: int) -> tuple[float, float, float]:
+    """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
+    if options.lr_schedule == "linear":
+        factor = 1 - iteration / options.iterations
+    else:
+        factor = options.lr_decay**iteration
+    return options.epsilon * options.epsilon_decay**iteration, options.discard_lr * factor, options.play_lr * factor
+
+
+def train(
+    settings: Settings,
+    run_dir: Path,
+    evaluate: Evaluate,
+    *,
+    dealing: str = "acc",
+    writer: Any = None,
+    progress: Progress | None = None,
+    pretraining_progress: Callable[[int, int], None] | None = None,
+    figure: Callable[..., Any] | None = None,
+    resume: bool = False,
+) -> TrainResult:
+    """Train both networks and save their weights; with `resume`, go on from the state in run_dir.
+
+    writer is a TensorBoard SummaryWriter or None. Raises CheckpointError where a file cannot be read or written.
+    """
+    run = _new_run(settings)
+    fixed = None if settings.learner.discard_agent is None else make_agent(settings.learner.discard_agent)
+    pretrained = None
+    if resume:
+        run.load(checkpoints.load_state(run_dir / STATE_FILE))
+    elif settings.pretraining.enabled and run.discard is not None:
+        pretrained = _pretrain(run.discard, settings, writer, pretraining_progress, figure)
+    begin = time.perf_counter() - run.seconds
+    while run.iteration < settings.learner.iterations:
+        figures = _iterate(run, settings, fixed, dealing)
+        run.seconds = time.perf_counter() - begin
+        _monitor(run, settings, fixed, evaluate, figures)
+        _write_scalars(writer, figures, run.iteration)
+        if run.iteration % settings.learner.checkpoint_every == 0:
+            _checkpoint(run, settings, run_dir, dealing, writer)
+        if progress is not None:
+            progress(run.iteration, figures)
+    _checkpoint(run, settings, run_dir, dealing, writer)
+    weights = run_dir / checkpoints.WEIGHTS_FILE
+    _save_weights(run, settings, weights, dealing)
+    agent = _agent(run, settings.evaluation.epsilon, fixed)
+    return TrainResult(agent, run.iteration, run.hands, run.seconds, pretrained, weights)
+
+
+def _new_run(settings: Settings) -> _Run:
+    device = torch.device(settings.device)
+    state, learner = settings.state, settings.learner
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derive(settings.seed, NETWORKS))
+        play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
+        play = LearnedNetwork(play_encoder, make_play_network(settings.play_network, play_encoder.spec), device)
+        discard = None
+        if learner.discard_agent is None:
+            encoder = make_discard_encoder(state.discard, scores=state.scores)
+            discard = LearnedNetwork(encoder, make_discard_network(settings.discard_network, encoder.spec), device)
+    return _Run(discard, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size))
+
+
+def _pretrain(
+    discard: LearnedNetwork,
+    settings: Settings,
+    writer: Any,
+    progress: Callable[[int, int], None] | None,
+    figure: Callable[..., Any] | None,
+) -> PretrainingResult:
+    seed = derive(settings.seed, PRETRAINING)
+    encoder: Any = discard.encoder
+    return pretrain(discard.network, encoder, settings.pretraining, seed, writer, progress, figure)
+
+
+def _agent(run: _Run, epsilon: float, fixed: Agent | None) -> QNetworkAgent:
+    discard_q = run.discard.q_function() if run.discard else None
+    return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=fixed)
+
+
+def _iterate(run: _Run, settings: Settings, fixed: Agent | None, dealing: str) -> dict[str, float]:
+    """One replay iteration; returns its figures by TensorBoard tag."""
+    options = settings.learner
+    epsilon, discard_lr, play_lr = schedule(options, run.iteration)
+    start = time.perf_counter()
+    hands = _play(_agent(run, epsilon, fixed), settings, run.iteration, dealing)
+    run.buffer.add(hands)
+    played = time.perf_counter()
+    figures = _learn(run, settings, epsilon, discard_lr, play_lr)
+    learned = time.perf_counter()
+    run.iteration += 1
+    run.hands += len(hands)
+    figures |= {
+        "schedule/epsilon": epsilon,
+        "schedule/discard_lr": discard_lr,
+        "schedule/play_lr": play_lr,
+        "self_play/play_points_per_hand": float(hands.play_points.sum() / len(hands) / 2),
+        "self_play/hand_points_per_hand": float(hands.hand_points.mean()),
+        "self_play/crib_points_per_hand": float(hands.crib_points.mean()),
+        "speed/hands_per_second": len(hands) / (learned - start),
+        "speed/playing_seconds": played - start,
+        "speed/learning_seconds": learned - played,
+        "progress/hands": float(run.hands),
+    }
+    return figures
+
+
+def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Trajectories:
+    options = settings.learner
+    unit, episodes = options.unit, options.episodes
+    if options.buffer_size is not None and options.replacement is not None:
+        unit, episodes = "hands", hands_per_iteration(options.buffer_size, options.replacement)
+    seed = derive(settings.seed, SELF_PLAY)
+    return self_play(agent, iteration * episodes, episodes, seed, unit=unit, dealing=dealing)
+
+
+def _learn(
+    run: _Run, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
+) -> dict[str, float]:
+    options = settings.learner
+    hands = run.buffer.hands()
+    generator = np.random.default_rng(derive(settings.seed, MINIBATCHES, run.iteration))
+    algorithm, reward = settings.algorithm.name, settings.reward
+    figures: dict[str, float] = {}
+    if run.discard is not None:
+        samples = discard_samples(hands, reward.discard)
+        passed = run.discard.train_pass(samples, discard_lr, options.batch_size, options.passes, generator)
+        figures |= _pass_figures("discard", passed)
+    samples = play_samples(hands, algorithm, reward.play, run.play.q_function(), epsilon, options.forced)
+    passed = run.play.train_pass(samples, play_lr, options.batch_size, options.passes, generator)
+    return figures | _pass_figures("play", passed)
+
+
+def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
+    return {
+        f"loss/{part}": passed.loss,
+        f"q/{part}_mean": passed.value_mean,
+        f"q/{part}_std": passed.value_std,
+        f"target/{part}_mean": passed.target_mean,
+        f"target/{part}_std": passed.target_std,
+    }
+
+
+def _monitor(
+    run: _Run, settings: Settings, fixed: Agent | None, evaluate: Evaluate, figures: dict[str, float]
+) -> None:
+    """Every so many iterations, play the fixed opponents; adds to the iteration's figures."""
+    options = settings.evaluation
+    if not options.every or run.iteration % options.every:
+        return
+    seed = derive(settings.seed if options.seed is None else options.seed, MONITORING, run.iteration)
+    agent = _agent(run, options.epsilon, fixed)
+    for opponent in options.opponents:
+        found = evaluate(agent, opponent, options.games, seed)
+        name = make_agent(opponent).name
+        figures |= {
+            f"{name}/win_rate": found.win_rate,
+            f"{name}/win_rate_low": found.ci_low,
+            f"{name}/win_rate_high": found.ci_high,
+            f"{name}/points_per_hand": found.points_per_hand,
+            f"{name}/opponent_points_per_hand": found.opponent_points_per_hand,
+        }
+
+
+def _write_scalars(writer: Any, figures: Mapping[str, float], iteration: int) -> None:
+    if writer is not None:
+        for tag, value in figures.items():
+            writer.add_scalar(tag, value, iteration)
+
+
+def _checkpoint(run: _Run, settings: Settings, run_dir: Path, dealing: str, writer: Any) -> None:
+    """Save the weights under their iteration, then the state that a resumed run goes on from.
+
+    Events are flushed first: those after the saved step are purged on resumption, those before it must be there.
+    """
+    if writer is not None:
+        writer.flush()
+    folder = run_dir / CHECKPOINTS
+    folder.mkdir(exist_ok=True)
+    _save_weights(run, settings, folder / f"{run.iteration:06d}.safetensors", dealing)
+    checkpoints.save_state(run_dir / STATE_FILE, run.state())
+
+
+def _save_weights(run: _Run, settings: Settings, path: Path, dealing: str) -> None:
+    metadata = {
+        "rules": dealing,
+        "learner": settings.learner.name,
+        "algorithm": settings.algorithm.name,
+        "reward_play": settings.reward.play,
+        "reward_discard": settings.reward.discard,
+        "seed": settings.seed,
+        "iteration": run.iteration,
+        "hands": run.hands,
+    }
+    discard = run.discard.network if run.discard else None
+    checkpoints.save_weights(path, discard, run.play.network, metadata)

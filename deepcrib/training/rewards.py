@@ -1,0 +1,110 @@
+"""Rewards and returns, computed from the points log of hands (`matches.Trajectories`), as pure functions.
+
+Plays are [H, 8]: the k-th card of each hand, its seat and the points that it pegged, a go or last-card point
+included. A player's decision is followed by its own next one in the same hand (`next_own`) or by the end of the hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.matches import Trajectories
+
+Float = NDArray[np.float32]
+
+
+def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
+    """[H, K] index of the next play by the same seat, -1 after its last card."""
+    following = np.full(seats.shape, -1, dtype=np.int64)
+    latest = np.full((len(seats), int(seats.max(initial=0)) + 1), -1, dtype=np.int64)
+    hands = np.arange(len(seats))
+    for play in range(seats.shape[1] - 1, -1, -1):
+        following[:, play] = latest[hands, seats[:, play]]
+        latest[hands, seats[:, play]] = play
+    return following
+
+
+def after_next(values: Float, following: NDArray[np.int64]) -> Float:
+    """[H, K] values [H, K] looked up at one's own next play, 0 after the last."""
+    taken = np.take_along_axis(values, np.maximum(following, 0), axis=1)
+    return np.where(following >= 0, taken, np.float32(0))
+
+
+def discounted_returns(rewards: Float, following: NDArray[np.int64], discount: float = 1.0) -> Float:
+    """[H, K] sums of one's own rewards from each play to the end of the hand."""
+    returns = rewards.astype(np.float32).copy()
+    hands = np.arange(len(rewards))
+    for play in range(rewards.shape[1] - 1, -1, -1):
+        later = following[:, play]
+        returns[:, play] += np.where(later >= 0, discount * returns[hands, later], 0)
+    return returns
+
+
+def offensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+    """Points of the action itself (Bélanger et al. 2019, section 3.7.1)."""
+    return points.astype(np.float32)
+
+
+def offensive_defensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+    """Points of the action minus the opponent's until one's own next action or the end of the hand (3.7.1)."""
+    pegged = points.astype(np.float32)
+    following = next_own(seats)
+    num_plays = seats.shape[1]
+    ends = np.where(following >= 0, following, num_plays)
+    total = np.concatenate([np.zeros((len(pegged), 1), np.float32), np.cumsum(pegged, axis=1)], axis=1)
+    # Whatever is pegged strictly between two of one's own plays is the opponent's.
+    between = np.take_along_axis(total, ends, axis=1) - total[:, 1:]
+    return pegged - between
+
+
+def margin(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+    """All own minus all opponent's points of the play until one's own next action or the end of the hand.
+
+    A go or last-card point belongs to the card last played, so with two players one's own points until the next
+    action are those of the action, and this is `offensive_defensive` (a test proves it from the definitions).
+    """
+    return offensive_defensive(points, seats)
+
+
+def game(points: NDArray[np.int8], seats: NDArray[np.int8], tie: float = 0.0) -> Float:
+    """1 with one's last card for the most points in the play of the hand, `tie` for as many, else 0 (3.7.1)."""
+    won = play_totals(points, seats)
+    own = np.take_along_axis(won, seats.astype(np.int64), axis=1)
+    other = won.sum(axis=1, keepdims=True) - own
+    result = np.where(own > other, 1.0, np.where(own == other, tie, 0.0))
+    return np.where(next_own(seats) < 0, result, 0.0).astype(np.float32)
+
+
+def game_ties(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+    """`game` with 0.5 for a tie."""
+    return game(points, seats, tie=0.5)
+
+
+PLAY_REWARDS = {
+    "offensive": offensive,
+    "offensive_defensive": offensive_defensive,
+    "game": game,
+    "game_ties": game_ties,
+    "margin": margin,
+}
+
+
+def play_totals(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+    """[H, 2] points of the play by seat."""
+    return np.stack([(points * (seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1).astype(np.float32)
+
+
+def discard_returns(hands: Trajectories, kind: str) -> Float:
+    """[H, 2] return of each seat's discard, from the points of that same hand.
+
+    `own`: own play and hand, and the crib for the dealer; no heels (section 3.6.1). `difference`: the same minus the
+    opponent's, with the crib for its owner.
+    """
+    totals = play_totals(hands.play_points, hands.play_seats) + hands.hand_points
+    totals[np.arange(len(hands)), hands.dealer] += hands.crib_points
+    if kind == "own":
+        return totals
+    if kind == "difference":
+        return totals - totals[:, ::-1]
+    raise ValueError(f"unknown discard reward {kind!r} (expected own or difference)")

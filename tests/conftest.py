@@ -1,0 +1,42 @@
+"""What all tests share: few threads each, no time limits on the first call of a kernel, fixed examples."""
+
+import os
+
+# Read when OpenMP and Numba start, so before any test imports torch or numba; commands that tests start
+# inherit them. Two Numba threads even on one core, because tests compare one thread with two.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else idle threads spin and starve the other workers
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import sys  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+
+import hypothesis  # noqa: E402
+import pytest  # noqa: E402
+
+# A kernel compiles within the first example that calls it, so a deadline would fail at random; the same
+# examples every time, so that a failure is seen by everybody.
+hypothesis.settings.register_profile("deepcrib", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("deepcrib")
+
+
+@pytest.fixture(autouse=True)
+def _threads_as_before() -> Iterator[None]:
+    """Undo what a test, or a job that it ran, did to the number of threads of this process."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    if "numba" in sys.modules:
+        sys.modules["numba"].set_num_threads(sys.modules["numba"].config.NUMBA_NUM_THREADS)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests marked `gpu` on a machine without one."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked:
+        import torch
+
+        if not torch.cuda.is_available():
+            for item in marked:
+                item.add_marker(pytest.mark.skip(reason="no CUDA device"))

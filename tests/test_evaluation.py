@@ -1,0 +1,192 @@
+"""Win rates, intervals and points by role: against published figures, formulas by hand, and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deepcrib.analysis.tables import match_table, percent, points_table, win_rates_table
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.evaluate import evaluate, pair_means, summarise
+from deepcrib.evaluation.intervals import normal, pairs_interval, wilson
+from deepcrib.matches import MatchResult
+
+
+def test_the_normal_interval_is_the_papers() -> None:
+    """16 of 27 games won by people: 59.3% +- 18.5 (Bélanger et al. 2019)."""
+    estimate, low, high = normal(16, 27)
+    assert round(100 * estimate, 1) == 59.3
+    assert round(100 * (high - low) / 2, 1) == 18.5
+
+
+def test_wilson_solves_its_own_equation() -> None:
+    """Its bounds are the shares p whose distance from the estimate is 1.96 standard errors under p itself."""
+    for wins, n in [(16, 27), (1, 10), (9_990, 10_000)]:
+        estimate, low, high = wilson(wins, n)
+        for bound in (low, high):
+            distance = abs(estimate - bound) / math.sqrt(bound * (1 - bound) / n)
+            assert distance == pytest.approx(1.959964, abs=1e-5)
+
+
+@pytest.mark.parametrize("interval", [wilson, normal])
+def test_intervals_stay_within_0_and_1(interval) -> None:
+    assert interval(0, 10).low == 0.0
+    assert interval(10, 10).high == 1.0
+
+
+def test_wilson_is_not_empty_when_every_game_is_won() -> None:
+    """Without a loss in n games the lower bound is n / (n + z^2)."""
+    assert wilson(10, 10).low == pytest.approx(10 / (10 + 1.959964**2), abs=1e-6)
+
+
+@pytest.mark.parametrize("call", [lambda: wilson(0, 0), lambda: normal(3, 2), lambda: pairs_interval([])])
+def test_no_games_no_interval(call) -> None:
+    with pytest.raises(ValueError, match="no share"):
+        call()
+
+
+def test_pairs_interval_is_students_t() -> None:
+    """Means 0, 0.5, 1, 1: mean 0.625, variance 0.2292, t of 3 degrees of freedom 3.182."""
+    estimate, low, high = pairs_interval([0.0, 0.5, 1.0, 1.0])
+    half = 3.182446 * math.sqrt(0.2291667 / 4)
+    assert estimate == 0.625
+    assert low == max(0.0, 0.625 - half)
+    assert high == min(1.0, 0.625 + half)
+    many = np.tile([0.0, 0.5, 0.5, 1.0], 1000)
+    estimate, low, high = pairs_interval(many)
+    assert high - estimate == pytest.approx(1.9606 * many.std(ddof=1) / math.sqrt(4000), rel=1e-3)
+
+
+def test_equal_pairs_do_not_claim_certainty() -> None:
+    """Ten pairs won both ways: the spread is 0, and the interval that of ten games."""
+    assert pairs_interval(np.ones(10)) == wilson(10, 10)
+
+
+def test_intervals_cover_the_true_rate_in_95_of_100() -> None:
+    """20,000 matches of 200 games at 60%: coverage 95% +- 0.7 (beyond 4 standard deviations)."""
+    rng = np.random.default_rng(0)
+    wins = rng.binomial(200, 0.6, 20_000)
+    for interval in (wilson, normal):
+        bounds = [interval(int(w), 200) for w in wins]
+        covered = np.mean([low <= 0.6 <= high for _, low, high in bounds])
+        assert abs(covered - 0.95) < 0.012  # the lattice of 201 outcomes moves it by up to a percent
+    pairs = rng.choice([0.0, 0.5, 1.0], size=(5_000, 100), p=[0.2, 0.4, 0.4])
+    covered = np.mean([low <= 0.6 <= high for _, low, high in map(pairs_interval, pairs)])
+    assert abs(covered - 0.95) < 0.015
+
+
+def match() -> MatchResult:
+    """Four games by hand, agents 0 and 1: 121-90 (a skunk), 121-91 (none), 100-121, 80-121 (a skunk)."""
+    points = np.zeros((4, 2, 2, 4), dtype=np.int32)
+    counts = np.zeros((4, 2, 2, 4), dtype=np.int32)
+    points[:, 0, 1] = [[2, 30, 60, 20], [0, 26, 70, 25], [0, 20, 40, 15], [0, 10, 30, 10]]
+    counts[:, 0, 1] = [[5, 5, 5, 4], [4, 4, 4, 4], [5, 5, 4, 4], [4, 4, 4, 4]]
+    points[:, 0, 0, 1:3] = [[5, 4], [0, 0], [15, 10], [10, 20]]
+    counts[:, 0, 0, 1:3] = 4
+    points[:, 1, 0, 2] = 121
+    counts[:, 1, 0, 2] = 5
+    return MatchResult(
+        winner=np.array([0, 0, 1, 1], dtype=np.int8),
+        scores=np.array([[121, 90], [121, 91], [100, 121], [80, 121]], dtype=np.int16),
+        hands=np.array([9, 9, 8, 10], dtype=np.int32),
+        pair=np.array([0, 0, 1, 1]),
+        points=points,
+        counts=counts,
+        first_dealer=np.array([0, 1, 0, 1], dtype=np.int8),
+        seconds=2.0,
+    )
+
+
+def test_summary_of_four_games_by_hand() -> None:
+    figures = summarise(match())
+    assert (figures.games, figures.wins, figures.win_rate) == (4, 2, 0.5)
+    assert (figures.skunks, figures.skunks_against) == (1, 1)
+    assert (figures.game_points, figures.game_points_against) == (3 + 2, 2 + 3)
+    assert figures.hands_per_game == 9.0
+    assert figures.margin == (31 + 30 - 21 - 41) / 4
+    assert figures.points["dealer"] == {"heels": 2 / 18, "play": 86 / 18, "hand": 200 / 17, "crib": 70 / 16}
+    assert figures.points["pone"] == {"play": 30 / 16, "hand": 34 / 16}  # never heels, never a crib
+    assert figures.points_per_hand == (2 + 86 + 200 + 70 + 30 + 34) / 36
+    assert figures.opponent_points == {"pone": {"hand": 121 / 5}, "dealer": {}}
+    assert figures.first_deal_win_rate == 0.5
+    assert (figures.normal_low, figures.normal_high) == normal(2, 4)[1:]
+
+
+def test_on_duplicate_deals_the_unit_is_the_pair() -> None:
+    """The pairs came out 2-0 and 0-2: means 1 and 0, and not the interval of four games."""
+    figures = summarise(match())
+    assert figures.duplicate
+    assert (figures.ci_low, figures.ci_high) == pairs_interval([1.0, 0.0])[1:]
+    apart = summarise(match(), duplicate=False)
+    assert (apart.ci_low, apart.ci_high) == wilson(2, 4)[1:]
+
+
+def test_the_two_sides_of_a_match_mirror_each_other() -> None:
+    ours, theirs = summarise(match(), 0), summarise(match(), 1)
+    assert theirs.win_rate == 1 - ours.win_rate
+    assert theirs.game_points == ours.game_points_against
+    assert theirs.skunks == ours.skunks_against
+    assert theirs.points == ours.opponent_points
+    assert theirs.margin == -ours.margin
+
+
+def test_pair_means_follow_the_ids_not_the_order() -> None:
+    won = np.array([True, False, True, True])
+    assert pair_means(won, np.array([7, 3, 3, 7])).tolist() == [0.5, 1.0]  # pairs 3, 7
+
+
+@pytest.mark.parametrize(("games", "duplicate"), [(0, False), (-5, False), (7, True)])
+def test_game_counts_that_cannot_be_played(games: int, duplicate: bool) -> None:
+    with pytest.raises(OptionError, match=f"games={games}"):
+        evaluate("random", "greedy", games, 1, duplicate=duplicate)
+
+
+def test_evaluate_is_a_function_of_its_seed() -> None:
+    first, again, other = (evaluate("greedy", "random", 400, seed) for seed in (5, 5, 6))
+    assert {**first.to_dict(), "seconds": 0} == {**again.to_dict(), "seconds": 0}
+    assert first.points_per_hand != other.points_per_hand
+
+
+def test_seats_and_first_deals_are_balanced() -> None:
+    """An agent against itself on duplicate deals plays the same two games from both sides: exactly half."""
+    figures = evaluate("greedy", "greedy", 2000, 3, duplicate=True)
+    assert figures.win_rate == 0.5
+    assert figures.first_deal_win_rate is not None and figures.second_deal_win_rate is not None
+    assert figures.first_deal_win_rate > figures.second_deal_win_rate
+
+
+@pytest.mark.parametrize(
+    ("agent", "opponent", "low", "high"),
+    [
+        ("greedy", "deterministic", 0.532, 0.538),
+        ("random", "deterministic", 0.018, 0.026),
+        ("random", "greedy", 0.014, 0.018),
+    ],
+)
+def test_scripted_agents_reproduce_their_measured_strength(
+    agent: str, opponent: str, low: float, high: float
+) -> None:
+    """An independent program measured 53.5% +- 0.3, 2.2% (random loses about 98%) and 1.6% +- 0.2."""
+    figures = evaluate(agent, opponent, 40_000, 11)
+    assert figures.ci_low <= high and low <= figures.ci_high
+
+
+def test_points_agree_with_the_known_averages() -> None:
+    """Greedy hands score about 8.1 as dealer and pone, cribs 4.5 to 4.7, heels 2 x 1/13."""
+    figures = evaluate("greedy", "deterministic", 20_000, 2)
+    assert figures.points["dealer"]["heels"] == pytest.approx(2 / 13, abs=0.01)
+    assert figures.points["dealer"]["hand"] == pytest.approx(figures.points["pone"]["hand"], abs=0.08)
+    assert 4.4 < figures.points["dealer"]["crib"] < 4.8
+    assert "crib" not in figures.points["pone"] and "heels" not in figures.points["pone"]
+
+
+def test_tables_show_every_win_rate_with_its_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    console = Console(width=120)
+    figures = summarise(match())
+    console.print(match_table("m", figures), points_table("p", figures), win_rates_table("w", {"x": figures}))
+    text = capsys.readouterr().out
+    assert text.count(percent(figures.win_rate, figures.ci_low, figures.ci_high)) == 2
+    assert "over pairs" in text
+    assert "1 - 1" in text
