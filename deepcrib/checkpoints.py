@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
 
 import numpy as np
 import torch
@@ -33,6 +32,7 @@ from deepcrib.networks import (
 FORMAT = "deepcrib weights"
 FORMAT_VERSION = 1
 STATE_FORMAT = "deepcrib training state"
+ZIP_MAGIC = b"PK\x03\x04"
 WEIGHTS_FILE = "weights.safetensors"
 """Name of the final checkpoint in a run folder."""
 
@@ -116,11 +116,13 @@ def load_state(path: Path | str) -> dict[str, Any]:
     """Read a training state; tensors are on the CPU. Raises CheckpointError."""
     path = Path(path)
     try:
-        file = io.BytesIO(path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise _cannot_read(path, error) from error
+    if not data.startswith(ZIP_MAGIC):  # torch would take other bytes for its format of old
+        raise CheckpointError(f"{path} is damaged or not a training state of deepcrib")
     try:
-        content = torch.load(file, map_location="cpu", weights_only=True) if is_zipfile(file) else None
+        content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # torch's reader lets errors of every kind out of damaged bytes
         raise CheckpointError(f"{path} is damaged or not a training state of deepcrib") from error
     if not isinstance(content, dict) or content.get("format") != STATE_FORMAT:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,9 @@ def play_match(
         if progress is not None:
             progress(len(numbers))
     seconds = time.perf_counter() - start
-    return MatchResult(*(np.concatenate(column) for column in zip(*parts, strict=True)), seconds)
+    names = [f.name for f in fields(MatchResult)][:-1]
+    columns: dict[str, Any] = {n: np.concatenate(c) for n, c in zip(names, zip(*parts, strict=True), strict=True)}
+    return MatchResult(**columns, seconds=seconds)
 
 
 def _play_out(table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], scripted: bool) -> None:

@@ -7,6 +7,8 @@ depend on batch size, thread count or order. The mixer is the finaliser of Split
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deepcrib.kernels import jit
@@ -17,6 +19,9 @@ _M2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11, _S32 = (np.uint64(s) for s in (30, 27, 31, 11, 32))
 _UNIT = 1.0 / 9007199254740992.0  # 2**-53
 
+Word = Any
+"""A 64-bit unsigned integer: NumPy's inside compiled code, Python's to a caller from Python."""
+
 # What a hash is for: the `decision` argument of hash_key beyond any real decision number.
 DEAL, CUT, DEALER = 1000, 1001, 1002
 # Purposes of `derive`.
@@ -24,7 +29,7 @@ NETWORKS, PRETRAINING, SELF_PLAY, MINIBATCHES, MONITORING, FINAL_MATCHES = range
 
 
 @jit
-def mix64(x: int) -> int:
+def mix64(x: Word) -> Word:
     """A bijection of 64-bit words under which near inputs have unrelated outputs."""
     z = np.uint64(x) + _GAMMA
     z = (z ^ (z >> _S30)) * _M1
@@ -33,7 +38,7 @@ def mix64(x: int) -> int:
 
 
 @jit
-def hash_key(seed: int, game: int, hand: int, seat: int, decision: int) -> int:
+def hash_key(seed: int, game: int, hand: int, seat: int, decision: int) -> Word:
     """64-bit key of one decision (or, with seat -1, of one deal)."""
     key = mix64(np.uint64(seed))
     key = mix64(key ^ np.uint64(game))
@@ -42,21 +47,21 @@ def hash_key(seed: int, game: int, hand: int, seat: int, decision: int) -> int:
 
 
 @jit
-def word(key: int, counter: int) -> int:
+def word(key: Word, counter: int) -> Word:
     """The counter-th 64-bit word of a key's stream."""
     return mix64(np.uint64(key) + _GAMMA * np.uint64(counter))
 
 
 @jit
-def below(key: int, counter: int, n: int) -> int:
+def below(key: Word, counter: int, n: int) -> int:
     """Uniform integer in [0, n), n < 2**31, by fixed-point multiplication (bias below n / 2**32)."""
-    return np.int64(((word(key, counter) >> _S32) * np.uint64(n)) >> _S32)
+    return int(((word(key, counter) >> _S32) * np.uint64(n)) >> _S32)
 
 
 @jit
-def uniform(key: int, counter: int) -> float:
+def uniform(key: Word, counter: int) -> float:
     """Uniform float in [0, 1) with 53 random bits."""
-    return np.float64(word(key, counter) >> _S11) * _UNIT
+    return float(word(key, counter) >> _S11) * _UNIT
 
 
 def derive(seed: int, purpose: int, index: int = 0) -> int:

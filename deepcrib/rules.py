@@ -180,7 +180,7 @@ def four_card_points(a: int, b: int, c: int, d: int) -> int:
     index = ((rank_of(a) * NUM_RANKS + rank_of(b)) * NUM_RANKS + rank_of(c)) * NUM_RANKS + rank_of(d)
     suit = suit_of(a)
     flush = suit_of(b) == suit and suit_of(c) == suit and suit_of(d) == suit
-    return np.int64(RANK_POINTS_4[index]) + (4 if flush else 0)
+    return int(RANK_POINTS_4[index]) + (4 if flush else 0)
 
 
 @jit

@@ -174,9 +174,7 @@ class GameOverError(Exception):
 ChooseCard = Callable[[int, tuple[int, ...]], int]
 
 
-def play(
-    kept: Sequence[Sequence[int]], dealer: int, choose: ChooseCard, board: Board, turns: list[Turn]
-) -> None:
+def play(kept: Sequence[Sequence[int]], dealer: int, choose: ChooseCard, board: Board, turns: list[Turn]) -> None:
     """The play of one hand; `choose(player, lawful cards)` names the card laid. Appends to `turns`."""
     players = len(kept)
     hands = [list(cards_of) for cards_of in kept]
@@ -187,9 +185,7 @@ def play(
         leader = (play_series(hands, leader, choose, board, turns) + 1) % players
 
 
-def play_series(
-    hands: list[list[int]], leader: int, choose: ChooseCard, board: Board, turns: list[Turn]
-) -> int:
+def play_series(hands: list[list[int]], leader: int, choose: ChooseCard, board: Board, turns: list[Turn]) -> int:
     """One series up to 31, a go by all, or the last card. Returns who laid its last card."""
     players = len(hands)
     series: list[int] = []
@@ -254,9 +250,7 @@ def play_hand(
     players = len(deal.hands)
     for dealt, away in zip(deal.hands, thrown, strict=True):
         assert len(dealt) == HAND_SIZE[players] and len(away) == THROWN[players] and set(away) <= set(dealt)
-    kept = [
-        [card for card in dealt if card not in away] for dealt, away in zip(deal.hands, thrown, strict=True)
-    ]
+    kept = [[card for card in dealt if card not in away] for dealt, away in zip(deal.hands, thrown, strict=True)]
     crib = [card for away in thrown for card in away] + list(deal.added)
     assert len(crib) == 4 and all(len(four) == 4 for four in kept) and len(deal.added) == FROM_DECK[players]
     board, turns, winner = Board(scores, game), [], None
@@ -375,9 +369,7 @@ def drive(
             if watch is not None:
                 watch(observation, turns)
             chosen = observation.hand[np.arange(len(turns)), slots]
-            for row, seat, card in zip(
-                turns.tolist(), observation.seat.tolist(), chosen.tolist(), strict=True
-            ):
+            for row, seat, card in zip(turns.tolist(), observation.seat.tolist(), chosen.tolist(), strict=True):
                 laid[row].append((seat, card))
             games.play(turns, slots)
         games.show()

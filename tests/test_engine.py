@@ -161,9 +161,7 @@ WORKED = {
 def seat_hand(worked: Worked, scores: list[list[int]], **options: object) -> Games:
     """Games at the deal of a worked hand, one for each row of starting scores."""
     players = len(worked.kept)
-    games = Games(
-        range(len(scores)), 1, num_players=players, first_dealer=[worked.dealer] * len(scores), **options
-    )
+    games = Games(range(len(scores)), 1, num_players=players, first_dealer=[worked.dealer] * len(scores), **options)
     games.deal()
     state = games.state
     state.dealt[:] = worked.dealt
@@ -349,21 +347,15 @@ def test_without_the_stop_a_hand_is_played_out() -> None:
 # --- whole games against the reference ----------------------------------------------------------------------
 
 
-def reference_game(
-    games: Games, hands: list[PlayedHand], row: int
-) -> tuple[list[int], list[reference.HandRecord]]:
+def reference_game(games: Games, hands: list[PlayedHand], row: int) -> tuple[list[int], list[reference.HandRecord]]:
     """Game `row` once more, with the same cards and choices; whose turn it is, is the reference's word."""
     mine = [hand for hand in hands if row in hand.rows]
     laid = [iter(hand.laid[row]) for hand in mine]
     deals, thrown = [], []
     for hand in mine:
         dealt = hand.state.dealt[row].tolist()
-        thrown.append(
-            [thrown_by(held, int(action)) for held, action in zip(dealt, hand.actions[row], strict=True)]
-        )
-        deals.append(
-            Deal(dealt, int(hand.state.starter[row]), [int(hand.state.hidden[row, 1])] * (len(dealt) == 3))
-        )
+        thrown.append([thrown_by(held, int(action)) for held, action in zip(dealt, hand.actions[row], strict=True)])
+        deals.append(Deal(dealt, int(hand.state.starter[row]), [int(hand.state.hidden[row, 1])] * (len(dealt) == 3)))
 
     def choose(number: int, player: int, legal: tuple[int, ...]) -> int:
         seat, card = next(laid[number])
@@ -451,9 +443,7 @@ def test_hands_played_out_against_the_reference(players: int) -> None:
         for row in hand.rows.tolist():
             state, laid = hand.state[row], iter(hand.laid[row])
             dealt = state.dealt.tolist()
-            thrown = [
-                thrown_by(held, int(action)) for held, action in zip(dealt, hand.actions[row], strict=True)
-            ]
+            thrown = [thrown_by(held, int(action)) for held, action in zip(dealt, hand.actions[row], strict=True)]
             deal = Deal(dealt, int(state.starter), [int(state.hidden[1])] * (players == 3))
             record = reference.play_hand(
                 deal,
@@ -543,9 +533,7 @@ def test_deals_are_a_pure_function_of_seed_game_and_hand(players: int) -> None:
         np.testing.assert_array_equal(alone[:, 0], whole[:, row])
     assert (deals_of(Games(ids, 109, num_players=players), 4) != whole).any(axis=2).all()
     # Neither who deals nor what was played before it matters.
-    others = Games(
-        ids, 108, num_players=players, first_dealer=np.arange(len(ids)) % players, dealing="random_dealer"
-    )
+    others = Games(ids, 108, num_players=players, first_dealer=np.arange(len(ids)) % players, dealing="random_dealer")
     np.testing.assert_array_equal(deals_of(others, 4), whole)
     played = Games(ids, 108, num_players=players)
     hands = drive(played, max_hands=3)
@@ -765,9 +753,7 @@ def one(value: int) -> np.ndarray:
 @pytest.mark.parametrize("action", [-1, 15, 127, 300, -300])
 def test_no_such_discard(two_games: Games, action: int) -> None:
     before = two_games.state.copy()
-    assert_refused(
-        lambda: two_games.discard(one(1), one(0), one(action)), "game 71", "seat 0", str(action), "0..14"
-    )
+    assert_refused(lambda: two_games.discard(one(1), one(0), one(action)), "game 71", "seat 0", str(action), "0..14")
     assert (two_games.state == before).all()
 
 

@@ -42,9 +42,7 @@ def shuffled_behind(games: Games, seats: np.ndarray, rng: np.random.Generator) -
     """
     other = copy.deepcopy(games)
     every = np.arange(len(games))
-    new_card = np.tile(
-        np.append(np.arange(52), -1).astype(np.int8), (len(games), 1)
-    )  # the last for -1, no card
+    new_card = np.tile(np.append(np.arange(52), -1).astype(np.int8), (len(games), 1))  # the last for -1, no card
     for row, seat in enumerate(seats):
         seen = np.concatenate(
             [games.state.dealt[row, seat], games.state.history[row], games.state.starter[row : row + 1]]
@@ -106,14 +104,10 @@ def test_every_card_shown_is_ones_own_or_on_the_table(players: int) -> None:
     for observation, rows in seen:
         if isinstance(observation, PlayObservation):
             for row in range(len(rows)):
-                known = [
-                    c for c in observation.hand[row].tolist() + observation.history[row].tolist() if c >= 0
-                ]
+                known = [c for c in observation.hand[row].tolist() + observation.history[row].tolist() if c >= 0]
                 known += observation.discards[row].tolist() + [int(observation.starter[row])]
                 own = sum(
-                    int(seat == observation.seat[row])
-                    for seat in observation.history_seats[row].tolist()
-                    if seat >= 0
+                    int(seat == observation.seat[row]) for seat in observation.history_seats[row].tolist() if seat >= 0
                 )
                 assert len(known) == len(set(known))
                 assert own + (observation.hand[row] >= 0).sum() == 4
@@ -276,9 +270,7 @@ def test_take_chooses_rows_of_every_field() -> None:
             taken = observation.take(chosen)
             assert type(taken) is type(observation)
             for column in fields(observation):
-                np.testing.assert_array_equal(
-                    getattr(taken, column.name), getattr(observation, column.name)[chosen]
-                )
+                np.testing.assert_array_equal(getattr(taken, column.name), getattr(observation, column.name)[chosen])
             assert len(taken) == len(rows[chosen]) and taken.num_players == 2
 
 

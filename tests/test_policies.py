@@ -160,10 +160,7 @@ def test_count_choices() -> None:
 def test_ties_are_uniform(mask: int) -> None:
     """Chi-square over the keys of neighbouring decisions, at an error level of 1e-6 each."""
     keys = [
-        np.uint64(hash_key(4, game, hand, seat, 2))
-        for game in range(1_500)
-        for hand in range(4)
-        for seat in range(2)
+        np.uint64(hash_key(4, game, hand, seat, 2)) for game in range(1_500) for hand in range(4) for seat in range(2)
     ]
     picked = [int(pick(mask, key)) for key in keys]
     assert set(picked) == choices(mask)

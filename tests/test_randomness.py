@@ -12,7 +12,23 @@ import pytest
 from reference import chi_square_limit
 
 from deepcrib.kernels import jit
-from deepcrib.randomness import below, hash_key, mix64, uniform, word
+from deepcrib.randomness import (
+    CUT,
+    DEAL,
+    DEALER,
+    FINAL_MATCHES,
+    MINIBATCHES,
+    MONITORING,
+    NETWORKS,
+    PRETRAINING,
+    SELF_PLAY,
+    below,
+    derive,
+    hash_key,
+    mix64,
+    uniform,
+    word,
+)
 
 MASK = 2**64 - 1
 ERROR_LEVEL = 1e-6
@@ -165,3 +181,16 @@ def test_draws_do_not_depend_on_numba_threads() -> None:
         numba.set_num_threads(before)
     for other in results[1:]:
         np.testing.assert_array_equal(results[0], other)
+
+
+def test_derived_seeds_are_pure_distinct_and_positive() -> None:
+    purposes = (NETWORKS, PRETRAINING, SELF_PLAY, MINIBATCHES, MONITORING, FINAL_MATCHES)
+    places = list(product((0, 1, 2, 12345), purposes, range(50)))
+    seeds = [derive(*place) for place in places]
+    assert seeds == [derive(*place) for place in places]
+    assert len(set(seeds)) == len(seeds)
+    assert all(isinstance(seed, int) and 0 <= seed < 2**63 for seed in seeds)
+    assert derive(7, SELF_PLAY) == derive(7, SELF_PLAY, 0)
+    # A purpose is no deal, cut or dealer of a game, and no decision of a seat.
+    assert len(set(purposes) | {DEAL, CUT, DEALER}) == 9 and min(purposes) > 100
+    assert derive(2**63 - 1, SELF_PLAY, 3) != derive(2**62, SELF_PLAY, 3)  # as derived seeds themselves may be

@@ -65,9 +65,7 @@ SHOWS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("hand", "starter", "fifteens", "pairs", "runs", "flush", "flush_crib", "nobs"), SHOWS
-)
+@pytest.mark.parametrize(("hand", "starter", "fifteens", "pairs", "runs", "flush", "flush_crib", "nobs"), SHOWS)
 def test_show_examples(
     hand: str, starter: str, fifteens: int, pairs: int, runs: int, flush: int, flush_crib: int, nobs: int
 ) -> None:

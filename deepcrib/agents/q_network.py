@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +16,8 @@ from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import below, uniform
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE
+from deepcrib.rules import DISCARD_SLOTS_6
+from deepcrib.workers import run_pieces
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
 CHUNK = 1024
@@ -43,14 +45,14 @@ class QFunction:
     def values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
         """[M] values, in the units of the return that the network was trained on (points)."""
         values = np.empty(len(states), dtype=np.float32)
-        was_training = self.network.training
-        self.network.eval()
-        with torch.inference_mode():
-            for start in range(0, len(states), self._chunk):
-                part = slice(start, start + self._chunk)
+
+        def evaluate(part: slice) -> None:
+            with torch.inference_mode():
                 rows = self.encoder.encode(states[part], actions[part], self.device)
                 values[part] = self.network(rows).cpu().numpy()
-        self.network.train(was_training)
+
+        starts = range(0, len(states), self._chunk)
+        run_pieces([partial(evaluate, slice(start, start + self._chunk)) for start in starts])
         return values
 
     def all_values(self, states: NDArray[np.int8], legal: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -124,7 +124,7 @@ def _observe_play(
 
 def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     num_players = games.dtype["scores"].shape[0]
-    common = {
+    common: dict[str, np.ndarray] = {
         "dealer": np.empty(len(rows), dtype=np.int8),
         "scores": np.empty((len(rows), num_players), dtype=np.int8),
         "key": np.empty(len(rows), dtype=np.uint64),
@@ -143,7 +143,7 @@ def observe_discard(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed
 def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservation:
     """What the seats whose turn it is see in games `rows`."""
     seats = games["turn"][rows]
-    own = {
+    own: dict[str, np.ndarray] = {
         name: np.empty((len(rows), *shape), dtype=np.int8)
         for name, shape in (
             ("hand", (HAND_SIZE,)),

@@ -206,7 +206,8 @@ class Games:
             return f"there is nothing to play now (slot {slot})"
         card = self.state.kept[row, seat, slot]
         if fault == CARD_IS_GONE:
-            return f"{format_card(card)} (slot {slot}) has been played; left: {format_cards(self.state.left[row, seat])}"
+            left = format_cards(self.state.left[row, seat])
+            return f"{format_card(card)} (slot {slot}) has been played; left: {left}"
         if fault == OVER_THE_LIMIT:
             total = self.state.count[row] + value_of_rank(int(card) // 4)
             return f"{format_card(card)} (slot {slot}) makes {total}, over {COUNT_LIMIT}"

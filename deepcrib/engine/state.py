@@ -7,6 +7,8 @@ an array for every field, because compiled code then passes one pointer where it
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,8 +36,8 @@ from deepcrib.rules import (
     show_points,
 )
 
-Game = np.void
-"""One game: a record of `game_dtype`."""
+Game = Any
+"""One game: a record of `game_dtype`, whose fields read and write as attributes."""
 
 # What a refused action did wrong.
 LEGAL, NO_SUCH_ACTION, CARD_IS_GONE, OVER_THE_LIMIT, NOT_ONES_TURN = 0, 1, 2, 3, 4

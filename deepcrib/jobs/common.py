@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from deepcrib.workers import use_workers
+
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
 
 def use_threads(threads: int) -> None:
-    """Let PyTorch use so many threads; more than the idle cores slow it down a hundredfold."""
-    torch.set_num_threads(threads)
+    """Let networks work on so many threads, each of which does whole pieces (see `workers`)."""
+    torch.set_num_threads(1)
+    use_workers(threads)
 
 
 def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter:

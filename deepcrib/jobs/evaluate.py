@@ -27,7 +27,7 @@ class Config:
     duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
-    threads: int = 1  # of PyTorch
+    threads: int = 1  # that networks work on
 
 
 def run(config: Config, run: Run) -> Outcome:

@@ -32,9 +32,7 @@ _FULL_ERROR = "HYDRA_FULL_ERROR"
 
 # `${run_folder:train}` in conf/hydra/default.yaml; registered on import, so that workers of a launcher,
 # which import this module to find their task, know it too
-OmegaConf.register_new_resolver(
-    "run_folder", lambda job: str(runs.new_folder(job)), use_cache=True, replace=True
-)
+OmegaConf.register_new_resolver("run_folder", lambda job: str(runs.new_folder(job)), use_cache=True, replace=True)
 
 
 _WORDED_ERRORS = (UserError, HydraException, OmegaConfBaseException)

@@ -110,12 +110,12 @@ def leaf_type(schema: type, key: str) -> Any:
 def check_no_extras(config: DictConfig, schema: type, prefix: str = "") -> None:
     """Refuse a composed config that holds an option unknown to its schema (as `+learner.lrr=1` makes one)."""
     hints = typing.get_type_hints(schema)
-    for name in config:
-        if str(name) not in hints:
+    for name in map(str, config):
+        if name not in hints:
             walked = prefix.rstrip(".").split(".") if prefix else []
-            raise OptionError(_unknown(f"{prefix}{name}", walked, str(name), list(hints)))
-        if is_dataclass(hints[str(name)]) and isinstance(config._get_node(name), DictConfig):
-            check_no_extras(config[name], hints[str(name)], f"{prefix}{name}.")
+            raise OptionError(_unknown(f"{prefix}{name}", walked, name, list(hints)))
+        if is_dataclass(hints[name]) and isinstance(config._get_node(name), DictConfig):
+            check_no_extras(config[name], hints[name], f"{prefix}{name}.")
 
 
 def describe(kind: Any) -> str:
@@ -146,9 +146,7 @@ def _hydra_line(error: BaseException, schema: type) -> str:
     chain = list(_causes(error))
     if isinstance(error, OverrideParseException):
         quoted = "='".join(error.override.split("=", 1)) + "'"
-        return (
-            f'{error.override}: cannot be read ({_first_line(error)}); quote special characters: "{quoted}"'
-        )
+        return f'{error.override}: cannot be read ({_first_line(error)}); quote special characters: "{quoted}"'
     if isinstance(error, MissingConfigException) and (choice := re.match(_NO_CHOICE, str(error), re.DOTALL)):
         return f"{choice[1]}={choice[2]}: expected one of {', '.join(choice[3].split())}"
     omega = next((e for e in chain if isinstance(e, OmegaConfBaseException) and e.full_key), None)
@@ -158,9 +156,7 @@ def _hydra_line(error: BaseException, schema: type) -> str:
     if isinstance(omega, ValidationError):
         overrides = [found[1] for cause in chain if (found := re.search(_BAD_OVERRIDE, str(cause)))]
         key = str(omega.full_key)
-        return (
-            f"{overrides[0] if overrides else key}: expected {_expected(schema, key)} ({_first_line(omega)})"
-        )
+        return f"{overrides[0] if overrides else key}: expected {_expected(schema, key)} ({_first_line(omega)})"
     if ambiguous := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']*)'", str(error)):
         return f"{ambiguous[1]}: several values need -m; a list is written [a,b], a comma in text 'a,b'"
     place = f"{omega.full_key}: " if omega else ""

@@ -41,7 +41,7 @@ class Config:
 
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # of PyTorch; more than the idle cores slow it down a hundredfold
+    threads: int = 1  # that networks work on; the weights do not depend on it
     resume: str | None = None  # the folder of an unfinished run, which then goes on
     learner: LearnerOptions = field(default_factory=LearnerOptions)
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
@@ -130,9 +130,7 @@ def _train(config: Config, run: Run, writer: SummaryWriter, resume: bool) -> Tra
         )
 
 
-def _final_matches(
-    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent]
-) -> dict[str, Evaluation]:
+def _final_matches(config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent]) -> dict[str, Evaluation]:
     """Matches of the final agent, on a seed that monitoring never uses."""
     games, matches = config.evaluation.final_games, {}
     with Bars(run.show_progress) as bars:

@@ -1,0 +1,1 @@
+"""Learning: rewards, targets, the replay buffer, pretraining and the training loop."""

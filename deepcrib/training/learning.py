@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from torch.nn import functional
 from deepcrib.agents import QFunction
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork
+
+_encoding = Lock()
+"""Networks learn side by side, but not every threading layer of Numba takes two parallel kernels at once."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,8 @@ class LearnedNetwork:
         """Minimise the squared error on random minibatches without replacement, `passes` times over the samples."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        columns = self.encoder.indices(samples.states, samples.actions)
+        with _encoding:
+            columns = self.encoder.indices(samples.states, samples.actions)
         targets = torch.as_tensor(samples.targets, device=self.device)
         self.network.train()
         sums = torch.zeros(3, dtype=torch.float64)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,9 +24,10 @@ from deepcrib.networks import make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
 from deepcrib.training.experience import discard_samples, play_samples
-from deepcrib.training.learning import LearnedNetwork, PassStatistics
+from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
 from deepcrib.training.options import LearnerOptions, Settings
 from deepcrib.training.pretraining import PretrainingResult, pretrain
+from deepcrib.workers import run_pieces
 
 STATE_FILE = "state.pt"
 CHECKPOINTS = "checkpoints"
@@ -208,18 +210,21 @@ def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Tra
 def _learn(
     run: _Run, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
 ) -> dict[str, float]:
+    """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
     hands = run.buffer.hands()
-    generator = np.random.default_rng(derive(settings.seed, MINIBATCHES, run.iteration))
     algorithm, reward = settings.algorithm.name, settings.reward
-    figures: dict[str, float] = {}
+
+    def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
+        generator = np.random.default_rng((derive(settings.seed, MINIBATCHES, run.iteration), stream))
+        return _pass_figures(part, network.train_pass(samples, lr, options.batch_size, options.passes, generator))
+
+    plays = play_samples(hands, algorithm, reward.play, run.play.q_function(), epsilon, options.forced)
+    passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
-        samples = discard_samples(hands, reward.discard)
-        passed = run.discard.train_pass(samples, discard_lr, options.batch_size, options.passes, generator)
-        figures |= _pass_figures("discard", passed)
-    samples = play_samples(hands, algorithm, reward.play, run.play.q_function(), epsilon, options.forced)
-    passed = run.play.train_pass(samples, play_lr, options.batch_size, options.passes, generator)
-    return figures | _pass_figures("play", passed)
+        discards = discard_samples(hands, reward.discard)
+        passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
+    return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
 
 
 def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:

@@ -1,0 +1,189 @@
+"""`deepcrib benchmark`: full games a second, and seconds a replay iteration of the 2019 paper's setups."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from deepcrib.agents import Agent, make_agent
+from deepcrib.analysis.tables import plain_table
+from deepcrib.errors import OptionError
+from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.jobs.common import use_threads
+from deepcrib.jobs.console import Bars
+from deepcrib.jobs.train import Config as TrainConfig
+from deepcrib.matches import play_match
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.training.replay import train
+
+REPEATS = 3  # of each match, of which the median counts
+SCRIPTED = ("greedy", "deterministic", "random")
+LOCKSTEP_SHARE = 10  # a match in lockstep has one tenth of the games
+PUBLISHED_GAMES = {"deterministic": 31, "random": 80}
+"""Full games a second of the 2019 paper's code, each agent against itself, one core."""
+PUBLISHED_SECONDS = {
+    ("cnn_lstm", "sarsa"): (36.7, 76.0),
+    ("cnn_lstm", "monte_carlo"): (35.2, 12.5),
+    ("mlp", "sarsa"): (14.1, 7.1),
+}
+"""Seconds of playing and of learning in an iteration of the 2019 paper's code, five epochs kept, one core."""
+SETUPS = (*PUBLISHED_SECONDS, ("mlp", "monte_carlo"))
+
+
+@dataclass
+class Config:
+    """The schema of `conf/benchmark.yaml`."""
+
+    task: str = "all"  # games, iteration, or all; also as a bare word: deepcrib benchmark games
+    games: int = 200000  # of each match
+    iterations: int = 6  # of each setup; those with a full buffer are timed
+    setups: list[str] = field(default_factory=lambda: ["_".join(setup) for setup in SETUPS])
+    seed: int = 1
+    device: str = "cpu"
+    threads: int = 1  # of PyTorch and Numba in `iteration`; matches use all that Numba has
+
+
+class Lockstep:
+    """An agent in disguise: its matches go decision by decision through observations, as a network's do."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.name = agent.name
+        self.num_players = agent.num_players
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return self.agent.discard(observation)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return self.agent.play(observation)
+
+
+def run(config: Config, run: Run) -> Outcome:
+    """Measure what the task names."""
+    tasks = JOBS["benchmark"].tasks
+    if config.task not in (*tasks, "all"):
+        raise OptionError(f"task={config.task}: expected one of {', '.join(tasks)}, all")
+    setups = _chosen_setups(config)
+    use_threads(config.threads)
+    run.start()
+    summary: dict[str, Any] = {}
+    tables: list[Table] = []
+    with Bars(run.show_progress) as bars:
+        if config.task in ("games", "all"):
+            summary["games"] = _time_games(config, bars)
+            tables.append(_games_table(summary["games"]))
+        if config.task in ("iteration", "all"):
+            summary["iteration"] = _time_iterations(config, setups, bars)
+            tables.append(_iterations_table(config, summary["iteration"]))
+    summary["load"] = os.getloadavg()[0]
+    run.notes.append(f"load of the last minute: {summary['load']:.1f} processes (this one is 1 to {os.cpu_count()})")
+    return Outcome(summary, tables)
+
+
+def _chosen_setups(config: Config) -> list[tuple[str, str]]:
+    known = {"_".join(setup): setup for setup in SETUPS}
+    for name in config.setups:
+        if name not in known:
+            raise OptionError(f"setups={name}: expected some of {', '.join(known)}")
+    full = TrainConfig().learner.epochs_kept
+    if config.iterations < full:
+        raise OptionError(f"iterations={config.iterations}: expected {full} or more, to fill the buffer")
+    return [known[name] for name in config.setups]
+
+
+def _time_games(config: Config, bars: Bars) -> dict[str, Any]:
+    """Full games a second of agents against themselves, by agent and path through the code."""
+    slow = max(1, config.games // LOCKSTEP_SHARE)
+    matches: dict[str, tuple[Agent, int]] = {name: (make_agent(name), config.games) for name in SCRIPTED}
+    matches["greedy, in lockstep"] = (Lockstep(make_agent("greedy")), slow)
+    rates: dict[str, Any] = {}
+    for number, (name, (agent, games)) in enumerate(matches.items()):
+        bars.show("matches", number, len(matches))
+        play_match([agent, agent], 100, config.seed)  # compiles
+        seconds = [play_match([agent, agent], games, config.seed).seconds for _ in range(REPEATS)]
+        rates[name] = {
+            "games_per_second": games / statistics.median(seconds),
+            "games": games,
+            "numba_threads": numba.get_num_threads(),
+        }
+    return rates
+
+
+def _games_table(rates: Mapping[str, Any]) -> Table:
+    rows = []
+    for name, figures in rates.items():
+        rate, published = figures["games_per_second"], PUBLISHED_GAMES.get(name)
+        ratio = ("-", "-") if published is None else (f"{published}", f"{rate / published:,.0f} x")
+        rows.append((f"{name} against itself", f"{figures['games']:,}", f"{rate:,.0f}", *ratio))
+    title = f"full games to 121 a second, {numba.get_num_threads()} threads"
+    return plain_table(title, ("match", "games", "games / s", "2019 code (1 core)", "ratio"), rows)
+
+
+def _time_iterations(config: Config, setups: list[tuple[str, str]], bars: Bars) -> dict[str, Any]:
+    """Seconds of an iteration whose buffer is full: 200 games played, five epochs learned from."""
+    threads = numba.get_num_threads()
+    numba.set_num_threads(min(config.threads, numba.config.NUMBA_NUM_THREADS))
+    try:
+        timed = {}
+        for number, setup in enumerate(setups):
+            bars.show("setups", number, len(setups))
+            timed["_".join(setup)] = _time_iteration(config, *setup)
+        return timed
+    finally:
+        numba.set_num_threads(threads)
+
+
+def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, Any]:
+    settings = TrainConfig(seed=config.seed, device=config.device)  # its defaults are the paper's
+    settings.algorithm.name = algorithm
+    settings.play_network.name = network
+    settings.discard_network.name = "mlp" if network == "mlp" else "cnn"
+    settings.learner.iterations = config.iterations
+    settings.pretraining.enabled = False
+    settings.evaluation.every = 0
+    times: list[tuple[float, float]] = []
+
+    def note(done: int, figures: Mapping[str, float]) -> None:
+        if done >= settings.learner.epochs_kept:
+            times.append((figures["speed/playing_seconds"], figures["speed/learning_seconds"]))
+
+    with tempfile.TemporaryDirectory() as folder:
+        train(settings, Path(folder), _no_match, progress=note)
+    playing, learning = (statistics.median(part) for part in zip(*times, strict=True))
+    published = PUBLISHED_SECONDS.get((network, algorithm))
+    return {
+        "playing_seconds": playing,
+        "learning_seconds": learning,
+        "seconds": playing + learning,
+        "published_seconds": None if published is None else sum(published),
+        "iterations_timed": len(times),
+        "threads": config.threads,
+    }
+
+
+def _no_match(*arguments: Any) -> Any:
+    raise AssertionError("a benchmark plays no matches")
+
+
+def _iterations_table(config: Config, timed: Mapping[str, Any]) -> Table:
+    rows = []
+    for name, figures in timed.items():
+        published = figures["published_seconds"]
+        ratio = ("-", "-") if published is None else (f"{published:.1f}", f"{published / figures['seconds']:.1f} x")
+        parts = (figures["playing_seconds"], figures["learning_seconds"], figures["seconds"])
+        rows.append((name, *(f"{part:.2f}" for part in parts), *ratio))
+    title = f"seconds a replay iteration: 200 games, five epochs kept, batch 64, threads={config.threads}"
+    columns = ("setup", "playing", "learning", "total", "2019 code (1 core)", "ratio")
+    return plain_table(title, columns, rows)

@@ -1,0 +1,213 @@
+"""From hands to samples: the targets of every algorithm against a slow recomputation with a toy value function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from reference import pips
+
+from deepcrib.agents import QFunction, make_agent
+from deepcrib.encoders.states import COUNT, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS
+from deepcrib.engine import Games
+from deepcrib.matches import Recorder, Trajectories, play_hand, self_play
+from deepcrib.training.experience import discard_samples, legal_plays, play_samples
+from deepcrib.training.learning import Samples
+
+ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
+EPSILON = 0.25
+# Whole numbers: sums of them are exact in float32, whatever their order.
+WEIGHTS = np.random.default_rng(7).integers(-9, 10, (4, PLAY_COLUMNS)).astype(np.float32)
+
+
+class Columns:
+    """An encoder of nothing: the state, and the action beside it."""
+
+    def encode(self, states: np.ndarray, actions: np.ndarray, device: object) -> torch.Tensor:
+        both = np.concatenate([states, actions[:, None]], axis=1)
+        return torch.as_tensor(both, dtype=torch.float32, device=device)
+
+
+class Toy(torch.nn.Module):
+    """A whole number for every state and action; counts what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        self.asked += len(rows)
+        weights = torch.from_numpy(WEIGHTS)[rows[:, -1].long()]
+        return (weights * rows[:, :-1]).sum(dim=1)
+
+
+def toy_value(state: list[int], action: int) -> float:
+    return float(sum(w * s for w, s in zip(WEIGHTS[action].tolist(), state, strict=True)))
+
+
+def toy() -> QFunction:
+    return QFunction(Columns(), Toy())
+
+
+@pytest.fixture(scope="module")
+def hands() -> Trajectories:
+    return self_play(make_agent("random"), 0, 250, 701, unit="hands")
+
+
+def lawful(state: list[int]) -> list[int]:
+    """Slots of cards still held that bring the count to 31 at most."""
+    held = state[OWN_RANKS : OWN_RANKS + 4]
+    return [slot for slot, rank in enumerate(held) if rank >= 0 and state[COUNT] + pips(4 * rank) <= 31]
+
+
+def own_reward(points: list[int], seats: list[int], play: int) -> int:
+    """Points of the card minus the opponent's until one's own next card or the end of the hand."""
+    reward = points[play]
+    for later in range(play + 1, 8):
+        if seats[later] == seats[play]:
+            break
+        reward -= points[later]
+    return reward
+
+
+def slow_targets(hands: Trajectories, algorithm: str) -> list[float]:
+    """Hand by hand, card by card, one value at a time."""
+    targets = []
+    for hand in range(len(hands)):
+        points, seats = hands.play_points[hand].tolist(), hands.play_seats[hand].tolist()
+        rewards = [own_reward(points, seats, play) for play in range(8)]
+        for play in range(8):
+            own = [later for later in range(play + 1, 8) if seats[later] == seats[play]]
+            if algorithm == "monte_carlo":
+                targets.append(rewards[play] + sum(rewards[later] for later in own))
+                continue
+            after = 0.0
+            if own:
+                state = hands.play_states[hand, own[0]].tolist()
+                values = {slot: toy_value(state, slot) for slot in lawful(state)}
+                if algorithm == "sarsa":
+                    after = values[int(hands.play_actions[hand, own[0]])]
+                else:
+                    mean = sum(values.values()) / len(values)
+                    share = EPSILON if algorithm == "expected_sarsa" else 0.0
+                    after = (1 - share) * max(values.values()) + share * mean
+            targets.append(rewards[play] + after)
+    return targets
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_targets_of_all_plays(hands: Trajectories, algorithm: str) -> None:
+    samples = play_samples(hands, algorithm, "offensive_defensive", toy(), EPSILON)
+    assert len(samples) == 8 * len(hands)
+    assert (samples.states == hands.play_states.reshape(-1, PLAY_COLUMNS)).all()
+    assert (samples.actions == hands.play_actions.reshape(-1)).all()
+    assert samples.targets.dtype == np.float32
+    expected = slow_targets(hands, algorithm)
+    exact = algorithm != "expected_sarsa"  # its means are thirds
+    np.testing.assert_allclose(samples.targets, expected, rtol=0 if exact else 1e-5, atol=0 if exact else 1e-4)
+
+
+def test_the_algorithms_differ(hands: Trajectories) -> None:
+    """So that a mix-up of two of them would show."""
+    found = {a: play_samples(hands, a, "offensive_defensive", toy(), EPSILON).targets for a in ALGORITHMS}
+    for one in ALGORITHMS:
+        for two in ALGORITHMS:
+            assert one == two or (found[one] != found[two]).mean() > 0.2
+
+
+@pytest.mark.parametrize("reward", ["offensive", "offensive_defensive", "game", "game_ties", "margin"])
+def test_monte_carlo_asks_for_no_value(hands: Trajectories, reward: str) -> None:
+    """Its targets are returns; for `offensive` one's own points of the play from the card on."""
+    network = Toy()
+    samples = play_samples(hands, "monte_carlo", reward, QFunction(Columns(), network), EPSILON)
+    assert network.asked == 0
+    if reward == "offensive":
+        points, seats = hands.play_points.tolist(), hands.play_seats.tolist()
+        expected = [
+            sum(p[k] for k in range(play, 8) if s[k] == s[play])
+            for p, s in zip(points, seats, strict=True)
+            for play in range(8)
+        ]
+        assert samples.targets.tolist() == expected
+
+
+def test_only_next_decisions_are_asked_for(hands: Trajectories) -> None:
+    """Six of the eight plays of a hand have a next one of the same player."""
+    network = Toy()
+    play_samples(hands, "sarsa", "margin", QFunction(Columns(), network), EPSILON)
+    assert network.asked == 6 * len(hands)
+    every = Toy()
+    play_samples(hands, "q_learning", "margin", QFunction(Columns(), every), EPSILON)
+    following = [
+        later
+        for hand in range(len(hands))
+        for seat in (0, 1)
+        for later in np.flatnonzero(hands.play_seats[hand] == seat)[1:].tolist()
+        for _ in lawful(hands.play_states[hand, later].tolist())
+    ]
+    assert every.asked == len(following)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
+    """Exactly the plays of an only legal card are dropped; the targets of the others stay."""
+    every = play_samples(hands, algorithm, "margin", toy(), EPSILON)
+    some = play_samples(hands, algorithm, "margin", toy(), EPSILON, forced=False)
+    free = np.array([len(lawful(state)) > 1 for state in every.states.tolist()])
+    assert 0.3 < free.mean() < 0.8
+    for name in ("states", "actions", "targets"):
+        assert (getattr(some, name) == getattr(every, name)[free]).all()
+    assert len(some) == free.sum()
+
+
+def test_an_unknown_algorithm(hands: Trajectories) -> None:
+    with pytest.raises(ValueError, match="unknown algorithm 'dyna'"):
+        play_samples(hands, "dyna", "margin", toy(), EPSILON)
+
+
+# --- legality -----------------------------------------------------------------------------------------------
+
+
+class LegalSlots(Recorder):
+    """Keeps what the engine calls legal, by game and number of the card."""
+
+    def __init__(self, num_games: int) -> None:
+        self.legal = np.zeros((num_games, 8, 4), dtype=bool)
+
+    def plays(self, rows: np.ndarray, observation: object, slots: np.ndarray) -> None:
+        self.legal[rows, (observation.history >= 0).sum(axis=1)] = observation.legal
+
+
+def test_legal_plays_are_the_engines(hands: Trajectories) -> None:
+    """From the stored states, against what the engine said at the time and what it takes without an error."""
+    table = Games(np.arange(250), 701, first_dealer=np.arange(250) % 2, stop_at_121=False)
+    recorder = LegalSlots(250)
+    play_hand(table, [make_agent("random")], np.zeros((250, 2), dtype=np.int64), recorder)
+    found = legal_plays(hands.play_states)
+    assert found.shape == (250, 8, 4)
+    assert (found == recorder.legal).all()
+    expected = [[slot in lawful(state) for slot in range(4)] for state in hands.play_states.reshape(-1, 22).tolist()]
+    assert found.reshape(-1, 4).tolist() == expected
+
+
+def test_what_was_played_was_legal(hands: Trajectories) -> None:
+    legal = legal_plays(hands.play_states).reshape(-1, 4)
+    assert legal[np.arange(len(legal)), hands.play_actions.reshape(-1)].all()
+    numbers = hands.play_states[:, :, NUM_PLAYED]
+    assert (numbers == np.arange(8)).all()
+
+
+# --- discards -----------------------------------------------------------------------------------------------
+
+
+def test_discard_samples_are_both_seats_of_every_hand(hands: Trajectories) -> None:
+    samples = discard_samples(hands, "own")
+    assert isinstance(samples, Samples) and len(samples) == 2 * len(hands)
+    assert (samples.states == hands.discard_states.reshape(-1, 9)).all()
+    assert (samples.actions == hands.discard_actions.reshape(-1)).all()
+    for hand in range(len(hands)):
+        for seat in (0, 1):
+            mine = hands.play_points[hand][hands.play_seats[hand] == seat].sum() + hands.hand_points[hand, seat]
+            if hands.dealer[hand] == seat:
+                mine += hands.crib_points[hand]
+            assert samples.targets[2 * hand + seat] == mine

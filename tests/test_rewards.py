@@ -1,0 +1,401 @@
+"""Rewards and returns: hands worked by hand, the definitions in plain Python, and whose points each return holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pytest
+import reference
+from reference import Board, cards
+
+from deepcrib.agents import make_agent
+from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_RANKS, OWN_RANKS
+from deepcrib.engine import Games
+from deepcrib.matches import Trajectories, self_play
+from deepcrib.training.experience import discard_samples
+from deepcrib.training.rewards import (
+    PLAY_REWARDS,
+    discard_returns,
+    discounted_returns,
+    game,
+    game_ties,
+    margin,
+    next_own,
+    offensive,
+    offensive_defensive,
+    play_totals,
+)
+
+
+@dataclass
+class Worked:
+    """A hand's play, worked at the table: `plays` is seat:card:points in order, the rest a value for every card."""
+
+    plays: str
+    next_own: list[int]
+    offensive_defensive: list[float]
+    game: list[float]
+    game_ties: list[float]
+    returns: list[float]  # own minus the opponent's points from each card to the end of the hand, undiscounted
+
+    @property
+    def words(self) -> list[list[str]]:
+        return [word.split(":") for word in self.plays.split()]
+
+    @property
+    def seats(self) -> np.ndarray:
+        return np.array([[seat for seat, _, _ in self.words]], dtype=np.int8)
+
+    @property
+    def points(self) -> np.ndarray:
+        return np.array([[points for _, _, points in self.words]], dtype=np.int8)
+
+
+# A, 11, 21, 22: player 0 (J, T) says go; player 1 goes on with a pair (2) and a four, the last that can be laid: 1.
+# Three cards of player 1 in a row; then two of player 0, alone, the last card 1.
+THREE_IN_A_ROW = Worked(
+    plays="0:KC:0 1:AC:0 0:QC:0 1:AD:0 1:AH:2 1:4S:1 0:JC:0 0:TC:1",
+    next_own=[2, 3, 6, 4, 5, -1, 7, -1],
+    # The queen is followed by three of player 1's points; the four by player 0's last card.
+    offensive_defensive=[0, 0, -3, 0, 2, 0, 0, 1],
+    game=[0, 0, 0, 0, 0, 1, 0, 0],  # 3 to 1
+    game_ties=[0, 0, 0, 0, 0, 1, 0, 0],
+    returns=[-2, 2, -2, 2, 2, 0, 1, 1],
+)
+# Goes and the last card alone: a tie, 1 all. The player who said go leads.
+GOES = Worked(
+    plays="0:JS:0 1:TS:0 0:6H:0 0:4C:1 1:7C:0 0:5D:0 1:8D:0 1:9H:1",
+    next_own=[2, 4, 3, 5, 6, -1, 7, -1],
+    offensive_defensive=[0, -1, 0, 1, 0, -1, 0, 1],
+    game=[0] * 8,
+    game_ties=[0, 0, 0, 0, 0, 0.5, 0, 0.5],
+    returns=[0, 0, 0, 0, 1, -1, 1, 1],
+)
+# Thirty-one twice (2 and never also a go), the second with the last card of all; a pair, a fifteen.
+THIRTY_ONES = Worked(
+    plays="1:TC:0 0:TH:2 1:JD:0 0:AD:2 1:5C:0 0:KS:2 1:6S:0 0:JH:2",
+    next_own=[2, 3, 4, 5, 6, 7, -1, -1],
+    offensive_defensive=[-2, 2, -2, 2, -2, 2, -2, 2],
+    game=[0, 0, 0, 0, 0, 0, 0, 1],
+    game_ties=[0, 0, 0, 0, 0, 0, 0, 1],
+    returns=[-8, 8, -6, 6, -4, 4, -2, 2],
+)
+WORKED = {"three in a row": THREE_IN_A_ROW, "goes": GOES, "thirty-ones": THIRTY_ONES}
+
+
+def lay(plays: str, dealer: int) -> list[int]:
+    """Points of every card of a worked hand, by the rules in plain Python."""
+    words = [word.split(":") for word in plays.split()]
+    order = iter([cards(card)[0] for _, card, _ in words])
+    kept = [[cards(card)[0] for seat, card, _ in words if seat == str(player)] for player in (0, 1)]
+    board, turns = Board([0, 0], None), []
+    reference.play(kept, dealer, lambda player, legal: next(order), board, turns)
+    assert [turn.player for turn in turns] == [int(seat) for seat, _, _ in words]
+    return [sum(peg.points for peg in board.pegged if peg.number == number) for number in range(len(words))]
+
+
+# --- by hand ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_worked_hands_are_played_by_the_rules(name: str) -> None:
+    worked = WORKED[name]
+    leader = int(worked.seats[0, 0])
+    assert lay(worked.plays, 1 - leader) == worked.points[0].tolist()
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_rewards_worked_by_hand(name: str) -> None:
+    worked = WORKED[name]
+    points, seats = worked.points, worked.seats
+    assert next_own(seats).tolist() == [worked.next_own]
+    assert offensive(points, seats).tolist() == points.tolist()
+    assert offensive_defensive(points, seats).tolist() == [worked.offensive_defensive]
+    assert margin(points, seats).tolist() == [worked.offensive_defensive]
+    assert game(points, seats).tolist() == [worked.game]
+    assert game_ties(points, seats).tolist() == [worked.game_ties]
+    assert discounted_returns(margin(points, seats), next_own(seats)).tolist() == [worked.returns]
+
+
+def test_a_batch_is_its_hands() -> None:
+    hands = list(WORKED.values())
+    points, seats = (np.concatenate([getattr(h, name) for h in hands]) for name in ("points", "seats"))
+    for name in ("offensive_defensive", "game", "game_ties"):
+        assert PLAY_REWARDS[name](points, seats).tolist() == [getattr(hand, name) for hand in hands]
+
+
+def test_every_reward_has_its_name() -> None:
+    assert set(PLAY_REWARDS) == {"offensive", "offensive_defensive", "game", "game_ties", "margin"}
+
+
+def test_returns_of_one_hand_with_a_discount() -> None:
+    """Own rewards 1, 2, 4, 8 of player 0 and 16, 32, 64, 128 of player 1, discount a half."""
+    seats = np.array([[0, 1, 0, 1, 1, 0, 0, 1]], dtype=np.int8)
+    rewards = np.array([[1, 16, 2, 32, 64, 4, 8, 128]], dtype=np.float32)
+    returns = discounted_returns(rewards, next_own(seats), 0.5)
+    # player 0: 8; 4 + 8/2; 2 + 4/2 + 8/4; 1 + 2/2 + 4/4 + 8/8. player 1 the same, 16 times.
+    assert returns.tolist() == [[4, 64, 6, 96, 128, 8, 8, 128]]
+    assert rewards.tolist() == [[1, 16, 2, 32, 64, 4, 8, 128]]  # left as they were
+
+
+# --- the definitions, over real hands -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hands() -> Trajectories:
+    """Hands of random players: all sorts of goes."""
+    return self_play(make_agent("random"), 0, 3_000, 501, unit="hands")
+
+
+@pytest.fixture(scope="module")
+def rows(hands: Trajectories) -> list[tuple[list[int], list[int]]]:
+    return list(zip(hands.play_points.tolist(), hands.play_seats.tolist(), strict=True))
+
+
+def test_the_hands_are_of_all_sorts(rows: list[tuple[list[int], list[int]]]) -> None:
+    """One, two and three cards of the same player in a row."""
+    texts = ["".join(map(str, seats)) for _, seats in rows]
+    streaks = {len(run) for text in texts for other in "01" for run in text.split(other)}
+    assert streaks == {0, 1, 2, 3}
+
+
+def plain_offensive_defensive(points: list[int], seats: list[int], play: int) -> int:
+    """Points of the action, minus the opponent's until one's own next action or the end of the hand."""
+    reward = points[play]
+    for later in range(play + 1, len(points)):
+        if seats[later] == seats[play]:
+            break
+        reward -= points[later]
+    return reward
+
+
+def plain_margin(pegs: list[reference.Peg], seats: list[int], play: int) -> int:
+    """All points pegged from the card on and before one's next: own ones for, the others against."""
+    own = [later for later in range(play + 1, len(seats)) if seats[later] == seats[play]]
+    until = own[0] if own else len(seats)
+    return sum(
+        peg.points if peg.player == seats[play] else -peg.points for peg in pegs if play <= peg.number < until
+    )
+
+
+def pegs_of(hands: Trajectories, hand: int) -> list[reference.Peg]:
+    """Every movement of a peg in the play of a hand, from the ranks laid (suits do not matter in the play)."""
+    seats = hands.play_seats[hand].tolist()
+    first = [seats.index(seat) for seat in (0, 1)]
+    ranks = [hands.play_states[hand, play, OWN_RANKS : OWN_RANKS + 4].tolist() for play in first]
+    kept = [[4 * rank + seat for rank in held] for seat, held in enumerate(ranks)]
+    actions = hands.play_actions[hand].tolist()
+    order = iter([4 * ranks[seat][slot] + seat for seat, slot in zip(seats, actions, strict=True)])
+    board: Board = Board([0, 0], None)
+    reference.play(kept, int(hands.dealer[hand]), lambda player, legal: next(order), board, [])
+    return board.pegged
+
+
+def test_offensive_is_the_points_of_the_card(hands: Trajectories) -> None:
+    assert (offensive(hands.play_points, hands.play_seats) == hands.play_points).all()
+
+
+def test_offensive_defensive_is_its_definition(hands: Trajectories, rows: list) -> None:
+    expected = [[plain_offensive_defensive(p, s, play) for play in range(8)] for p, s in rows]
+    assert offensive_defensive(hands.play_points, hands.play_seats).tolist() == expected
+
+
+def test_margin_is_its_definition(hands: Trajectories, rows: list) -> None:
+    """From the pegs of a replay by the rules, where a go is an event of its own."""
+    found = margin(hands.play_points, hands.play_seats)
+    for hand in range(600):
+        pegs, seats = pegs_of(hands, hand), rows[hand][1]
+        assert found[hand].tolist() == [plain_margin(pegs, seats, play) for play in range(8)]
+
+
+def test_margin_and_offensive_defensive_agree_with_two_players(hands: Trajectories, rows: list) -> None:
+    """By the definitions, not only because one calls the other."""
+    for hand in range(600):
+        points, seats = rows[hand]
+        pegs = pegs_of(hands, hand)
+        for play in range(8):
+            assert plain_margin(pegs, seats, play) == plain_offensive_defensive(points, seats, play)
+    assert (
+        margin(hands.play_points, hands.play_seats)
+        == offensive_defensive(hands.play_points, hands.play_seats)
+    ).all()
+
+
+def test_margins_telescope(hands: Trajectories, rows: list) -> None:
+    """Their sum from a card on is one's own minus the opponent's points of the play from there on."""
+    following = next_own(hands.play_seats)
+    returns = discounted_returns(margin(hands.play_points, hands.play_seats), following)
+    expected = [
+        [sum(p[k] if s[k] == s[play] else -p[k] for k in range(play, 8)) for play in range(8)] for p, s in rows
+    ]
+    assert returns.tolist() == expected
+
+
+def test_sums_of_own_points_telescope_too(hands: Trajectories, rows: list) -> None:
+    following = next_own(hands.play_seats)
+    returns = discounted_returns(offensive(hands.play_points, hands.play_seats), following)
+    expected = [[sum(p[k] for k in range(play, 8) if s[k] == s[play]) for play in range(8)] for p, s in rows]
+    assert returns.tolist() == expected
+
+
+def test_next_own_is_ones_next_card(hands: Trajectories, rows: list) -> None:
+    expected = [[next((k for k in range(i + 1, 8) if s[k] == s[i]), -1) for i in range(8)] for _, s in rows]
+    assert next_own(hands.play_seats).tolist() == expected
+
+
+@pytest.mark.parametrize(("reward", "tie"), [(game, 0.0), (game_ties, 0.5)])
+def test_game_is_won_by_most_play_points(hands: Trajectories, rows: list, reward: object, tie: float) -> None:
+    found = reward(hands.play_points, hands.play_seats)
+    seen = set()
+    for (points, seats), values in zip(rows, found.tolist(), strict=True):
+        totals = [sum(p for p, s in zip(points, seats, strict=True) if s == seat) for seat in (0, 1)]
+        expected = [0.0] * 8
+        for seat in (0, 1):
+            last = 7 - seats[::-1].index(seat)
+            difference = totals[seat] - totals[1 - seat]
+            expected[last] = 1.0 if difference > 0 else tie if difference == 0 else 0.0
+            seen.add(np.sign(difference))
+        assert values == expected
+    assert seen == {-1, 0, 1}
+
+
+# --- whose points a discard's return holds ------------------------------------------------------------------
+
+
+@dataclass
+class DealtHand:
+    """A hand played alone at its own table, with everybody's points counted by the rules in plain Python."""
+
+    dealer: int
+    dealt: list[list[int]]
+    thrown: list[list[int]]
+    play: list[int]
+    show: list[int]
+    crib: int
+    heels: int
+
+
+def count_hand(state: np.void) -> DealtHand:
+    """What a finished hand was worth, from the cards that lie on the table."""
+    seats, history = state.history_seats.tolist(), state.history.tolist()
+    order = iter(history)
+    board: Board = Board([0, 0], None)
+    kept, starter = state.kept.tolist(), int(state.starter)
+    reference.play(kept, int(state.dealer), lambda player, legal: next(order), board, [])
+    assert len(seats) == 8
+    return DealtHand(
+        dealer=int(state.dealer),
+        dealt=state.dealt.tolist(),
+        thrown=state.discards.tolist(),
+        play=[sum(peg.points for peg in board.pegged if peg.player == seat) for seat in (0, 1)],
+        show=[reference.show(four, starter) for four in kept],
+        crib=reference.show(state.crib.tolist(), starter, is_crib=True),
+        heels=2 if starter // 4 == reference.JACK else 0,
+    )
+
+
+def play_alone(agent: object, number: int, seed: int) -> list[DealtHand]:
+    """One game, hand by hand, at a table of its own."""
+    table = Games([number], seed, stop_at_121=False)
+    row, hands = np.array([0]), []
+    while not table.finished[0]:
+        table.deal()
+        for seat in (1, 0):
+            table.discard(row, [seat], agent.discard(table.discard_observation(row, [seat])))
+        table.start_play()
+        while len(table.to_play):
+            table.play(row, agent.play(table.play_observation(row)))
+        table.show()
+        hands.append(count_hand(table.state[0]))
+    return hands
+
+
+@pytest.fixture(scope="module", params=["random", "greedy"])
+def games(request: pytest.FixtureRequest) -> tuple[Trajectories, list[DealtHand]]:
+    """Games in lockstep, and the same hands played alone, in the same order."""
+    agent, first, count, seed = make_agent(request.param), 70, 60, 502
+    alone = [play_alone(agent, first + number, seed) for number in range(count)]
+    rounds = range(max(map(len, alone)))
+    in_order = [hands[number] for number in rounds for hands in alone if number < len(hands)]
+    return self_play(agent, first, count, seed), in_order
+
+
+def test_every_discards_return_is_of_its_own_hand_seat_and_role(
+    games: tuple[Trajectories, list[DealtHand]],
+) -> None:
+    """Own play and hand of that very hand, the crib for its dealer alone, no heels."""
+    together, alone = games
+    assert len(together) == len(alone)
+    expected = [
+        [hand.play[seat] + hand.show[seat] + (hand.crib if seat == hand.dealer else 0) for seat in (0, 1)]
+        for hand in alone
+    ]
+    assert discard_returns(together, "own").tolist() == expected
+    differences = [[own - other, other - own] for own, other in expected]
+    assert discard_returns(together, "difference").tolist() == differences
+    assert sum(hand.heels for hand in alone) > 0  # so that heels would have shown
+
+
+@pytest.mark.parametrize("reward", ["own", "difference"])
+def test_discard_samples_hold_the_hand_that_earned_the_return(
+    games: tuple[Trajectories, list[DealtHand]], reward: str
+) -> None:
+    """A sample's six cards, thrown cards and role are those of the hand and seat of its target."""
+    together, alone = games
+    samples = discard_samples(together, reward)
+    assert len(samples) == 2 * len(alone)
+    pairs = [list(combinations(range(6), 2))[action] for action in samples.actions]
+    unmatched = {}
+    for state, pair, target in zip(samples.states.tolist(), pairs, samples.targets.tolist(), strict=True):
+        thrown = tuple(state[slot] for slot in pair)
+        unmatched.setdefault((tuple(state[:6]), thrown, bool(state[DISCARD_IS_DEALER])), []).append(target)
+    for hand in alone:
+        worth = [hand.play[s] + hand.show[s] + (hand.crib if s == hand.dealer else 0) for s in (0, 1)]
+        for seat in (0, 1):
+            key = tuple(hand.dealt[seat]), tuple(hand.thrown[seat]), seat == hand.dealer
+            expected = worth[seat] - (worth[1 - seat] if reward == "difference" else 0)
+            assert unmatched.pop(key) == [expected]
+    assert not unmatched
+
+
+def test_half_of_the_discard_samples_are_a_dealers(games: tuple[Trajectories, list[DealtHand]]) -> None:
+    samples = discard_samples(games[0], "own")
+    is_dealer = samples.states[:, DISCARD_IS_DEALER].astype(bool)
+    assert is_dealer.sum() * 2 == len(samples)
+    gap = samples.targets[is_dealer].mean() - samples.targets[~is_dealer].mean()
+    assert gap > 3  # the crib, about 4.5 points, and the last card
+
+
+def test_a_play_knows_the_discards_of_its_own_hand(games: tuple[Trajectories, list[DealtHand]]) -> None:
+    together, alone = games
+    for number, hand in enumerate(alone):
+        for play, seat in enumerate(together.play_seats[number].tolist()):
+            own = together.play_states[number, play, DISCARD_RANKS : DISCARD_RANKS + 2].tolist()
+            assert own == [card // 4 for card in hand.thrown[seat]]
+
+
+def test_mean_returns_are_what_people_expect_of_a_hand() -> None:
+    """The dealer makes 16.2 points a hand and the pone 10.2 (American Cribbage Congress tips, heels included)."""
+    hands = self_play(make_agent("greedy"), 0, 20_000, 503, unit="hands")
+    returns = discard_returns(hands, "own")
+    assert (hands.dealer == np.arange(len(hands)) % 2).all()
+    dealer = returns[np.arange(len(hands)), hands.dealer]
+    pone = returns[np.arange(len(hands)), 1 - hands.dealer]
+    assert dealer.mean() == pytest.approx(16.2, abs=0.5)
+    assert pone.mean() == pytest.approx(10.2, abs=0.4)
+    difference = discard_returns(hands, "difference")
+    assert (difference.sum(axis=1) == 0).all()
+    assert (difference[np.arange(len(hands)), hands.dealer] == dealer - pone).all()
+
+
+def test_play_totals(hands: Trajectories, rows: list) -> None:
+    totals = play_totals(hands.play_points, hands.play_seats)
+    expected = [[sum(p for p, s in zip(*row, strict=True) if s == seat) for seat in (0, 1)] for row in rows]
+    assert totals.tolist() == expected
+
+
+def test_an_unknown_discard_reward(hands: Trajectories) -> None:
+    with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own or difference"):
+        discard_returns(hands, "mine")
