@@ -175,9 +175,7 @@ def plain_margin(pegs: list[reference.Peg], seats: list[int], play: int) -> int:
     """All points pegged from the card on and before one's next: own ones for, the others against."""
     own = [later for later in range(play + 1, len(seats)) if seats[later] == seats[play]]
     until = own[0] if own else len(seats)
-    return sum(
-        peg.points if peg.player == seats[play] else -peg.points for peg in pegs if play <= peg.number < until
-    )
+    return sum(peg.points if peg.player == seats[play] else -peg.points for peg in pegs if play <= peg.number < until)
 
 
 def pegs_of(hands: Trajectories, hand: int) -> list[reference.Peg]:
@@ -218,8 +216,7 @@ def test_margin_and_offensive_defensive_agree_with_two_players(hands: Trajectori
         for play in range(8):
             assert plain_margin(pegs, seats, play) == plain_offensive_defensive(points, seats, play)
     assert (
-        margin(hands.play_points, hands.play_seats)
-        == offensive_defensive(hands.play_points, hands.play_seats)
+        margin(hands.play_points, hands.play_seats) == offensive_defensive(hands.play_points, hands.play_seats)
     ).all()
 
 
@@ -227,9 +224,7 @@ def test_margins_telescope(hands: Trajectories, rows: list) -> None:
     """Their sum from a card on is one's own minus the opponent's points of the play from there on."""
     following = next_own(hands.play_seats)
     returns = discounted_returns(margin(hands.play_points, hands.play_seats), following)
-    expected = [
-        [sum(p[k] if s[k] == s[play] else -p[k] for k in range(play, 8)) for play in range(8)] for p, s in rows
-    ]
+    expected = [[sum(p[k] if s[k] == s[play] else -p[k] for k in range(play, 8)) for play in range(8)] for p, s in rows]
     assert returns.tolist() == expected
 
 

@@ -17,9 +17,7 @@ def float32(*values: float) -> np.ndarray:
 # Four experiences: all four cards may be played next, two may, one must be, none (one's last card of the hand).
 R = float32(1, -2, 0.5, 3)
 DISCOUNT = float32(1, 1, 1, 0)
-Q = np.array(
-    [[1, 2, 4, 1], [-INF, 3, -INF, -1], [-INF, -INF, -INF, -6], [-INF, -INF, -INF, -INF]], dtype=np.float32
-)
+Q = np.array([[1, 2, 4, 1], [-INF, 3, -INF, -1], [-INF, -INF, -INF, -6], [-INF, -INF, -INF, -INF]], dtype=np.float32)
 ACTIONS = np.array([3, 1, 3, 0], dtype=np.int8)
 
 

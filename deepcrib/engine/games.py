@@ -46,7 +46,8 @@ class Games:
     """N games in lockstep.
 
     For every hand: `deal`, `discard` for each seat, `start_play`, `play` while `to_play` has rows, `show`. Methods
-    act on `rows`, indices of games. Finished games are left out of `unfinished` and `to_play`.
+    act on `rows`, distinct indices of games. Finished games are left out of `unfinished` and `to_play`. An illegal
+    action changes nothing in its own game; the legal ones of the same call have been carried out.
 
     Args:
         game_ids: [N] ids; with the seed they decide every card (a pure function of seed, game and hand).
@@ -137,12 +138,12 @@ class Games:
 
     def discard_observation(self, rows: Rows, seats: ArrayLike) -> DiscardObservation:
         """What seat seats[r] of game rows[r] sees before it discards."""
-        return batch.observe_discard(self._games, rows, np.asarray(seats, dtype=np.int8), self.seed)
+        return batch.observe_discard(self._games, rows, np.array(seats, dtype=np.int8), self.seed)
 
     def discard(self, rows: Rows, seats: ArrayLike, actions: ArrayLike) -> None:
         """Throw cards to the crib: actions [R] index `rules.discard_slots`. Raises IllegalActionError."""
         seats, actions = np.asarray(seats, dtype=np.int8), np.asarray(actions, dtype=np.int64)
-        faults = np.zeros(len(rows), dtype=np.int8)
+        faults = _no_faults(rows, seats, actions)
         batch.discard_rows(self._games, rows, seats, actions, faults)
         wrong = batch.first_fault(faults)
         if wrong >= 0:
@@ -167,7 +168,7 @@ class Games:
     def play(self, rows: Rows, slots: ArrayLike) -> None:
         """Play the cards in slots [R] (0..3 of the sorted kept hand). Raises IllegalActionError."""
         slots = np.asarray(slots, dtype=np.int64)
-        faults = np.zeros(len(rows), dtype=np.int8)
+        faults = _no_faults(rows, slots)
         batch.play_rows(self._games, rows, slots, self.stop_at_121, faults)
         wrong = batch.first_fault(faults)
         if wrong >= 0:
@@ -212,6 +213,14 @@ class Games:
             total = self.state.count[row] + value_of_rank(int(card) // 4)
             return f"{format_card(card)} (slot {slot}) makes {total}, over {COUNT_LIMIT}"
         return f"it cannot play slot {slot} now"
+
+
+def _no_faults(rows: Rows, *columns: NDArray) -> NDArray[np.int8]:
+    """[R] zeros for the kernels, which check no bounds: columns that are not as long as rows are refused here."""
+    for column in columns:
+        if column.shape != rows.shape:
+            raise ValueError(f"got {column.shape} choices for {rows.shape} rows")
+    return np.zeros(len(rows), dtype=np.int8)
 
 
 def _checked_seats(seats: ArrayLike, num_players: int) -> NDArray[np.int64]:

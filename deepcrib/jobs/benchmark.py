@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from deepcrib.training.replay import train
 
 REPEATS = 3  # of each match, of which the median counts
 SCRIPTED = ("greedy", "deterministic", "random")
+IN_LOCKSTEP = "greedy against itself, in lockstep"
 LOCKSTEP_SHARE = 10  # a match in lockstep has one tenth of the games
 PUBLISHED_GAMES = {"deterministic": 31, "random": 80}
 """Full games a second of the 2019 paper's code, each agent against itself, one core."""
@@ -88,7 +90,7 @@ def run(config: Config, run: Run) -> Outcome:
             summary["iteration"] = _time_iterations(config, setups, bars)
             tables.append(_iterations_table(config, summary["iteration"]))
     summary["load"] = os.getloadavg()[0]
-    run.notes.append(f"load of the last minute: {summary['load']:.1f} processes (this one is 1 to {os.cpu_count()})")
+    run.notes.append(f"load of the last minute: {summary['load']:.1f} (1 to {os.cpu_count()} when nothing else runs)")
     return Outcome(summary, tables)
 
 
@@ -107,7 +109,7 @@ def _time_games(config: Config, bars: Bars) -> dict[str, Any]:
     """Full games a second of agents against themselves, by agent and path through the code."""
     slow = max(1, config.games // LOCKSTEP_SHARE)
     matches: dict[str, tuple[Agent, int]] = {name: (make_agent(name), config.games) for name in SCRIPTED}
-    matches["greedy, in lockstep"] = (Lockstep(make_agent("greedy")), slow)
+    matches[IN_LOCKSTEP] = (Lockstep(make_agent("greedy")), slow)
     rates: dict[str, Any] = {}
     for number, (name, (agent, games)) in enumerate(matches.items()):
         bars.show("matches", number, len(matches))
@@ -126,7 +128,9 @@ def _games_table(rates: Mapping[str, Any]) -> Table:
     for name, figures in rates.items():
         rate, published = figures["games_per_second"], PUBLISHED_GAMES.get(name)
         ratio = ("-", "-") if published is None else (f"{published}", f"{rate / published:,.0f} x")
-        rows.append((f"{name} against itself", f"{figures['games']:,}", f"{rate:,.0f}", *ratio))
+        rows.append(
+            (name if name == IN_LOCKSTEP else f"{name} against itself", f"{figures['games']:,}", f"{rate:,.0f}", *ratio)
+        )
     title = f"full games to 121 a second, {numba.get_num_threads()} threads"
     return plain_table(title, ("match", "games", "games / s", "2019 code (1 core)", "ratio"), rows)
 
@@ -153,20 +157,24 @@ def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, A
     settings.learner.iterations = config.iterations
     settings.pretraining.enabled = False
     settings.evaluation.every = 0
-    times: list[tuple[float, float]] = []
+    times: list[tuple[float, float, float]] = []
+    cpu = time.process_time()
 
     def note(done: int, figures: Mapping[str, float]) -> None:
+        nonlocal cpu
+        spent, cpu = time.process_time() - cpu, time.process_time()
         if done >= settings.learner.epochs_kept:
-            times.append((figures["speed/playing_seconds"], figures["speed/learning_seconds"]))
+            times.append((figures["speed/playing_seconds"], figures["speed/learning_seconds"], spent))
 
     with tempfile.TemporaryDirectory() as folder:
         train(settings, Path(folder), _no_match, progress=note)
-    playing, learning = (statistics.median(part) for part in zip(*times, strict=True))
+    playing, learning, spent = (statistics.median(part) for part in zip(*times, strict=True))
     published = PUBLISHED_SECONDS.get((network, algorithm))
     return {
         "playing_seconds": playing,
         "learning_seconds": learning,
         "seconds": playing + learning,
+        "cpu_seconds": spent,
         "published_seconds": None if published is None else sum(published),
         "iterations_timed": len(times),
         "threads": config.threads,
@@ -182,8 +190,8 @@ def _iterations_table(config: Config, timed: Mapping[str, Any]) -> Table:
     for name, figures in timed.items():
         published = figures["published_seconds"]
         ratio = ("-", "-") if published is None else (f"{published:.1f}", f"{published / figures['seconds']:.1f} x")
-        parts = (figures["playing_seconds"], figures["learning_seconds"], figures["seconds"])
+        parts = [figures[key] for key in ("playing_seconds", "learning_seconds", "seconds", "cpu_seconds")]
         rows.append((name, *(f"{part:.2f}" for part in parts), *ratio))
     title = f"seconds a replay iteration: 200 games, five epochs kept, batch 64, threads={config.threads}"
-    columns = ("setup", "playing", "learning", "total", "2019 code (1 core)", "ratio")
+    columns = ("setup", "playing", "learning", "total", "CPU", "2019 code (1 core)", "ratio")
     return plain_table(title, columns, rows)

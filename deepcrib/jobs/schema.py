@@ -82,8 +82,8 @@ def choices(group: str, folders: Sequence[Path]) -> list[str]:
 
 
 def _check_choice(override: Override, folders: Sequence[Path]) -> None:
-    """Refuse a value of a group that is no name (a sweep is several of them); Hydra checks the names."""
-    if override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str):
+    """Refuse a group's value that is no name, several names (a sweep) or mapping; Hydra checks the names."""
+    if override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str | dict):
         return
     names = ", ".join(choices(override.key_or_group, folders))
     raise OptionError(f"{override.input_line}: expected one of {names}")
@@ -101,7 +101,7 @@ def leaf_type(schema: type, key: str) -> Any:
             raise OptionError(f"unknown option {key}: {parent} is a single value, {describe(present)}")
         hints = typing.get_type_hints(present)
         if part not in hints:
-            raise OptionError(_unknown(".".join([*walked, part]), walked, part, list(hints)))
+            raise OptionError(_unknown(key, len(walked), list(hints)))
         walked.append(part)
         present = hints[part]
     return present
@@ -112,8 +112,7 @@ def check_no_extras(config: DictConfig, schema: type, prefix: str = "") -> None:
     hints = typing.get_type_hints(schema)
     for name in map(str, config):
         if name not in hints:
-            walked = prefix.rstrip(".").split(".") if prefix else []
-            raise OptionError(_unknown(f"{prefix}{name}", walked, name, list(hints)))
+            raise OptionError(_unknown(f"{prefix}{name}", prefix.count("."), list(hints)))
         if is_dataclass(hints[name]) and isinstance(config._get_node(name), DictConfig):
             check_no_extras(config[name], hints[name], f"{prefix}{name}.")
 
@@ -186,9 +185,11 @@ def _expected(schema: type, key: str) -> str:
         return "another value"
 
 
-def _unknown(key: str, walked: Sequence[str], part: str, known: list[str]) -> str:
-    close = get_close_matches(part, known, n=1)
-    hint = f"did you mean {'.'.join([*walked, close[0]])}? " if close else ""
+def _unknown(key: str, place: int, known: list[str]) -> str:
+    """About a key whose part number `place` is none of the `known` ones."""
+    parts = key.split(".")
+    close = get_close_matches(parts[place], known, n=1)
+    hint = f"did you mean {'.'.join([*parts[:place], close[0], *parts[place + 1 :]])}? " if close else ""
     return f"unknown option {key}: {hint}expected one of {', '.join(known)}"
 
 

@@ -24,9 +24,9 @@ def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
     return (ranks >= 0) & (counts <= COUNT_LIMIT)
 
 
-def discard_samples(hands: Trajectories, reward: str) -> Samples:
+def discard_samples(hands: Trajectories, reward: str, baseline: bool = False) -> Samples:
     """Both seats' discards of all hands, with the returns of those same hands."""
-    returns = discard_returns(hands, reward)
+    returns = discard_returns(hands, reward, baseline)
     width = hands.discard_states.shape[2]
     return Samples(hands.discard_states.reshape(-1, width), hands.discard_actions.reshape(-1), returns.reshape(-1))
 

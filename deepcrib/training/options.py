@@ -30,10 +30,13 @@ class RewardOptions:
     play: one of PLAY_REWARDS, given to every play.
     discard: `own` = own play, hand and (dealer) crib points (section 3.6.1); `difference` = own minus the
         opponent's, with the crib for its owner.
+    discard_baseline: takes the points of the opponent's hand, which no discard of one's own can change, out of
+        `difference` again: the same order of choices from returns with half the variance.
     """
 
     play: str = "offensive_defensive"
     discard: str = "own"
+    discard_baseline: bool = False
 
 
 @dataclass

@@ -222,7 +222,7 @@ def _learn(
     plays = play_samples(hands, algorithm, reward.play, run.play.q_function(), epsilon, options.forced)
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
-        discards = discard_samples(hands, reward.discard)
+        discards = discard_samples(hands, reward.discard, reward.discard_baseline)
         passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
     return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
 

@@ -95,16 +95,18 @@ def play_totals(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
     return np.stack([(points * (seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1).astype(np.float32)
 
 
-def discard_returns(hands: Trajectories, kind: str) -> Float:
+def discard_returns(hands: Trajectories, kind: str, baseline: bool = False) -> Float:
     """[H, 2] return of each seat's discard, from the points of that same hand.
 
     `own`: own play and hand, and the crib for the dealer; no heels (section 3.6.1). `difference`: the same minus the
-    opponent's, with the crib for its owner.
+    opponent's, with the crib for its owner. With `baseline`, `difference` leaves the opponent's hand out: given one's
+    own six cards it does not depend on which two of them are thrown, so that it only adds noise.
     """
     totals = play_totals(hands.play_points, hands.play_seats) + hands.hand_points
     totals[np.arange(len(hands)), hands.dealer] += hands.crib_points
     if kind == "own":
         return totals
     if kind == "difference":
-        return totals - totals[:, ::-1]
+        difference = totals - totals[:, ::-1]
+        return difference + hands.hand_points[:, ::-1] if baseline else difference
     raise ValueError(f"unknown discard reward {kind!r} (expected own or difference)")

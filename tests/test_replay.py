@@ -1,0 +1,658 @@
+"""The training loop: what is learned, schedules, determinism, resumption (after kill -9 too), what is saved."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+import torch
+from reference import plain_discards
+from safetensors import safe_open
+
+from deepcrib.agents import AgentError, QNetworkAgent, make_agent
+from deepcrib.checkpoints import CheckpointError, load_state, load_weights
+from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.matches import Trajectories, play_match, self_play
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
+from deepcrib.training import replay
+from deepcrib.training.experience import discard_samples, play_samples
+from deepcrib.training.learning import LearnedNetwork, Samples
+from deepcrib.training.options import (
+    AlgorithmOptions,
+    EvaluationOptions,
+    LearnerOptions,
+    PretrainingOptions,
+    RewardOptions,
+    StateOptions,
+)
+from deepcrib.training.replay import schedule, train
+
+ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
+PLAY_NETWORKS = ("mlp", "cnn_lstm")
+
+
+def small(
+    seed: int = 1,
+    algorithm: str = "sarsa",
+    play: str = "mlp",
+    discard: str = "mlp",
+    opponents: tuple[str, ...] = (),
+    every: int = 0,
+    **learner: Any,
+) -> Any:
+    """Settings of a run that takes a moment: 20 hands an iteration, small networks, no pretraining."""
+    defaults = {"iterations": 4, "unit": "hands", "episodes": 20, "epochs_kept": 2, "checkpoint_every": 2}
+    return SimpleNamespace(
+        seed=seed,
+        device="cpu",
+        learner=LearnerOptions(**(defaults | learner)),
+        algorithm=AlgorithmOptions(algorithm),
+        reward=RewardOptions(),
+        state=StateOptions("full", "full", dealer=True),
+        discard_network=DiscardNetworkConfig(discard, [16], channels=2),
+        play_network=PlayNetworkConfig(play, [16], channels=2, lstm_hidden=8),
+        pretraining=PretrainingOptions(enabled=False),
+        evaluation=EvaluationOptions(list(opponents), every=every, games=7, epsilon=0.0),
+    )
+
+
+def no_matches(*args: Any) -> Any:
+    raise AssertionError("no match was asked for")
+
+
+def run(folder: Path, settings: Any, **options: Any) -> replay.TrainResult:
+    folder.mkdir(exist_ok=True)
+    return train(settings, folder, options.pop("evaluate", no_matches), **options)
+
+
+def same(one: Any, two: Any) -> bool:
+    """Bit for bit, through dicts and lists."""
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two, strict=True))
+    if isinstance(one, torch.Tensor):
+        return one.dtype == two.dtype and torch.equal(one, two)
+    return bool(one == two)
+
+
+def assert_same_runs(one: Path, two: Path) -> None:
+    """The same weights, and the same state (optimisers, buffer, counters) but for the time it took."""
+    assert weights(one) == weights(two)
+    states = [load_state(folder / "state.pt") for folder in (one, two)]
+    for state in states:
+        del state["seconds"]
+        assert {"discard", "play", "buffer", "iteration", "hands"} <= state.keys()
+    assert same(*states)
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    """Everything in the final checkpoint, comparable bit for bit."""
+    with safe_open(folder / "weights.safetensors", framework="np") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
+        return {"metadata": file.metadata()} | {
+            name: (value.shape, str(value.dtype), value.tobytes()) for name, value in tensors.items()
+        }
+
+
+# --- something too easy to fail -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hands() -> Trajectories:
+    return self_play(make_agent("random"), 0, 600, 1_001, unit="hands")
+
+
+def learned(part: str, network: str, seed: int = 3) -> LearnedNetwork:
+    torch.manual_seed(seed)
+    if part == "play":
+        encoder: Any = make_play_encoder("full")
+        config: Any = PlayNetworkConfig(network, [64], channels=2, lstm_hidden=32)
+        return LearnedNetwork(encoder, make_play_network(config, encoder.spec), torch.device("cpu"))
+    encoder = make_discard_encoder("full")
+    config = DiscardNetworkConfig(network, [64], channels=2)
+    return LearnedNetwork(encoder, make_discard_network(config, encoder.spec), torch.device("cpu"))
+
+
+@pytest.mark.parametrize(
+    ("part", "network"), [("discard", "mlp"), ("discard", "cnn"), ("play", "mlp"), ("play", "cnn_lstm")]
+)
+def test_a_linear_target_is_learned(hands: Trajectories, part: str, network: str) -> None:
+    """Targets that add up a number for each rank held: an error of a quarter of their deviation at most."""
+    learner = learned(part, network)
+    if part == "play":
+        states, actions = hands.play_states.reshape(-1, 22), hands.play_actions.reshape(-1)
+        held = states[:, :4]
+    else:
+        states, actions = hands.discard_states.reshape(-1, 9), hands.discard_actions.reshape(-1)
+        held = states[:, :6] // 4
+    worth = np.random.default_rng(4).normal(size=14)
+    worth[13] = 0  # of a card that is gone, rank -1
+    targets = worth[held].sum(axis=1).astype(np.float32)
+    samples = Samples(states, actions, targets)
+    generator = np.random.default_rng(5)
+    first = learner.train_pass(samples, 5e-3, 64, 1.0, generator)
+    for _ in range(3):
+        last = learner.train_pass(samples, 2e-3, 64, 2.0, generator)
+    deviation = float(targets.std())
+    assert last.loss < (deviation / 4) ** 2 < first.loss
+    assert last.target_mean == pytest.approx(float(targets.mean()), rel=1e-5)
+    assert last.target_std == pytest.approx(deviation, rel=1e-5)
+    assert last.value_mean == pytest.approx(float(targets.mean()), abs=0.1 * deviation)
+    assert last.value_std == pytest.approx(deviation, rel=0.1)
+    assert first.samples == len(samples) and last.samples == 2 * len(samples)
+
+
+def test_the_figures_of_a_pass_are_its_own(hands: Trajectories) -> None:
+    """With a learning rate of nothing: loss, mean and deviation of the values by hand, and no weight moves."""
+    learner = learned("play", "mlp")
+    before = {name: value.clone() for name, value in learner.network.state_dict().items()}
+    samples = play_samples(hands.take(slice(0, 50)), "monte_carlo", "margin", learner.q_function(), 0.0)
+    found = learner.train_pass(samples, 0.0, 64, 1.0, np.random.default_rng(1))
+    values = learner.q_function().values(samples.states, samples.actions)
+    assert found.loss == pytest.approx(np.square(values - samples.targets).mean(), rel=1e-4)
+    assert found.value_mean == pytest.approx(values.mean(), abs=1e-5)
+    assert found.value_std == pytest.approx(values.std(), rel=1e-3)
+    assert same(before, learner.network.state_dict())
+
+
+@pytest.mark.parametrize(("passes", "counts"), [(1.0, {1}), (2.0, {2}), (2.5, {2, 3}), (0.25, {0, 1})])
+def test_a_pass_visits_every_sample_so_often(hands: Trajectories, passes: float, counts: set[int]) -> None:
+    """In minibatches without replacement: no sample comes again before all have come."""
+    learner = learned("play", "mlp")
+    samples = play_samples(hands.take(slice(0, 30)), "monte_carlo", "margin", learner.q_function(), 0.0)
+    rows = np.arange(len(samples))
+    seen: list[int] = []
+    sizes: list[int] = []
+    encoder = learner.encoder
+    learner.encoder = SimpleNamespace(  # the columns of a sample are its number
+        indices=lambda states, actions: rows,
+        expand=lambda numbers, device: (
+            sizes.append(len(numbers)),
+            seen.extend(numbers.tolist()),
+            encoder.encode(samples.states[numbers], samples.actions[numbers], device),
+        )[2],
+    )
+    found = learner.train_pass(samples, 1e-3, 64, passes, np.random.default_rng(2))
+    assert found.samples == len(seen) == round(passes * len(samples))
+    assert set(np.bincount(seen, minlength=len(samples)).tolist()) == counts
+    assert all(size == 64 for size in sizes[:-1]) and seen[: len(rows)] != sorted(seen[: len(rows)])
+    assert set(seen[: len(rows)]) == set(rows.tolist()) or passes < 1
+
+
+@pytest.mark.parametrize("play", PLAY_NETWORKS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_lowers_the_loss_on_its_own_targets(hands: Trajectories, algorithm: str, play: str) -> None:
+    """Targets from the network as it was before; learning from them brings it nearer to them."""
+    learner = learned("play", play)
+    before = learner.q_function()
+    samples = play_samples(hands.take(slice(0, 200)), algorithm, "offensive_defensive", before, 0.05)
+    frozen = samples.targets.copy()
+
+    def loss() -> float:
+        values = learner.q_function().values(samples.states, samples.actions)
+        return float(np.square(values - samples.targets).mean())
+
+    at_first = loss()
+    learner.train_pass(samples, 3e-3, 64, 8.0, np.random.default_rng(6))
+    assert loss() < 0.8 * at_first
+    assert (samples.targets == frozen).all()
+
+
+@pytest.mark.parametrize("play", PLAY_NETWORKS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_an_iteration_of_every_algorithm(algorithm: str, play: str, tmp_path: Path) -> None:
+    figures: list[dict[str, float]] = []
+    settings = small(algorithm=algorithm, play=play, discard="cnn", iterations=1)
+    result = run(tmp_path, settings, progress=lambda done, found: figures.append(dict(found)))
+    assert result.iterations == 1 and result.hands == 20
+    assert all(np.isfinite(value) for value in figures[0].values())
+    assert figures[0]["loss/play"] > 0 and figures[0]["loss/discard"] > 0
+
+
+def test_a_minute_of_self_play_is_more_than_enough_to_beat_random(tmp_path: Path) -> None:
+    """15,000 hands of self-play, never against it: untrained networks win about half of their games."""
+    settings = small(
+        algorithm="monte_carlo",
+        iterations=10,
+        episodes=1_500,
+        epochs_kept=1,
+        batch_size=256,
+        epsilon=0.2,
+        discard_lr=3e-3,
+        play_lr=3e-3,
+        lr_schedule="linear",
+        checkpoint_every=100,
+    )
+    settings.reward = RewardOptions(play="margin", discard="difference")
+    random_agent = make_agent("random")
+    untrained = run(tmp_path / "untrained", small(iterations=0)).agent
+    trained = run(tmp_path / "trained", settings).agent
+    at_first, at_last = (
+        (play_match([agent, random_agent], 1_000, 1_002).winner == 0).mean() for agent in (untrained, trained)
+    )
+    assert at_first < 0.65
+    assert at_last > 0.7
+
+
+# --- schedules ----------------------------------------------------------------------------------------------
+
+
+def test_schedules_of_the_paper() -> None:
+    """Epsilon 0.05 x 0.995^t, learning rates 5e-5 (discard) and 7e-4 (play) x 0.99^t."""
+    options = LearnerOptions()
+    assert schedule(options, 0) == pytest.approx((0.05, 5e-5, 7e-4))
+    assert schedule(options, 1) == pytest.approx((0.04975, 4.95e-5, 6.93e-4))
+    assert schedule(options, 100) == pytest.approx((0.0302885, 1.830162e-5, 2.562226e-4), rel=1e-5)
+    assert schedule(options, 499) == pytest.approx((0.0040993, 3.318557e-7, 4.645979e-6), rel=1e-4)
+
+
+def test_linear_learning_rates() -> None:
+    options = LearnerOptions(iterations=4, lr_schedule="linear", discard_lr=4e-4, play_lr=8e-4, epsilon_decay=1.0)
+    rates = [schedule(options, iteration) for iteration in range(4)]
+    assert [rate[0] for rate in rates] == [0.05] * 4
+    assert [rate[1] for rate in rates] == pytest.approx([4e-4, 3e-4, 2e-4, 1e-4])
+    assert [rate[2] for rate in rates] == pytest.approx([8e-4, 6e-4, 4e-4, 2e-4])
+
+
+def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Epsilon of both seats in self-play and of the targets, learning rates in the optimisers, by iteration."""
+    played, targets, rates = [], [], []
+
+    def spy_self_play(agent: QNetworkAgent, *args: Any, **options: Any) -> Trajectories:
+        played.append(agent.epsilon)
+        return self_play(agent, *args, **options)
+
+    def spy_samples(
+        hands: Trajectories, algorithm: str, reward: str, frozen: Any, epsilon: float, *rest: Any
+    ) -> Samples:
+        targets.append(epsilon)
+        return play_samples(hands, algorithm, reward, frozen, epsilon, *rest)
+
+    def progress(done: int, figures: Any) -> None:
+        state = load_state(tmp_path / "state.pt")
+        rates.append([state[part]["optimizer"]["param_groups"][0]["lr"] for part in ("discard", "play")])
+        assert figures["schedule/epsilon"] == played[-1]
+        assert [figures[f"schedule/{part}_lr"] for part in ("discard", "play")] == rates[-1]
+
+    monkeypatch.setattr(replay, "self_play", spy_self_play)
+    monkeypatch.setattr(replay, "play_samples", spy_samples)
+    settings = small(iterations=3, epsilon=0.4, epsilon_decay=0.5, lr_decay=0.1, play_lr=1e-2, checkpoint_every=1)
+    run(tmp_path, settings, progress=progress)
+    assert played == targets == pytest.approx([0.4, 0.2, 0.1])
+    assert np.array(rates) == pytest.approx(np.array([[5e-5, 1e-2], [5e-6, 1e-3], [5e-7, 1e-4]]))
+
+
+def test_iterations_play_games_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers: list[range] = []
+
+    def spy(agent: Any, first_game: int, episodes: int, seed: int, **options: Any) -> Trajectories:
+        numbers.append(range(first_game, first_game + episodes))
+        seeds.add(seed)
+        assert options == {"unit": "hands", "dealing": "acc"}
+        return self_play(agent, first_game, episodes, seed, **options)
+
+    seeds: set[int] = set()
+    monkeypatch.setattr(replay, "self_play", spy)
+    run(tmp_path, small(iterations=3))
+    every = [number for one in numbers for number in one]
+    assert len(every) == 60 == len(set(every)) and len(seeds) == 1
+
+
+def test_targets_of_an_iteration_come_from_the_networks_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bootstrap network is frozen within an iteration: it is the one that the last iteration left."""
+    used: list[dict] = []
+    left: list[dict] = []
+
+    def spy(hands: Trajectories, algorithm: str, reward: str, frozen: Any, *rest: Any) -> Samples:
+        used.append({name: value.clone() for name, value in frozen.network.state_dict().items()})
+        return play_samples(hands, algorithm, reward, frozen, *rest)
+
+    monkeypatch.setattr(replay, "play_samples", spy)
+    settings = small(iterations=3, checkpoint_every=1)
+    run(
+        tmp_path,
+        settings,
+        progress=lambda done, figures: left.append(load_state(tmp_path / "state.pt")["play"]["network"]),
+    )
+    assert same(used[1], left[0]) and same(used[2], left[1])
+    assert not same(used[2], left[2])
+
+
+def test_the_buffer_given_as_epochs_and_as_size(tmp_path: Path) -> None:
+    totals: list[float] = []
+    result = run(tmp_path / "epochs", small(iterations=4, epochs_kept=3, episodes=10))
+    assert len(load_state(tmp_path / "epochs" / "state.pt")["buffer"]) == 3
+    assert result.hands == 40
+    settings = small(iterations=4, buffer_size=240, replacement=0.5, episodes=999, unit="games")  # 30 hands, 15 new
+    run(tmp_path / "size", settings, progress=lambda done, found: totals.append(found["progress/hands"]))
+    assert totals == [15, 30, 45, 60]
+    parts = load_state(tmp_path / "size" / "state.pt")["buffer"]
+    assert sum(len(part["dealer"]) for part in parts) == 30
+    assert all((part["discard_states"][:, :, 7:] == 0).all() for part in parts)  # single hands, at 0-0
+
+
+def test_unforced_plays_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {}
+    for forced in (True, False):
+        counts: list[int] = []
+
+        def spy(*args: Any, counts: list[int] = counts) -> Samples:
+            samples = play_samples(*args)
+            counts.append(len(samples))
+            return samples
+
+        monkeypatch.setattr(replay, "play_samples", spy)
+        run(tmp_path / str(forced), small(iterations=1, forced=forced))
+        sizes[forced] = counts[0]
+    assert sizes[True] == 160 > 1.2 * sizes[False]
+
+
+# --- the same seed, the same weights ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("play", "discard"), [("mlp", "mlp"), ("cnn_lstm", "cnn")])
+def test_the_same_seed_gives_the_same_weights(play: str, discard: str, tmp_path: Path) -> None:
+    """Whatever the number of Numba threads and the state of torch's own generator, which is left alone."""
+    settings = small(play=play, discard=discard)
+    run(tmp_path / "one", settings)
+    torch.manual_seed(999)
+    np.random.seed(999)  # noqa: NPY002 - the old generator is the one that code might lean on by mistake
+    before = torch.random.get_rng_state()
+    run(tmp_path / "two", settings)
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert_same_runs(tmp_path / "one", tmp_path / "two")
+    numba.set_num_threads(1)
+    run(tmp_path / "one thread", settings)
+    assert_same_runs(tmp_path / "one", tmp_path / "one thread")
+    run(tmp_path / "other seed", small(seed=2, play=play, discard=discard))
+    assert weights(tmp_path / "one") != weights(tmp_path / "other seed")
+
+
+def test_seeds_start_from_other_weights_and_play_other_hands(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        run(tmp_path / str(seed), small(seed=seed, iterations=0))
+    networks = [load_weights(tmp_path / str(seed)).play_network for seed in (1, 2)]
+    assert not same(*(network.state_dict() for network in networks))
+
+
+def test_monitoring_changes_nothing(tmp_path: Path) -> None:
+    """Matches on the way leave the weights as they would have been without."""
+    run(tmp_path / "without", small())
+    run(tmp_path / "with", small(opponents=("random", "greedy"), every=2), evaluate=Matches())
+    assert_same_runs(tmp_path / "without", tmp_path / "with")
+
+
+# --- resumption ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("play", "algorithm", "buffer"),
+    [
+        ("mlp", "monte_carlo", {}),
+        ("cnn_lstm", "expected_sarsa", {}),
+        ("mlp", "q_learning", {"buffer_size": 300, "replacement": 0.3}),
+    ],
+)
+def test_n_and_n_iterations_are_2n(play: str, algorithm: str, buffer: dict, tmp_path: Path) -> None:
+    half = small(algorithm=algorithm, play=play, iterations=3, **buffer)
+    whole = small(algorithm=algorithm, play=play, iterations=6, **buffer)
+    run(tmp_path / "whole", whole)
+    first = run(tmp_path / "halves", half)
+    second = run(tmp_path / "halves", whole, resume=True)
+    assert (first.iterations, second.iterations) == (3, 6)
+    assert second.hands == 2 * first.hands and second.seconds > first.seconds
+    assert_same_runs(tmp_path / "whole", tmp_path / "halves")
+
+
+def test_a_finished_run_resumes_to_itself(tmp_path: Path) -> None:
+    run(tmp_path, small())
+    before = weights(tmp_path)
+    result = run(tmp_path, small(), resume=True)
+    assert result.iterations == 4 and weights(tmp_path) == before
+
+
+class Stopped(Exception):  # noqa: N818
+    """Thrown in the middle of a run."""
+
+
+@pytest.mark.parametrize("stop", [2, 3, 5])  # at a saved state, and after one
+def test_a_run_stopped_between_two_saved_states(stop: int, tmp_path: Path) -> None:
+    """Linear learning rates, which depend on the number of iterations, and a fixed discard agent."""
+    settings = small(iterations=6, lr_schedule="linear", discard_agent="greedy")
+    run(tmp_path / "whole", settings)
+
+    def interrupt(done: int, figures: Any) -> None:
+        if done == stop:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        run(tmp_path / "stopped", settings, progress=interrupt)
+    assert load_state(tmp_path / "stopped" / "state.pt")["iteration"] == stop // 2 * 2
+    run(tmp_path / "stopped", settings, resume=True)
+    assert_same_runs(tmp_path / "whole", tmp_path / "stopped")
+
+
+def test_resuming_nothing(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="state.pt") as error:
+        run(tmp_path, small(), resume=True)
+    assert "\n" not in str(error.value)
+
+
+def for_ever(iterations: int = 1_000_000) -> Any:
+    """The run that is killed; its schedule does not depend on the number of iterations."""
+    return small(iterations=iterations, episodes=12, checkpoint_every=3)
+
+
+def train_for_ever(folder: str, resume: str) -> None:
+    """What the killed processes do."""
+    torch.set_num_threads(1)
+    run(Path(folder), for_ever(), resume=resume == "resume")
+
+
+def kill_at_random(folder: Path, resume: bool, delay: float) -> None:
+    """Start a run, wait until it has saved a state, and a moment more; then kill -9."""
+    call = f"import test_replay; test_replay.train_for_ever({str(folder)!r}, {'resume' if resume else 'new'!r})"
+    paths = [str(Path(__file__).parent), str(Path(replay.__file__).parents[2])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    state = folder / "state.pt"
+    before = state.stat().st_mtime_ns if resume else None
+    process = subprocess.Popen([sys.executable, "-c", call], env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        while not state.exists() or state.stat().st_mtime_ns == before:
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.002)
+        time.sleep(delay)
+        assert process.poll() is None, process.stderr.read()
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_a_run_killed_at_random_moments_ends_with_the_weights_of_one_never_killed(tmp_path: Path) -> None:
+    """kill -9 twice, the second time in a resumed run; other moments every time the test runs."""
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    for resume in (False, True):
+        kill_at_random(killed, resume, random.uniform(0, 0.4))
+    done = load_state(killed / "state.pt")["iteration"]
+    assert done >= 6 and done % 3 == 0
+    run(killed, for_ever(done + 4), resume=True)
+    run(whole, for_ever(done + 4))
+    assert_same_runs(whole, killed)
+
+
+# --- what else a run does -----------------------------------------------------------------------------------
+
+
+class Matches:
+    """In place of `evaluate`: remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+
+    def __call__(self, agent: QNetworkAgent, opponent: Any, games: int, seed: int) -> Any:
+        self.calls.append((opponent, games, seed, agent.epsilon))
+        return SimpleNamespace(
+            win_rate=0.5, ci_low=0.4, ci_high=0.6, points_per_hand=12.0, opponent_points_per_hand=11.0
+        )
+
+
+class Writer:
+    """In place of a SummaryWriter."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scalars: dict[str, dict[int, float]] = {}
+        self.saved_at_flush: list[int] = []
+
+    def add_scalar(self, tag: str, value: float, step: int) -> None:
+        assert step not in self.scalars.setdefault(tag, {})
+        self.scalars[tag][step] = float(value)
+
+    def flush(self) -> None:
+        """Events must be on the disk before the state that a resumed run goes on from."""
+        state = self.folder / "state.pt"
+        self.saved_at_flush.append(load_state(state)["iteration"] if state.exists() else 0)
+
+
+def test_matches_on_the_way(tmp_path: Path) -> None:
+    """Every second iteration, against each opponent, greedily, other games every time."""
+    matches, figures = Matches(), {}
+    settings = small(iterations=5, opponents=("random", "greedy"), every=2)
+    run(tmp_path, settings, evaluate=matches, progress=lambda done, found: figures.update({done: dict(found)}))
+    assert [(call[0], call[1], call[3]) for call in matches.calls] == [("random", 7, 0.0), ("greedy", 7, 0.0)] * 2
+    seeds = [call[2] for call in matches.calls]
+    assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
+    for done, found in figures.items():
+        assert ("greedy/win_rate" in found) == (done % 2 == 0)
+    assert figures[4]["random/win_rate_low"] == 0.4 and figures[4]["random/win_rate_high"] == 0.6
+    other = Matches()
+    settings.evaluation.seed = 77
+    run(tmp_path / "other", settings, evaluate=other)
+    assert {call[2] for call in other.calls}.isdisjoint(seeds)
+
+
+def test_scalars(tmp_path: Path) -> None:
+    writer = Writer(tmp_path)
+    settings = small(iterations=5, opponents=("random",), every=5)
+    run(tmp_path, settings, evaluate=Matches(), writer=writer)
+    every = {f"{what}/{part}" for what in ("loss",) for part in ("discard", "play")}
+    every |= {
+        f"{what}/{part}_{kind}" for what in ("q", "target") for part in ("discard", "play") for kind in ("mean", "std")
+    }
+    every |= {"schedule/epsilon", "schedule/discard_lr", "schedule/play_lr", "speed/hands_per_second"}
+    for tag in every:
+        assert sorted(writer.scalars[tag]) == [1, 2, 3, 4, 5], tag
+    assert list(writer.scalars["random/win_rate"]) == [5]
+    assert writer.saved_at_flush == sorted(writer.saved_at_flush)
+    assert writer.saved_at_flush[:3] == [0, 2, 4]  # iterations 2, 4 and the last, each before its state
+
+
+def test_what_a_run_leaves(tmp_path: Path) -> None:
+    """Final weights, and those of every saved iteration; each an agent by its path."""
+    result = run(tmp_path, small(iterations=5))
+    assert result.weights == tmp_path / "weights.safetensors"
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == ["000002.safetensors", "000004.safetensors", "000005.safetensors"]
+    final = load_weights(tmp_path)
+    expected = {"rules": "acc", "learner": "replay", "algorithm": "sarsa", "seed": 1, "iteration": 5, "hands": 100}
+    expected |= {"reward_play": "offensive_defensive", "reward_discard": "own"}
+    assert final.metadata.items() >= expected.items()
+    loaded = make_agent(tmp_path)
+    games = [play_match([agent, make_agent("greedy")], 20, 3) for agent in (result.agent, loaded)]
+    assert (games[0].scores == games[1].scores).all()
+    assert load_weights(tmp_path / "checkpoints" / names[0]).metadata["iteration"] == 2
+
+
+def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hands are thrown as the fixed agent throws them, and no discard network is made, trained or saved."""
+    seen: list[Trajectories] = []
+
+    def spy(*args: Any, **options: Any) -> Trajectories:
+        seen.append(self_play(*args, **options))
+        return seen[-1]
+
+    monkeypatch.setattr(replay, "self_play", spy)
+    figures: list[Any] = []
+    settings = small(discard_agent="greedy")
+    settings.pretraining.enabled = True  # there is nothing to pretrain
+    result = run(tmp_path, settings, progress=lambda done, found: figures.append(found))
+    assert result.agent.discard_q is None and result.agent.discards_by.name == "greedy"
+    assert result.pretraining is None
+    checkpoint = load_weights(tmp_path)
+    assert checkpoint.discard_network is None and checkpoint.discard_encoder is None
+    assert checkpoint.play_network is not None
+    assert load_state(tmp_path / "state.pt")["discard"] is None
+    assert "loss/play" in figures[0] and "loss/discard" not in figures[0]
+    with pytest.raises(AgentError, match="no discard network"):
+        play_match([make_agent(tmp_path), make_agent("random")], 2, 1)
+    for states, actions in zip(seen[0].discard_states, seen[0].discard_actions, strict=True):
+        for seat in (0, 1):
+            assert actions[seat] in plain_discards("greedy", states[seat, :6].tolist())
+
+
+@pytest.fixture
+def pretraining(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Pretraining that only sets the biases to 0.5; the list grows by its seed at each call."""
+    seeds: list[int] = []
+
+    def pretrain(network: torch.nn.Module, encoder: Any, options: Any, seed: int, *rest: Any) -> str:
+        seeds.append(seed)
+        with torch.no_grad():
+            for parameter in network.parameters():
+                if parameter.dim() == 1:
+                    parameter.fill_(0.5)
+        return "pretrained"
+
+    monkeypatch.setattr(replay, "pretrain", pretrain)
+    return seeds
+
+
+def test_pretraining_comes_first_and_once(pretraining: list[int], tmp_path: Path) -> None:
+    half, whole = small(iterations=2), small(iterations=4)
+    for settings in (half, whole):
+        settings.pretraining.enabled = True
+    result = run(tmp_path / "whole", whole)
+    assert result.pretraining == "pretrained" and len(pretraining) == 1
+    run(tmp_path / "halves", half)
+    assert run(tmp_path / "halves", whole, resume=True).pretraining is None
+    assert len(pretraining) == 2
+    assert_same_runs(tmp_path / "whole", tmp_path / "halves")
+    run(tmp_path / "without", small())
+    assert weights(tmp_path / "without") != weights(tmp_path / "whole")
+    assert len(pretraining) == 2
+
+
+def test_pretrained_weights_are_what_self_play_starts_from(pretraining: list[int], tmp_path: Path) -> None:
+    settings = small(iterations=0)
+    settings.pretraining.enabled = True
+    run(tmp_path, settings)
+    network = load_weights(tmp_path).discard_network
+    assert all((value == 0.5).all() for value in network.state_dict().values() if value.dim() == 1)
+
+
+def test_rules_with_a_random_dealer(tmp_path: Path) -> None:
+    run(tmp_path, small(unit="games", episodes=8, iterations=1), dealing="random_dealer")
+    assert load_weights(tmp_path).metadata["rules"] == "random_dealer"
+    dealers = load_state(tmp_path / "state.pt")["buffer"][0]["dealer"].numpy()
+    assert len(dealers) > 8 * 5
+
+
+def test_both_seats_learn(hands: Trajectories) -> None:
+    """Samples come from both seats alike: every discard and every play of every hand."""
+    assert len(discard_samples(hands, "own")) == 2 * len(hands)
+    plays = play_samples(hands, "monte_carlo", "margin", learned("play", "mlp").q_function(), 0.0)
+    assert len(plays) == 8 * len(hands)
