@@ -64,6 +64,8 @@ def play_match(
     num_players = len(agents)
     for agent in agents:
         require_players(agent, num_players)
+    if games < 1:
+        raise ValueError(f"games={games}: expected at least 1 game")
     start = time.perf_counter()
     scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
     size = SCRIPTED_GAMES if scripted else LOCKSTEP_GAMES
@@ -79,8 +81,9 @@ def play_match(
             first_dealer=(rounds % num_players).astype(np.int8),
         )
         seating = (np.arange(num_players) + numbers[:, None]) % num_players
+        first_seats = table.dealer.astype(np.int64)
         _play_out(table, agents, seating, scripted)
-        parts.append(_result(table, seating, rounds if duplicate else numbers))
+        parts.append(_result(table, seating, first_seats, rounds if duplicate else numbers))
         if progress is not None:
             progress(len(numbers))
     seconds = time.perf_counter() - start
@@ -98,17 +101,13 @@ def _play_out(table: Games, agents: Sequence[Agent], seating: NDArray[np.int64],
         play_hand(table, agents, seating)
 
 
-def _result(table: Games, seating: NDArray[np.int64], pair: Rows) -> tuple[np.ndarray, ...]:
+def _result(
+    table: Games, seating: NDArray[np.int64], first_seats: NDArray[np.int64], pair: Rows
+) -> tuple[np.ndarray, ...]:
     state = table.state
     rows = np.arange(len(table))
     seat_of = np.argsort(seating, axis=1)  # the inverse permutation: agent -> seat
     by_agent = rows[:, None], seat_of
-    num_players = table.num_players
-    first_seat = state.dealer.astype(np.int64)
-    if table.random_dealer:
-        first_seat = pair % num_players if len(np.unique(pair)) < len(pair) else (pair // num_players) % num_players
-    else:
-        first_seat = (first_seat - state.hand_number) % num_players
     return (
         seating[rows, state.winner].astype(np.int8),
         state.scores[by_agent],
@@ -116,7 +115,7 @@ def _result(table: Games, seating: NDArray[np.int64], pair: Rows) -> tuple[np.nd
         pair,
         state.points[by_agent],
         state.counts[by_agent],
-        seating[rows, first_seat].astype(np.int8),
+        seating[rows, first_seats].astype(np.int8),
     )
 
 

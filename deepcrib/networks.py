@@ -117,9 +117,7 @@ class Convolutions(nn.Module):
     placement: Tensor
     kernel_of: Tensor
 
-    def __init__(
-        self, rows: int, columns: int, kernels: list[tuple[int, int]], channels: int, padded: bool
-    ) -> None:
+    def __init__(self, rows: int, columns: int, kernels: list[tuple[int, int]], channels: int, padded: bool) -> None:
         """kernels: (height, width) of each; every kernel has `channels` output channels."""
         super().__init__()
         placements = [_placement(rows, columns, height, width, padded) for height, width in kernels]

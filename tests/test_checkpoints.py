@@ -105,9 +105,7 @@ def test_a_truncated_file_is_refused(path: Path, kept: float) -> None:
     assert "damaged or not a deepcrib checkpoint" in refusal(path)
 
 
-@pytest.mark.parametrize(
-    "content", [b"hello, this is no checkpoint at all", pickle.dumps({"a": 1}), b"\xff" * 400]
-)
+@pytest.mark.parametrize("content", [b"hello, this is no checkpoint at all", pickle.dumps({"a": 1}), b"\xff" * 400])
 def test_a_foreign_file_is_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert "damaged or not a deepcrib checkpoint" in refusal(path)
@@ -195,9 +193,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(checkpoints.os, "fsync", full)
     for write in (lambda: save_weights(path, *networks(), {}), lambda: save_state(path, {})):
-        with pytest.raises(
-            CheckpointError, match=r"cannot write .*agent.safetensors: No space left on device"
-        ):
+        with pytest.raises(CheckpointError, match=r"cannot write .*agent.safetensors: No space left on device"):
             write()
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]

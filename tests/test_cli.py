@@ -162,6 +162,33 @@ def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_pretrain_saves_a_discard_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = "discard_network=mlp discard_network.hidden=[16] pretraining.epochs=1 pretraining.batch_size=8192"
+    assert call(f"pretrain {options}", run_dir(tmp_path / "run")) == 0
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["hands"] == 270_725
+    assert f"{summary['mean_absolute_error']:.4f}" in capsys.readouterr().out
+    assert (tmp_path / "run" / "weights.safetensors").exists()
+
+
+def test_benchmark_of_games_compares_with_the_published_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("benchmark games games=200", run_dir(tmp_path / "run")) == 0
+    games = json.loads((tmp_path / "run" / "summary.json").read_text())["games"]
+    assert games["greedy"]["games_per_second"] > 0
+    assert games["greedy against itself, in lockstep"]["games"] == 20
+    text = capsys.readouterr().out
+    assert f"{games['deterministic']['games_per_second']:,.0f}" in text and "2019 code" in text
+
+
+@pytest.mark.slow
+def test_benchmark_of_an_iteration(tmp_path: Path) -> None:
+    assert call("benchmark iteration setups=[mlp_monte_carlo] iterations=5", run_dir(tmp_path / "run")) == 0
+    timed = json.loads((tmp_path / "run" / "summary.json").read_text())["iteration"]["mlp_monte_carlo"]
+    assert timed["seconds"] == timed["playing_seconds"] + timed["learning_seconds"] > 0
+
+
 # --- training ---
 
 

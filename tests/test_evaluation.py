@@ -163,9 +163,7 @@ def test_seats_and_first_deals_are_balanced() -> None:
         ("random", "greedy", 0.014, 0.018),
     ],
 )
-def test_scripted_agents_reproduce_their_measured_strength(
-    agent: str, opponent: str, low: float, high: float
-) -> None:
+def test_scripted_agents_reproduce_their_measured_strength(agent: str, opponent: str, low: float, high: float) -> None:
     """An independent program measured 53.5% +- 0.3, 2.2% (random loses about 98%) and 1.6% +- 0.2."""
     figures = evaluate(agent, opponent, 40_000, 11)
     assert figures.ci_low <= high and low <= figures.ci_high

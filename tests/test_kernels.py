@@ -46,9 +46,7 @@ def run(package: Path, cache: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_second_process_loads_compiled_code_and_an_edited_callee_is_noticed(
-    package: Path, tmp_path: Path
-) -> None:
+def test_second_process_loads_compiled_code_and_an_edited_callee_is_noticed(package: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert run(package, cache) == ["3", "0"]
     assert run(package, cache) == ["3", "1"]
@@ -103,9 +101,7 @@ def test_nowhere_to_write_means_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-def test_temporary_folder_that_others_can_write_is_not_trusted(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_temporary_folder_that_others_can_write_is_not_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     own = kernels._own_temporary_folder()
     assert own is not None

@@ -108,9 +108,7 @@ def test_convolutions_are_those_of_torch(rows: int, columns: int, kernels, padde
     for index, (height, width) in enumerate(kernels):
         sides = ((width - 1) // 2, width // 2) if padded else (0, 0)
         part = functional.pad(grids[:, None, rows - height :], sides)
-        parts.append(
-            functional.conv2d(part, kernel(layer, index, height, width, kernels), layer.bias[:, index])
-        )
+        parts.append(functional.conv2d(part, kernel(layer, index, height, width, kernels), layer.bias[:, index]))
     expected = torch.cat([part.flatten(2) for part in parts], dim=2).flatten(1)
     assert layer.num_features == expected.shape[1]
     torch.testing.assert_close(layer(grids.flatten(1)), expected)
@@ -124,9 +122,7 @@ def untrimmed_values(network, inputs: torch.Tensor) -> torch.Tensor:
     maps = []
     for index, (side, _) in enumerate(kernels):
         padded = functional.pad(cards, ((side - 1) // 2, side // 2, side - 1, 0))
-        maps.append(
-            functional.conv2d(padded, kernel(layer, index, side, side, kernels), layer.bias[:, index])
-        )
+        maps.append(functional.conv2d(padded, kernel(layer, index, side, side, kernels), layer.bias[:, index]))
     features = torch.cat(maps, dim=3).transpose(1, 2).flatten(2).relu()  # [B, 8, channels * kernels * 13]
     hidden, _ = network.lstm(torch.cat([features, cards[:, 0]], dim=2).transpose(0, 1))
     lengths = cards.sum(dim=(1, 3)).sum(dim=1).long()

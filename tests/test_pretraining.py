@@ -62,8 +62,8 @@ def test_draws_are_the_unseen_cards() -> None:
 
 
 def test_starter_values_and_means() -> None:
-    # The example of the paper's section 3.6.4, which misses the fifteen 3 6 6: 2 for it and 2 for the pair make
-    # 4 (not 2); a five adds two runs of four and two fifteens, 16 in all (not 14).
+    # The example of the paper's section 3.6.4, which misses the fifteen 3 6 6: 2 for it and 2 for the pair
+    # make 4 (not 2); a five adds two runs of four and two fifteens, 16 in all (not 14).
     hand = hands("3C 4D 6H 6S")
     assert hand_values(hand).tolist() == [4]
     values = [int(starter_values(hand, np.array([draw]))[0]) for draw in range(48)]

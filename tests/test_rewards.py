@@ -13,7 +13,7 @@ from reference import Board, cards
 from deepcrib.agents import make_agent
 from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_RANKS, OWN_RANKS
 from deepcrib.engine import Games
-from deepcrib.matches import Trajectories, self_play
+from deepcrib.matches import Trajectories, play_hand, self_play
 from deepcrib.training.experience import discard_samples
 from deepcrib.training.rewards import (
     PLAY_REWARDS,
@@ -331,6 +331,10 @@ def test_every_discards_return_is_of_its_own_hand_seat_and_role(
     differences = [[own - other, other - own] for own, other in expected]
     assert discard_returns(together, "difference").tolist() == differences
     assert sum(hand.heels for hand in alone) > 0  # so that heels would have shown
+    # The baseline takes the opponent's hand out of the difference, nothing else; `own` does not have it.
+    based = [[d + hand.show[1 - s] for s, d in enumerate(row)] for hand, row in zip(alone, differences, strict=True)]
+    assert discard_returns(together, "difference", baseline=True).tolist() == based
+    assert discard_returns(together, "own", baseline=True).tolist() == expected
 
 
 @pytest.mark.parametrize("reward", ["own", "difference"])
@@ -369,6 +373,34 @@ def test_a_play_knows_the_discards_of_its_own_hand(games: tuple[Trajectories, li
         for play, seat in enumerate(together.play_seats[number].tolist()):
             own = together.play_states[number, play, DISCARD_RANKS : DISCARD_RANKS + 2].tolist()
             assert own == [card // 4 for card in hand.thrown[seat]]
+
+
+class Throws:
+    """Throws always the same two slots; plays the first card that may be played."""
+
+    num_players = frozenset({2})
+
+    def __init__(self, action: int) -> None:
+        self.name, self.action = f"throws {action}", action
+
+    def discard(self, observation: object) -> np.ndarray:
+        return np.full(len(observation), self.action)
+
+    def play(self, observation: object) -> np.ndarray:
+        return observation.legal.argmax(axis=1)
+
+
+def test_the_opponents_hand_is_a_baseline_that_no_discard_moves() -> None:
+    """The same deals with any discard of one's own: the opponent's hand is worth the same, all else changes."""
+    found = []
+    for action in (0, 7, 14):
+        table = Games(np.arange(400), 504, first_dealer=np.arange(400) % 2, stop_at_121=False)
+        play_hand(table, [Throws(action), make_agent("greedy")], np.tile([0, 1], (400, 1)))
+        found.append((table.log.hand.copy(), table.log.crib.copy(), table.log.play_points.copy()))
+    for hand, crib, play in found[1:]:
+        assert (hand[:, 1] == found[0][0][:, 1]).all()
+        assert (hand[:, 0] != found[0][0][:, 0]).mean() > 0.5
+        assert (crib != found[0][1]).mean() > 0.5 and (play != found[0][2]).any(axis=1).mean() > 0.5
 
 
 def test_mean_returns_are_what_people_expect_of_a_hand() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ __all__ = [
     "ScriptedAgent",
     "load_agent",
     "make_agent",
+    "name_agents",
     "require_players",
 ]
 
@@ -43,10 +44,22 @@ def make_agent(spec: Any, device: str = "cpu") -> Agent:
     raise AgentError(f"not an agent: {spec!r} (expected a name, a checkpoint path or {{name: NAME, option: value}})")
 
 
+def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
+    """Agents by their names, numbered where two would share one."""
+    named: dict[str, Agent] = {}
+    for agent in agents:
+        name, number = agent.name, 1
+        while name in named:
+            number += 1
+            name = f"{agent.name} ({number})"
+        named[name] = agent
+    return named
+
+
 def _from_text(text: str, device: str) -> Agent:
     if text in POLICIES:
         return ScriptedAgent(text)
-    if os.sep in text or text.endswith(".safetensors") or Path(text).exists():
+    if os.sep in text or text.endswith(".safetensors") or _exists(text):
         return load_agent(text, device)
     raise AgentError(
         f"unknown agent {text!r} (expected one of {', '.join(AGENT_NAMES[:-1])}, or the path of a checkpoint)"
@@ -54,20 +67,27 @@ def _from_text(text: str, device: str) -> Agent:
 
 
 def _from_mapping(spec: dict[str, Any], device: str) -> Agent:
-    name = spec.pop("name", None)
-    if name is None and "path" in spec:
-        name = "q_network"
+    name = spec.pop("name", "q_network" if "path" in spec else None)
+    if not isinstance(name, str):
+        raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(AGENT_NAMES)})")
     options = _Q_NETWORK_OPTIONS if name == "q_network" else ()
     for option in spec:
         if option not in options:
             expected = f"one of {', '.join(options)}" if options else "none"
             raise AgentError(f"agent {name!r} has no option {option!r} (expected {expected})")
     if name != "q_network":
-        return _from_text(str(name), device)
+        return _from_text(name, device)
     if "path" not in spec:
         raise AgentError("agent 'q_network' needs the option path, a checkpoint file or run folder")
-    discards = make_agent(spec["discards"], device) if "discards" in spec else None
+    discards = make_agent(spec["discards"], device) if spec.get("discards") is not None else None
     return load_agent(str(spec["path"]), device, _number(spec.get("epsilon", 0.0)), discards)
+
+
+def _exists(text: str) -> bool:
+    try:
+        return text != "" and Path(text).exists()
+    except OSError:  # longer than a file name can be
+        return False
 
 
 def _number(value: Any) -> float:

@@ -10,7 +10,7 @@ import torch
 from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.base import Agent, AgentError, HasProbabilities
 from deepcrib.checkpoints import load_weights
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.kernels import jit
@@ -116,7 +116,9 @@ class QNetworkAgent:
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]: epsilon spread evenly, the rest on the highest value."""
         if self.discards_by is not None:
-            return self.discards_by.discard_probabilities(observation)  # type: ignore[attr-defined]
+            if not isinstance(self.discards_by, HasProbabilities):
+                raise AgentError(f"agent {self.discards_by.name} does not give the probabilities of its choices")
+            return self.discards_by.discard_probabilities(observation)
         return epsilon_greedy(self.discard_values(observation), self.epsilon)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:

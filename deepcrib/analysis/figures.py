@@ -22,13 +22,12 @@ def predicted_against_true(
     that rare values are as readable as frequent ones. None when matplotlib is not installed.
     """
     try:
+        from matplotlib.colors import PowerNorm
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         return None
     values = np.unique(true)
-    edges = np.arange(
-        np.floor(min(predicted.min(), 0)), np.ceil(max(predicted.max(), true.max())) + 1, BIN_WIDTH
-    )
+    edges = np.arange(np.floor(min(predicted.min(), 0)), np.ceil(max(predicted.max(), true.max())) + 1, BIN_WIDTH)
     shares = np.zeros((len(edges) - 1, int(values[-1]) + 1))
     for value in values:
         heights, _ = np.histogram(predicted[true == value], edges)
@@ -38,7 +37,8 @@ def predicted_against_true(
     figure = Figure(figsize=(8, 6), layout="constrained")
     axes = figure.add_subplot()
     columns = np.arange(shares.shape[1] + 1) - 0.5
-    mesh = axes.pcolormesh(columns, edges, np.ma.masked_equal(shares, 0), cmap="Blues", vmin=-0.1, vmax=1)
+    norm = PowerNorm(0.4, vmin=0, vmax=1)  # small shares stay visible
+    mesh = axes.pcolormesh(columns, edges, np.ma.masked_equal(shares, 0), cmap="Blues", norm=norm)
     axes.plot([0, values[-1]], [0, values[-1]], color="0.4", linewidth=0.8, label="exact")
     axes.plot(values, means, "o", color="tab:red", markersize=3, label="mean prediction")
     axes.set(xlabel="true value (points)", ylabel="predicted value (points)", title=title)

@@ -19,26 +19,25 @@ def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     """A table of text: the first column left-aligned, the others right-aligned."""
     table = Table(title=title, title_justify="left", title_style="bold")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left")
+        table.add_column(column, justify="right" if index else "left", no_wrap=index > 0)
     for row in rows:
         table.add_row(*row)
     return table
 
 
 def win_rates_table(title: str, evaluations: Mapping[str, Evaluation]) -> Table:
-    """One row an opponent: win rate with its interval, games, points a hand."""
+    """One row an opponent: win rate with its interval, games, points a hand (agent's - opponent's)."""
     rows = [
         (
             opponent,
             percent(figures.win_rate, figures.ci_low, figures.ci_high),
             f"{figures.games:,}",
-            f"{figures.points_per_hand:.2f}",
-            f"{figures.opponent_points_per_hand:.2f}",
+            f"{figures.points_per_hand:.2f} - {figures.opponent_points_per_hand:.2f}",
             f"{figures.hands_per_game:.2f}",
         )
         for opponent, figures in evaluations.items()
     ]
-    columns = ("opponent", "win rate [95%]", "games", "points a hand", "opponent's", "hands a game")
+    columns = ("opponent", "win rate [95%]", "games", "points\na hand", "hands\na game")
     return plain_table(title, columns, rows)
 
 
@@ -54,7 +53,7 @@ def hands_table(title: str, results: Mapping[str, HandsWon]) -> Table:
         )
         for opponent, result in results.items()
     ]
-    return plain_table(title, ("opponent", "hands won [95%]", "hands", "ties", "play points a hand"), rows)
+    return plain_table(title, ("opponent", "hands won [95%]", "hands", "ties", "play points\na hand"), rows)
 
 
 def match_table(title: str, figures: Evaluation) -> Table:

@@ -27,10 +27,7 @@ def page() -> str:
         ("Play", [(make_play_encoder(name), make_play_encoder(name, True, True)) for name in PLAY_ENCODERS]),
         (
             "Discard",
-            [
-                (make_discard_encoder(name), make_discard_encoder(name, True, True))
-                for name in DISCARD_ENCODERS
-            ],
+            [(make_discard_encoder(name), make_discard_encoder(name, True, True)) for name in DISCARD_ENCODERS],
         ),
     ):
         parts += [_section(title, plain, complete) for plain, complete in encoders]

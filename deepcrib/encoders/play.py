@@ -101,9 +101,7 @@ class PlayEncoder:
         """float32 [M, width] of index columns."""
         return expand(indices, self.width, self._scales, device)
 
-    def encode(
-        self, states: np.ndarray, actions: np.ndarray, device: torch.device | str = "cpu"
-    ) -> torch.Tensor:
+    def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
         """float32 [M, width] of compact states int8 [M, 22] with candidate slots int8 [M]."""
         return self.expand(self.indices(states, actions), device)
 
@@ -199,9 +197,7 @@ def _put_played_before(row: np.ndarray, column: int, start: int, state: np.ndarr
 
 
 @jit
-def _put_thrown_and_starter(
-    row: np.ndarray, column: int, discards: int, starter: int, state: np.ndarray
-) -> int:
+def _put_thrown_and_starter(row: np.ndarray, column: int, discards: int, starter: int, state: np.ndarray) -> int:
     column = _put_rank(row, column, discards, state[DISCARD_RANKS])
     column = _put_rank(row, column, discards, state[DISCARD_RANKS + 1])
     return _put_rank(row, column, starter, state[STARTER_RANK])

@@ -84,9 +84,7 @@ def evaluate(
     """
     check_games(games, duplicate)
     players = [_as_agent(spec, device) for spec in (agent, opponent)]
-    result = play_match(
-        players, games=games, seed=seed, duplicate=duplicate, dealing=dealing, progress=progress
-    )
+    result = play_match(players, games=games, seed=seed, duplicate=duplicate, dealing=dealing, progress=progress)
     return summarise(result, duplicate=duplicate)
 
 
@@ -128,8 +126,7 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
         skunks=skunks,
         skunks_against=skunks_against,
         game_points=wins * WIN_GAME_POINTS + skunks * (SKUNK_GAME_POINTS - WIN_GAME_POINTS),
-        game_points_against=(games - wins) * WIN_GAME_POINTS
-        + skunks_against * (SKUNK_GAME_POINTS - WIN_GAME_POINTS),
+        game_points_against=(games - wins) * WIN_GAME_POINTS + skunks_against * (SKUNK_GAME_POINTS - WIN_GAME_POINTS),
         first_deal_win_rate=_share(won[dealt_first]),
         second_deal_win_rate=_share(won[~dealt_first]),
         seconds=float(result.seconds),

@@ -132,7 +132,7 @@ def _games_table(rates: Mapping[str, Any]) -> Table:
             (name if name == IN_LOCKSTEP else f"{name} against itself", f"{figures['games']:,}", f"{rate:,.0f}", *ratio)
         )
     title = f"full games to 121 a second, {numba.get_num_threads()} threads"
-    return plain_table(title, ("match", "games", "games / s", "2019 code (1 core)", "ratio"), rows)
+    return plain_table(title, ("match", "games", "games\na second", "2019 code\n(1 core)", "ratio"), rows)
 
 
 def _time_iterations(config: Config, setups: list[tuple[str, str]], bars: Bars) -> dict[str, Any]:
@@ -193,5 +193,5 @@ def _iterations_table(config: Config, timed: Mapping[str, Any]) -> Table:
         parts = [figures[key] for key in ("playing_seconds", "learning_seconds", "seconds", "cpu_seconds")]
         rows.append((name, *(f"{part:.2f}" for part in parts), *ratio))
     title = f"seconds a replay iteration: 200 games, five epochs kept, batch 64, threads={config.threads}"
-    columns = ("setup", "playing", "learning", "total", "CPU", "2019 code (1 core)", "ratio")
+    columns = ("setup", "playing", "learning", "total", "CPU", "2019 code\n(1 core)", "ratio")
     return plain_table(title, columns, rows)

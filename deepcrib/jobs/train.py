@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deepcrib.agents import Agent, make_agent
+from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import hands_table, win_rates_table
 from deepcrib.checkpoints import load_state
@@ -80,16 +80,7 @@ def run(config: Config, run: Run) -> Outcome:
 
 
 def _opponents(config: Config) -> dict[str, Agent]:
-    """The agents of `evaluation.opponents` by their names, numbered where two would share one."""
-    agents: dict[str, Agent] = {}
-    for spec in config.evaluation.opponents:
-        agent = make_agent(spec, device=config.device)
-        name, number = agent.name, 1
-        while name in agents:
-            number += 1
-            name = f"{agent.name} ({number})"
-        agents[name] = agent
-    return agents
+    return name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
 
 
 def _saved_iteration(run: Run) -> int | None:

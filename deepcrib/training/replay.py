@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, QNetworkAgent, make_agent
+from deepcrib.agents import Agent, QNetworkAgent, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.matches import Trajectories, self_play
 from deepcrib.networks import make_discard_network, make_play_network
@@ -207,9 +207,7 @@ def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Tra
     return self_play(agent, iteration * episodes, episodes, seed, unit=unit, dealing=dealing)
 
 
-def _learn(
-    run: _Run, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
-) -> dict[str, float]:
+def _learn(run: _Run, settings: Settings, epsilon: float, discard_lr: float, play_lr: float) -> dict[str, float]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
     hands = run.buffer.hands()
@@ -237,18 +235,15 @@ def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
     }
 
 
-def _monitor(
-    run: _Run, settings: Settings, fixed: Agent | None, evaluate: Evaluate, figures: dict[str, float]
-) -> None:
+def _monitor(run: _Run, settings: Settings, fixed: Agent | None, evaluate: Evaluate, figures: dict[str, float]) -> None:
     """Every so many iterations, play the fixed opponents; adds to the iteration's figures."""
     options = settings.evaluation
     if not options.every or run.iteration % options.every:
         return
     seed = derive(settings.seed if options.seed is None else options.seed, MONITORING, run.iteration)
     agent = _agent(run, options.epsilon, fixed)
-    for opponent in options.opponents:
+    for name, opponent in name_agents([make_agent(spec, settings.device) for spec in options.opponents]).items():
         found = evaluate(agent, opponent, options.games, seed)
-        name = make_agent(opponent).name
         figures |= {
             f"{name}/win_rate": found.win_rate,
             f"{name}/win_rate_low": found.ci_low,

@@ -25,12 +25,6 @@ def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
     return following
 
 
-def after_next(values: Float, following: NDArray[np.int64]) -> Float:
-    """[H, K] values [H, K] looked up at one's own next play, 0 after the last."""
-    taken = np.take_along_axis(values, np.maximum(following, 0), axis=1)
-    return np.where(following >= 0, taken, np.float32(0))
-
-
 def discounted_returns(rewards: Float, following: NDArray[np.int64], discount: float = 1.0) -> Float:
     """[H, K] sums of one's own rewards from each play to the end of the hand."""
     returns = rewards.astype(np.float32).copy()
@@ -108,5 +102,5 @@ def discard_returns(hands: Trajectories, kind: str, baseline: bool = False) -> F
         return totals
     if kind == "difference":
         difference = totals - totals[:, ::-1]
-        return difference + hands.hand_points[:, ::-1] if baseline else difference
+        return (difference + hands.hand_points[:, ::-1]).astype(np.float32) if baseline else difference
     raise ValueError(f"unknown discard reward {kind!r} (expected own or difference)")

@@ -29,7 +29,8 @@ def expected_sarsa(r_t: Float, discount: Float, q_tp1: Float, epsilon: float) ->
     legal = np.isfinite(q_tp1)
     values = np.where(legal, q_tp1, 0)
     mean = values.sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
-    return _bootstrap(r_t, discount, (1 - epsilon) * q_tp1.max(axis=1) + epsilon * mean)
+    best = np.where(legal.any(axis=1), q_tp1.max(axis=1), 0)  # no legal action: nothing follows
+    return _bootstrap(r_t, discount, (1 - epsilon) * best + epsilon * mean)
 
 
 def q_learning(r_t: Float, discount: Float, q_tp1: Float) -> Float:
