@@ -93,10 +93,8 @@ class _Run:
 
 def schedule(options: LearnerOptions, iteration: int) -> tuple[float, float, float]:
     """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
-    if options.lr_schedule == "linear":
-        factor = 1 - iteration / options.iterations
-    else:
-        factor = options.lr_decay**iteration
+    linear = options.lr_schedule == "linear"
+    factor = 1 - iteration / options.iterations if linear else options.lr_decay**iteration
     return options.epsilon * options.epsilon_decay**iteration, options.discard_lr * factor, options.play_lr * factor
 
 
