@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from deepcrib.errors import UserError
 from deepcrib.kernels import jit
 
 NUM_RANKS = 13
@@ -27,7 +28,7 @@ RANK_NAMES = "A23456789TJQK"
 SUIT_NAMES = "CDHS"
 
 
-class CardError(ValueError):
+class CardError(UserError):
     """A text that is not a card, or cards that cannot be held together."""
 
 

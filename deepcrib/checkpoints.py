@@ -6,10 +6,8 @@ checkpoint is either the old one or the new one, whenever the process is killed.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from deepcrib.encoders import DiscardEncoder, PlayEncoder, make_discard_encoder, make_play_encoder
+from deepcrib.errors import RunError, UserError
 from deepcrib.networks import (
     DiscardNetworkConfig,
     PlayNetworkConfig,
@@ -28,6 +27,7 @@ from deepcrib.networks import (
     make_discard_network,
     make_play_network,
 )
+from deepcrib.runs import write_atomic
 
 FORMAT = "deepcrib weights"
 FORMAT_VERSION = 1
@@ -37,7 +37,7 @@ WEIGHTS_FILE = "weights.safetensors"
 """Name of the final checkpoint in a run folder."""
 
 
-class CheckpointError(ValueError):
+class CheckpointError(UserError):
     """A checkpoint that cannot be read, does not fit this version, or cannot be written; one clear line."""
 
 
@@ -217,29 +217,10 @@ def _plain(value: Any, where: str) -> Any:
 
 
 def _write(path: Path, content: bytes | memoryview) -> None:
-    """Write a file so that nobody ever sees half of it. Raises CheckpointError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise CheckpointError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut; not every file system and system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        write_atomic(path, content)
+    except RunError as error:
+        raise CheckpointError(str(error)) from error
 
 
 def _cannot_read(path: Path, error: OSError) -> CheckpointError:

@@ -14,11 +14,12 @@ from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from deepcrib.encoders import Spec
+from deepcrib.errors import OptionError
 
 DISCARD_NETWORKS = ("cnn", "mlp")
 PLAY_NETWORKS = ("cnn_lstm", "mlp")
-RANK_KERNELS = (2, 3, 4, 5)
-"""Lengths of the discard CNN's convolutions over ranks: 2 finds neighbours and pairs, 3 to 5 whole runs."""
+RANK_KERNELS = (4, 5, 6)
+"""Lengths of the discard CNN's convolutions over ranks: 1 x 4 and longer (section 3.6.3)."""
 SERIES_KERNELS = (2, 3, 4)
 """Sides of the play CNN's square convolutions over the card matrix (section 3.7.3)."""
 RANK_SUMS = 128
@@ -253,7 +254,7 @@ class PlayCNNLSTM(QNetwork):
 def _require_blocks(spec: Spec, names: tuple[str, ...], network: str, states: str) -> None:
     missing = [name for name in names if name not in spec]
     if missing:
-        raise ValueError(f"{network} needs the state {states}: {spec.name} has no block {missing[0]}")
+        raise OptionError(f"{network} needs the state {states}: {spec.name} has no block {missing[0]}")
 
 
 def _size(part: slice) -> int:

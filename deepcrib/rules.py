@@ -14,7 +14,7 @@ from deepcrib.cards import JACK, NUM_RANKS, rank_of, suit_of, value_of_rank
 from deepcrib.kernels import jit
 
 MAX_SCORE = 121
-SKUNK_MARGIN = 31
+SKUNK_MARGIN = 31  # points: a loser with 90 or fewer is skunked
 COUNT_LIMIT = 31
 HEELS_POINTS = 2
 HAND_SIZE = 4

@@ -69,19 +69,30 @@ def new_folder(job: str) -> Path:
             return folder
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Write `text` so that `path` holds either all of it or what it held before."""
+def write_atomic(path: Path, content: str | bytes | memoryview) -> None:
+    """Write a file so that `path` holds either all of it or what it held before. Raises RunError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(temporary, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+        _sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise RunError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut; not every file system and system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -104,10 +115,11 @@ class RunFolder:
                 f"run folder {self.path} already holds a finished run ({SUMMARY}): "
                 "name another one with hydra.run.dir=FOLDER"
             )
-        if self.resumable and (self.path / CONFIG).exists():
+        if (self.path / CONFIG).exists():
+            more = "continue it with resume=FOLDER, or " if self.resumable else ""
             raise RunError(
-                f"run folder {self.path} already holds an unfinished run: continue it with "
-                "resume=FOLDER, or name another one with hydra.run.dir=FOLDER"
+                f"run folder {self.path} already holds an unfinished run: {more}name another one "
+                "with hydra.run.dir=FOLDER"
             )
         self._record(config, {})
 
@@ -115,6 +127,8 @@ class RunFolder:
         """Go on with the run in this folder; its earlier environments stay listed."""
         earlier = read_json(self.path / ENVIRONMENT)
         history = [*earlier.pop("earlier", []), earlier] if earlier else []
+        with contextlib.suppress(FileNotFoundError):
+            (self.path / SUMMARY).unlink()  # until it has finished again
         self._record(config, {"earlier": history} if history else {})
 
     def finish(self, summary: Mapping[str, Any]) -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import local
 from typing import TypeVar
 
 Result = TypeVar("Result")
 
 _pool: ThreadPoolExecutor | None = None
+_thread = local()
 
 
 def use_workers(count: int) -> None:
@@ -21,7 +23,7 @@ def use_workers(count: int) -> None:
     global _pool
     if _pool is not None:
         _pool.shutdown()
-    _pool = ThreadPoolExecutor(count, thread_name_prefix="deepcrib") if count > 1 else None
+    _pool = ThreadPoolExecutor(count, "deepcrib", initializer=_mark_worker) if count > 1 else None
 
 
 def run_pieces(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
@@ -29,3 +31,15 @@ def run_pieces(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
     if _pool is None or len(pieces) < 2:
         return [piece() for piece in pieces]
     return list(_pool.map(lambda piece: piece(), pieces))
+
+
+def is_worker() -> bool:
+    """Whether this thread is one of several that work side by side.
+
+    It must then not start a parallel kernel: not every threading layer of Numba takes two of them at once.
+    """
+    return getattr(_thread, "is_worker", False)
+
+
+def _mark_worker() -> None:
+    _thread.is_worker = True

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -298,6 +299,8 @@ def test_an_unfinished_run_is_not_started_over(tmp_path: Path, capsys: pytest.Ca
         ("+learner.lrr=1", "unknown option learner.lrr"),
         ("learner.iterations=abc", "learner.iterations=abc: expected a whole number"),
         ("learner.iterations=0", "learner.iterations=0: expected 1 or more"),
+        ("play_network.hidden=[9]", "does not fit the options of this run"),
+        ("learner.discard_agent=greedy", "one has a discard network, the other a discard agent"),
         ("seed=1,2 -m", "one run at a time"),
         ("seed=1,2", "one value each"),
     ],
@@ -309,6 +312,30 @@ def test_resume_takes_plain_values_only(
     assert call(f"train resume={trained} {more}") == 2
     assert expected in one_line(capsys)
     assert before == {path.name: path.read_bytes() for path in trained.iterdir() if path.is_file()}
+
+
+def test_a_resumed_run_counts_as_unfinished_until_it_ends(trained: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(trained, run)
+    RunFolder(run).resume((run / "config.yaml").read_text())
+    assert not (run / "summary.json").exists()
+    assert call(f"train resume={run} learner.iterations=3") == 0
+    assert (run / "summary.json").exists()
+
+
+def test_training_works_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no core dependency: the figure of pretraining is left out."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    short = "pretraining.enabled=true pretraining.epochs=1 pretraining.batch_size=8192"
+    assert call(f"train {TINY} {short}", run_dir(tmp_path / "run")) == 0
+
+
+def test_learning_that_diverges_ends_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wild = "learner.play_lr=1e30 learner.iterations=20"
+    assert call(f"train {TINY} {wild}", run_dir(tmp_path / "run")) == 2
+    assert "learning diverged" in one_line(capsys)
 
 
 def test_resume_needs_a_run_of_this_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -385,6 +412,9 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("evaluate agent=random hydra.nothing=1", "hydra.nothing"),
         ("evaluate agent=random hydra/launcher=rocket", "hydra/launcher=rocket: expected one of basic"),
         ("evaluate agent=random --config-dir /no/such/folder", "/no/such/folder"),
+        ("train state=afterstate", "needs the state"),
+        ("train experiment=quick play_network=cnn_lstm", "cnn_lstm needs the state"),
+        ("pretrain state=afterstate discard_network=cnn", "cnn needs the state"),
         ("benchmark speed", "benchmark: cannot read 'speed': expected one of the tasks games, iteration"),
         ("benchmark task=speed", "task=speed: expected one of games, iteration, all"),
         ("benchmark setups=[slow]", "setups=slow: expected some of"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deepcrib.agents.base import Agent, AgentError, HasProbabilities, require_players
+from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.policies import POLICIES
@@ -16,6 +16,7 @@ __all__ = [
     "AGENT_NAMES",
     "Agent",
     "AgentError",
+    "DivergenceError",
     "HasProbabilities",
     "QFunction",
     "QNetworkAgent",

@@ -15,6 +15,10 @@ class AgentError(UserError):
     """An agent that does not exist, cannot be made as asked, or cannot do what is asked of it."""
 
 
+class DivergenceError(UserError):
+    """Values that are no longer finite: the learning rate was too high for the batch size and the targets."""
+
+
 class Agent(Protocol):
     """A player of N games at once. It keeps no memory between calls: observations hold all that it may use."""
 

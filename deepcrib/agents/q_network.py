@@ -10,7 +10,7 @@ import torch
 from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities
 from deepcrib.checkpoints import load_weights
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.kernels import jit
@@ -53,6 +53,8 @@ class QFunction:
 
         starts = range(0, len(states), self._chunk)
         run_pieces([partial(evaluate, slice(start, start + self._chunk)) for start in starts])
+        if not np.isfinite(values).all():
+            raise DivergenceError("a network's values are not finite: its learning diverged; lower the learning rate")
         return values
 
     def all_values(self, states: NDArray[np.int8], legal: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from deepcrib.evaluation.evaluate import KINDS, ROLES, Evaluation
+from deepcrib.evaluation.evaluate import ROLES, Evaluation
 from deepcrib.evaluation.hands import HandsWon
+from deepcrib.rules import KINDS
 
 
 def percent(share: float, low: float, high: float) -> str:

@@ -23,6 +23,7 @@ from deepcrib.encoders.spec import (
 from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 from deepcrib.kernels import jit
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, MAX_SCORE
+from deepcrib.workers import is_worker
 
 DISCARD_ENCODERS = ("basic", "full", "afterstate")
 NUM_THROWN = 2
@@ -94,7 +95,7 @@ class DiscardEncoder:
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of compact states int8 [M, 9] with discard actions int8 [M] in 0..14."""
         columns = np.empty((len(states), self.columns), dtype=np.int16)
-        if len(states) < 2 * ROWS_PER_TASK:
+        if len(states) < 2 * ROWS_PER_TASK or is_worker():
             _encode_range(self._kind, self._starts, states, actions, columns, 0, len(states))
         else:
             _encode_parallel(self._kind, self._starts, states, actions, columns)

@@ -12,6 +12,7 @@ import torch
 from numba import prange
 
 from deepcrib.kernels import jit
+from deepcrib.workers import is_worker
 
 ROWS_PER_TASK = 1024
 """Rows of one parallel task; fewer rows than two tasks are not worth waking the threads."""
@@ -31,7 +32,7 @@ def expand(
     if device.type != "cpu" or isinstance(indices, torch.Tensor):
         return _expand_torch(torch.as_tensor(indices).to(device), width, scales)
     rows = torch.empty((len(indices), width), dtype=torch.float32)
-    if len(indices) < 2 * ROWS_PER_TASK:
+    if len(indices) < 2 * ROWS_PER_TASK or is_worker():
         _expand_range(indices, scales, rows.numpy(), 0, len(indices))
     else:
         _expand_parallel(indices, scales, rows.numpy())

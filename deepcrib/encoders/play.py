@@ -27,6 +27,7 @@ from deepcrib.encoders.states import (
 )
 from deepcrib.kernels import jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, play_points
+from deepcrib.workers import is_worker
 
 PLAY_ENCODERS = ("basic", "full", "afterstate")
 SERIES_ROWS = MAX_PLAYED + 1
@@ -91,7 +92,7 @@ class PlayEncoder:
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of compact states int8 [M, 22] with the slots int8 [M] of candidate cards."""
         columns = np.empty((len(states), self.columns), dtype=np.int16)
-        if len(states) < 2 * ROWS_PER_TASK:
+        if len(states) < 2 * ROWS_PER_TASK or is_worker():
             _encode_range(self._kind, self._starts, states, actions, columns, 0, len(states))
         else:
             _encode_parallel(self._kind, self._starts, states, actions, columns)

@@ -13,13 +13,12 @@ from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.intervals import normal, pairs_interval, wilson
 from deepcrib.matches import MatchResult, play_match
+from deepcrib.rules import KINDS, SKUNK_MARGIN
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent
 
 ROLES = ("pone", "dealer")
-KINDS = ("heels", "play", "hand", "crib")
-SKUNK_MARGIN = 31  # points; a loser with 90 or fewer (American Cribbage Congress)
 WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
 
 
@@ -60,11 +59,6 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values, for `summary.json`."""
         return asdict(self)
-
-    def brief(self) -> dict[str, float | int]:
-        """The win rate with its interval and game count."""
-        keys = ("win_rate", "ci_low", "ci_high", "games")
-        return {key: getattr(self, key) for key in keys}
 
 
 def evaluate(

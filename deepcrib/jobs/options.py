@@ -9,12 +9,13 @@ from typing import Any
 
 import torch
 
+from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
+from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
 from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.training.options import (
     ALGORITHMS,
     DISCARD_REWARDS,
-    PLAY_REWARDS,
     AlgorithmOptions,
     EvaluationOptions,
     LearnerOptions,
@@ -22,9 +23,8 @@ from deepcrib.training.options import (
     RewardOptions,
     StateOptions,
 )
+from deepcrib.training.rewards import PLAY_REWARDS
 
-RULES = ("acc", "random_dealer")
-ENCODERS = ("basic", "full", "afterstate")
 Check = Callable[[Any], str | None]
 """Returns what was expected when the value is not it, else None."""
 
@@ -97,10 +97,10 @@ def torch_device(value: str) -> str | None:
 
 
 CHECKS: dict[type, dict[str, Check]] = {
-    RulesOptions: {"name": one_of(RULES)},
+    RulesOptions: {"name": one_of(DEALING)},
     AlgorithmOptions: {"name": one_of(ALGORITHMS)},
     RewardOptions: {"play": one_of(PLAY_REWARDS), "discard": one_of(DISCARD_REWARDS)},
-    StateOptions: {"play": one_of(ENCODERS), "discard": one_of(ENCODERS)},
+    StateOptions: {"play": one_of(PLAY_ENCODERS), "discard": one_of(DISCARD_ENCODERS)},
     LearnerOptions: {
         "name": one_of(("replay",)),
         "iterations": at_least(1),
@@ -111,7 +111,6 @@ CHECKS: dict[type, dict[str, Check]] = {
         "replacement": optional(share),
         "batch_size": at_least(1),
         "passes": positive,
-        "optimizer": one_of(("adam",)),
         "epsilon": between(0, 1),
         "epsilon_decay": share,
         "discard_lr": positive,

@@ -27,7 +27,7 @@ class Config:
 
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # of PyTorch
+    threads: int = 1  # that networks work on
     state: StateOptions = field(default_factory=StateOptions)
     discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
     pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)

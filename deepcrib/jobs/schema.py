@@ -126,19 +126,13 @@ def describe(kind: Any) -> str:
 
 def problem_line(error: BaseException, schema: type) -> str | None:
     """One line for an error that the caller can mend; None for any other, which is a defect of ours."""
-    if isinstance(error, UserError) or _is_named_value_error(error):
+    if isinstance(error, UserError):
         return _flat(str(error))
     if isinstance(error, HydraException | OmegaConfBaseException):
         return _hydra_line(error, schema)
     if isinstance(error, OSError) and error.errno in _FOLDER_ERRORS:
         return f"cannot write {error.filename or 'the run folder'}: {error.strerror}"
     return None
-
-
-def _is_named_value_error(error: BaseException) -> bool:
-    """Errors that modules raise for what a caller gave them; by name, so that nothing is imported for it."""
-    names = {kind.__name__ for kind in type(error).__mro__}
-    return bool(names & {"CardError", "AgentError", "CheckpointError"})
 
 
 def _hydra_line(error: BaseException, schema: type) -> str:

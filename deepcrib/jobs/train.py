@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import hands_table, win_rates_table
-from deepcrib.checkpoints import load_state
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hands_won
 from deepcrib.jobs import Outcome, Run
@@ -29,7 +28,7 @@ from deepcrib.training.options import (
     RewardOptions,
     StateOptions,
 )
-from deepcrib.training.replay import STATE_FILE, TrainResult, train
+from deepcrib.training.replay import STATE_FILE, TrainResult, prepare, train
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -59,8 +58,11 @@ def run(config: Config, run: Run) -> Outcome:
     use_threads(config.threads)
     opponents = _opponents(config)
     if config.learner.discard_agent is not None:
-        make_agent(config.learner.discard_agent)  # refused now rather than after pretraining
-    iteration = _saved_iteration(run)
+        make_agent(config.learner.discard_agent)
+    saved = _saved_state(run)
+    iteration = None if saved is None else prepare(config, saved).iteration
+    if saved is None:
+        prepare(config)  # what cannot be trained is refused here, before the run folder is touched
     run.start()
     with closing(summary_writer(run.folder.path, _purge_step(run, iteration))) as writer:
         result = _train(config, run, writer, resume=iteration is not None)
@@ -83,12 +85,10 @@ def _opponents(config: Config) -> dict[str, Agent]:
     return name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
 
 
-def _saved_iteration(run: Run) -> int | None:
-    """The iteration that a resumed run goes on from; None when there is no state and it starts from 0."""
+def _saved_state(run: Run) -> Path | None:
+    """The training state that a resumed run goes on from; None when there is none and it starts from 0."""
     path: Path = run.folder.path / STATE_FILE
-    if not (run.resuming and path.exists()):
-        return None
-    return int(load_state(path)["iteration"])
+    return path if run.resuming and path.exists() else None
 
 
 def _purge_step(run: Run, iteration: int | None) -> int | None:
@@ -103,22 +103,30 @@ def _train(config: Config, run: Run, writer: SummaryWriter, resume: bool) -> Tra
         return evaluate(agent, opponent, games, seed, dealing=config.rules.name, device=config.device)
 
     def advance(done: int, figures: Mapping[str, float]) -> None:
-        rates = {tag.split("/")[0]: 100 * rate for tag, rate in figures.items() if tag.endswith("/win_rate")}
+        rates = {tag.rpartition("/")[0]: 100 * rate for tag, rate in figures.items() if tag.endswith("/win_rate")}
         text = ", ".join(f"{name} {rate:.1f}%" for name, rate in rates.items())
         bars.show("training", done, config.learner.iterations, f"({text})" if text else None)
 
-    with Bars(run.show_progress) as bars:
+    pretrains = config.pretraining.enabled and config.learner.discard_agent is None and not resume
+    own_events = _pretraining_events(run) if pretrains else nullcontext()
+    with Bars(run.show_progress) as bars, own_events as pretraining_writer:
         return train(
             config,
             run.folder.path,
             match,
             dealing=config.rules.name,
             writer=writer,
+            pretraining_writer=pretraining_writer,
             progress=advance,
             pretraining_progress=partial(bars.show, "pretraining"),
             figure=predicted_against_true,
             resume=resume,
         )
+
+
+def _pretraining_events(run: Run) -> closing[SummaryWriter]:
+    """A writer apart, since steps are minibatches here; what a killed pretraining wrote is dropped."""
+    return closing(summary_writer(run.folder.path / "pretraining", 0 if run.resuming else None))
 
 
 def _final_matches(config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent]) -> dict[str, Evaluation]:

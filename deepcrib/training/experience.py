@@ -37,18 +37,33 @@ def play_samples(
     """All plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
 
     epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
-    left out (they are still bootstrapped from).
+    no decisions: they are left out, and their rewards belong to the decision before them.
     """
     rewards = PLAY_REWARDS[reward](hands.play_points, hands.play_seats)
     following = next_own(hands.play_seats)
+    chosen = np.ones(rewards.shape, dtype=bool)
+    if not forced:
+        chosen = legal_plays(hands.play_states).sum(axis=2) > 1
+        rewards, following = _skip(rewards, following, chosen)
     if algorithm == "monte_carlo":
         aims = targets.monte_carlo(discounted_returns(rewards, following))
     else:
         aims = _bootstrapped(hands, algorithm, rewards, following, frozen, epsilon)
-    chosen = np.ones(aims.shape, dtype=bool)
-    if not forced:
-        chosen = legal_plays(hands.play_states).sum(axis=2) > 1
     return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen])
+
+
+def _skip(
+    rewards: Float, following: NDArray[np.int64], decisions: NDArray[np.bool_]
+) -> tuple[Float, NDArray[np.int64]]:
+    """Rewards [H, 8] up to one's own next decision, and the number [H, 8] of that (-1: none), plays between skipped."""
+    rewards, following = rewards.copy(), following.copy()
+    hands = np.arange(len(rewards))
+    for play in range(rewards.shape[1] - 2, -1, -1):
+        later = following[:, play]
+        skipped = (later >= 0) & ~decisions[hands, later]
+        rewards[skipped, play] += rewards[hands[skipped], later[skipped]]
+        following[skipped, play] = following[hands[skipped], later[skipped]]
+    return rewards, following
 
 
 def _bootstrapped(

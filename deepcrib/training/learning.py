@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from deepcrib.agents import QFunction
+from deepcrib.agents import DivergenceError, QFunction
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork
-
-_encoding = Lock()
-"""Networks learn side by side, but not every threading layer of Numba takes two parallel kernels at once."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +59,10 @@ class LearnedNetwork:
         """Minimise the squared error on random minibatches without replacement, `passes` times over the samples."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        with _encoding:
-            columns = self.encoder.indices(samples.states, samples.actions)
+        columns = self._columns(samples)
         targets = torch.as_tensor(samples.targets, device=self.device)
         self.network.train()
-        sums = torch.zeros(3, dtype=torch.float64)
+        sums = torch.zeros(3, dtype=torch.float64, device=self.device)
         order = _order(len(samples), passes, generator)
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
@@ -76,8 +72,10 @@ class LearnedNetwork:
             loss.backward()
             self.optimizer.step()
             found = values.detach()
-            sums += torch.stack([loss.detach() * len(rows), found.sum(), found.square().sum()]).double().cpu()
+            sums += torch.stack([loss.detach() * len(rows), found.sum(), found.square().sum()])
         mean_loss, mean, square = (sums / len(order)).tolist()
+        if not math.isfinite(mean_loss):
+            raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
         return PassStatistics(
             loss=mean_loss,
             value_mean=mean,
@@ -86,6 +84,11 @@ class LearnedNetwork:
             target_std=float(samples.targets.std()),
             samples=len(order),
         )
+
+    def _columns(self, samples: Samples) -> Any:
+        """Index columns of all samples: an array on the CPU, else a tensor that crosses to the device once."""
+        columns = self.encoder.indices(samples.states, samples.actions)
+        return columns if self.device.type == "cpu" else torch.as_tensor(columns, device=self.device)
 
     def state(self) -> dict[str, Any]:
         """Weights and optimiser."""

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
-PLAY_REWARDS = ("offensive", "offensive_defensive", "game", "game_ties", "margin")
 DISCARD_REWARDS = ("own", "difference")
 
 
@@ -27,7 +26,7 @@ class AlgorithmOptions:
 class RewardOptions:
     """Group `reward`: points as seen by the learner.
 
-    play: one of PLAY_REWARDS, given to every play.
+    play: one of `rewards.PLAY_REWARDS`, given to every play.
     discard: `own` = own play, hand and (dealer) crib points (section 3.6.1); `difference` = own minus the
         opponent's, with the crib for its owner.
     discard_baseline: takes the points of the opponent's hand, which no discard of one's own can change, out of
@@ -36,7 +35,7 @@ class RewardOptions:
 
     play: str = "offensive_defensive"
     discard: str = "own"
-    discard_baseline: bool = False
+    discard_baseline: bool = False  # of `difference` only
 
 
 @dataclass
@@ -45,7 +44,7 @@ class StateOptions:
 
     play: str = "basic"
     discard: str = "basic"
-    dealer: bool = False  # dealer flag in the play state (the discard state always has it)
+    dealer: bool = False  # dealer flag in play states basic and full (all other states have it)
     scores: bool = False  # both players' scores, in both states
 
 
@@ -63,7 +62,6 @@ class LearnerOptions:
     batch_size: int = 64
     passes: float = 1.0  # over the buffer, in every iteration
     forced: bool = True  # learn from plays of the only legal card too
-    optimizer: str = "adam"
     epsilon: float = 0.05
     epsilon_decay: float = 0.995  # a factor, per iteration
     discard_lr: float = 5e-5

@@ -71,7 +71,7 @@ def pretrain(
     """Train the network in place and measure it over all hands.
 
     writer: a TensorBoard SummaryWriter. progress(done, total) is called with minibatches. figure(predicted,
-    true, title=...) makes the predicted-against-true figure that is then written.
+    true, title=...) makes the predicted-against-true figure that is then written, unless it returns None.
     """
     begin = time.perf_counter()
     generator = torch.Generator().manual_seed(seed)
@@ -201,7 +201,9 @@ def _write(
             writer.add_scalar(f"pretraining/{name}", value, 0)
     if figure is not None:
         title = f"Value of all {len(true):,} four-card hands after pretraining"
-        writer.add_figure("pretraining/predicted_against_true", figure(predicted, true, title=title), 0)
+        drawn = figure(predicted, true, title=title)
+        if drawn is not None:
+            writer.add_figure("pretraining/predicted_against_true", drawn, 0)
 
 
 # --- targets ------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -51,7 +51,10 @@ Progress = Callable[[int, Mapping[str, float]], None]
 
 @dataclass
 class TrainResult:
-    """A finished run: its agent (greedy in its values), and what it took."""
+    """A finished run: its agent, with the epsilon of evaluation, and what it took.
+
+    seconds: of all iterations, monitoring matches between them included, without pretraining.
+    """
 
     agent: QNetworkAgent
     iterations: int
@@ -62,7 +65,7 @@ class TrainResult:
 
 
 @dataclass
-class _Run:
+class LearnerState:
     """Everything that a training state saves."""
 
     discard: LearnedNetwork | None
@@ -71,9 +74,9 @@ class _Run:
     iteration: int = 0
     hands: int = 0
     seconds: float = 0.0
-    monitored: dict[str, float] = field(default_factory=dict)
 
     def state(self) -> dict[str, Any]:
+        """For `checkpoints.save_state`."""
         return {
             "discard": self.discard.state() if self.discard else None,
             "play": self.play.state(),
@@ -84,6 +87,9 @@ class _Run:
         }
 
     def load(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        if (self.discard is None) != (state["discard"] is None):
+            raise ValueError("one has a discard network, the other a discard agent")
         if self.discard:
             self.discard.load(state["discard"])
         self.play.load(state["play"])
@@ -105,6 +111,7 @@ def train(
     *,
     dealing: str = "acc",
     writer: Any = None,
+    pretraining_writer: Any = None,
     progress: Progress | None = None,
     pretraining_progress: Callable[[int, int], None] | None = None,
     figure: Callable[..., Any] | None = None,
@@ -112,33 +119,52 @@ def train(
 ) -> TrainResult:
     """Train both networks and save their weights; with `resume`, go on from the state in run_dir.
 
-    writer is a TensorBoard SummaryWriter or None. Raises CheckpointError where a file cannot be read or written.
+    writer is a TensorBoard SummaryWriter or None; that of pretraining is another one, because its steps are
+    minibatches, which a resumed run would purge as iterations to come. Raises CheckpointError where a file cannot
+    be read or written, DivergenceError where a learning rate is too high.
     """
-    run = _new_run(settings)
-    fixed = None if settings.learner.discard_agent is None else make_agent(settings.learner.discard_agent)
+    run = prepare(settings, run_dir / STATE_FILE if resume else None)
+    discard_agent = settings.learner.discard_agent
+    fixed = None if discard_agent is None else make_agent(discard_agent, settings.device)
     pretrained = None
-    if resume:
-        run.load(checkpoints.load_state(run_dir / STATE_FILE))
-    elif settings.pretraining.enabled and run.discard is not None:
-        pretrained = _pretrain(run.discard, settings, writer, pretraining_progress, figure)
+    if not resume and settings.pretraining.enabled and run.discard is not None:
+        pretrained = _pretrain(run.discard, settings, pretraining_writer, pretraining_progress, figure)
     begin = time.perf_counter() - run.seconds
     while run.iteration < settings.learner.iterations:
         figures = _iterate(run, settings, fixed, dealing)
-        run.seconds = time.perf_counter() - begin
         _monitor(run, settings, fixed, evaluate, figures)
+        run.seconds = time.perf_counter() - begin
         _write_scalars(writer, figures, run.iteration)
         if run.iteration % settings.learner.checkpoint_every == 0:
             _checkpoint(run, settings, run_dir, dealing, writer)
         if progress is not None:
             progress(run.iteration, figures)
-    _checkpoint(run, settings, run_dir, dealing, writer)
+    if run.iteration % settings.learner.checkpoint_every:
+        _checkpoint(run, settings, run_dir, dealing, writer)
     weights = run_dir / checkpoints.WEIGHTS_FILE
     _save_weights(run, settings, weights, dealing)
     agent = _agent(run, settings.evaluation.epsilon, fixed)
     return TrainResult(agent, run.iteration, run.hands, run.seconds, pretrained, weights)
 
 
-def _new_run(settings: Settings) -> _Run:
+def prepare(settings: Settings, saved: Path | None = None) -> LearnerState:
+    """Networks, optimisers and buffer of a new run, or of the training state in the file `saved`.
+
+    Raises OptionError where networks and states do not go together, CheckpointError where the saved state cannot be
+    read or is of other networks than those of the settings.
+    """
+    run = _new_learner(settings)
+    if saved is not None:
+        state = checkpoints.load_state(saved)
+        try:
+            run.load(state)
+        except (RuntimeError, KeyError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise checkpoints.CheckpointError(f"{saved} does not fit the options of this run: {reason}") from error
+    return run
+
+
+def _new_learner(settings: Settings) -> LearnerState:
     device = torch.device(settings.device)
     state, learner = settings.state, settings.learner
     with torch.random.fork_rng(devices=[]):
@@ -149,7 +175,7 @@ def _new_run(settings: Settings) -> _Run:
         if learner.discard_agent is None:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
             discard = LearnedNetwork(encoder, make_discard_network(settings.discard_network, encoder.spec), device)
-    return _Run(discard, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size))
+    return LearnerState(discard, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size))
 
 
 def _pretrain(
@@ -164,12 +190,12 @@ def _pretrain(
     return pretrain(discard.network, encoder, settings.pretraining, seed, writer, progress, figure)
 
 
-def _agent(run: _Run, epsilon: float, fixed: Agent | None) -> QNetworkAgent:
+def _agent(run: LearnerState, epsilon: float, fixed: Agent | None) -> QNetworkAgent:
     discard_q = run.discard.q_function() if run.discard else None
     return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=fixed)
 
 
-def _iterate(run: _Run, settings: Settings, fixed: Agent | None, dealing: str) -> dict[str, float]:
+def _iterate(run: LearnerState, settings: Settings, fixed: Agent | None, dealing: str) -> dict[str, float]:
     """One replay iteration; returns its figures by TensorBoard tag."""
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
@@ -205,7 +231,9 @@ def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Tra
     return self_play(agent, iteration * episodes, episodes, seed, unit=unit, dealing=dealing)
 
 
-def _learn(run: _Run, settings: Settings, epsilon: float, discard_lr: float, play_lr: float) -> dict[str, float]:
+def _learn(
+    run: LearnerState, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
+) -> dict[str, float]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
     hands = run.buffer.hands()
@@ -233,7 +261,9 @@ def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
     }
 
 
-def _monitor(run: _Run, settings: Settings, fixed: Agent | None, evaluate: Evaluate, figures: dict[str, float]) -> None:
+def _monitor(
+    run: LearnerState, settings: Settings, fixed: Agent | None, evaluate: Evaluate, figures: dict[str, float]
+) -> None:
     """Every so many iterations, play the fixed opponents; adds to the iteration's figures."""
     options = settings.evaluation
     if not options.every or run.iteration % options.every:
@@ -257,7 +287,7 @@ def _write_scalars(writer: Any, figures: Mapping[str, float], iteration: int) ->
             writer.add_scalar(tag, value, iteration)
 
 
-def _checkpoint(run: _Run, settings: Settings, run_dir: Path, dealing: str, writer: Any) -> None:
+def _checkpoint(run: LearnerState, settings: Settings, run_dir: Path, dealing: str, writer: Any) -> None:
     """Save the weights under their iteration, then the state that a resumed run goes on from.
 
     Events are flushed first: those after the saved step are purged on resumption, those before it must be there.
@@ -270,7 +300,7 @@ def _checkpoint(run: _Run, settings: Settings, run_dir: Path, dealing: str, writ
     checkpoints.save_state(run_dir / STATE_FILE, run.state())
 
 
-def _save_weights(run: _Run, settings: Settings, path: Path, dealing: str) -> None:
+def _save_weights(run: LearnerState, settings: Settings, path: Path, dealing: str) -> None:
     metadata = {
         "rules": dealing,
         "learner": settings.learner.name,
@@ -280,6 +310,7 @@ def _save_weights(run: _Run, settings: Settings, path: Path, dealing: str) -> No
         "seed": settings.seed,
         "iteration": run.iteration,
         "hands": run.hands,
+        "discard_agent": settings.learner.discard_agent,
     }
     discard = run.discard.network if run.discard else None
     checkpoints.save_weights(path, discard, run.play.network, metadata)

@@ -1,0 +1,57 @@
+"""Learning curves: scalars read back from run folders, and the figure of several seeds with their band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.errors import RunError
+
+
+def read_scalar(folder: Path | str, tag: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(steps [T], values [T]) of a TensorBoard tag of a run folder. Raises RunError where there is none."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
+    events.Reload()
+    if tag not in events.Tags()["scalars"]:
+        raise RunError(f"run folder {folder} has no TensorBoard scalar {tag!r}")
+    points = events.Scalars(tag)
+    return np.array([p.step for p in points], dtype=np.int64), np.array([p.value for p in points])
+
+
+def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str, x_tag: str | None = None) -> Any:
+    """Figure of a line a tag, the mean over runs, in the band from the lowest to the highest run.
+
+    The horizontal axis is the iteration, or the value of `x_tag` at that iteration. The runs must have been
+    measured at the same iterations. Needs matplotlib. Raises RunError.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for tag in tags:
+        read = [read_scalar(run, tag) for run in runs]
+        steps = read[0][0]
+        if any(not np.array_equal(steps, other) for other, _ in read):
+            raise RunError(f"the runs were not measured at the same iterations ({tag})")
+        values = np.array([found for _, found in read])
+        x = steps if x_tag is None else _at_steps(runs[0], x_tag, steps)
+        (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=tag.split("/")[0])
+        axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.set_xlabel("iteration" if x_tag is None else x_tag.split("/")[-1].replace("_", " "))
+    axes.set_ylabel(tags[0].split("/")[-1].replace("_", " "))
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    axes.legend(title="against", loc="lower right")
+    return figure
+
+
+def _at_steps(run: Path | str, tag: str, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values of a tag that is written every iteration, at some of them."""
+    found, values = read_scalar(run, tag)
+    return values[np.searchsorted(found, steps)]
