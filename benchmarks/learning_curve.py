@@ -10,6 +10,6 @@ TARGET = Path(__file__).parents[1] / "docs" / "learning_curve.png"
 if __name__ == "__main__":
     runs = sys.argv[1:]
     tags = ["deterministic/win_rate", "greedy/win_rate"]
-    title = f"experiment=quick: mean and range of {len(runs)} seeds, 2,000 games a point"
+    title = f"experiment=quick: mean and range of {len(runs)} seeds"
     learning_curves(runs, tags, title, x_tag="progress/hands").savefig(TARGET, dpi=110)
     print(TARGET)

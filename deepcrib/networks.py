@@ -31,7 +31,7 @@ class DiscardNetworkConfig:
     """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone."""
 
     name: str = "cnn"
-    hidden: list[int] = field(default_factory=lambda: [128, 128])
+    hidden: list[int] = field(default_factory=lambda: [256, 128])
     channels: int = 8  # of each convolution
     suit_convolution: bool = True  # false: figure 5a, a network that cannot see flushes
 

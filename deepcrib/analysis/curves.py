@@ -31,6 +31,7 @@ def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str,
     measured at the same iterations. Needs matplotlib. Raises RunError.
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter, PercentFormatter
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
@@ -43,6 +44,9 @@ def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str,
         x = steps if x_tag is None else _at_steps(runs[0], x_tag, steps)
         (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=tag.split("/")[0])
         axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    if tags[0].endswith("rate"):
+        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.set_xlabel("iteration" if x_tag is None else x_tag.split("/")[-1].replace("_", " "))
     axes.set_ylabel(tags[0].split("/")[-1].replace("_", " "))
     axes.set_title(title)
