@@ -1,5 +1,6 @@
 """What all tests share: few threads each, no time limits on the first call of a kernel, fixed examples."""
 
+import logging
 import os
 
 # Read when OpenMP and Numba start, so before any test imports torch or numba; commands that tests start
@@ -29,6 +30,16 @@ def _threads_as_before() -> Iterator[None]:
         sys.modules["torch"].set_num_threads(1)
     if "numba" in sys.modules:
         sys.modules["numba"].set_num_threads(sys.modules["numba"].config.NUMBA_NUM_THREADS)
+
+
+@pytest.fixture(autouse=True)
+def _log_handlers_as_before() -> Iterator[None]:
+    """Take away the log files that Hydra adds in a job: their folders go with the test that made them."""
+    before = logging.root.handlers[:]
+    yield
+    for handler in [handler for handler in logging.root.handlers if handler not in before]:
+        logging.root.removeHandler(handler)
+        handler.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

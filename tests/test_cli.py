@@ -264,6 +264,7 @@ def test_a_run_killed_with_signal_9_resumes_to_the_same_weights(tmp_path: Path) 
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (killed / "summary.json").exists(), "the run was over before it could be killed"
+    time.sleep(1.1)  # event files are read in the order of the seconds in their names
     assert call("train", f"resume={killed}") == 0
     assert call(f"train {options}", run_dir(whole)) == 0
     weights = [load_file(folder / "weights.safetensors") for folder in (killed, whole)]

@@ -533,7 +533,7 @@ def test_matches_on_the_way(tmp_path: Path) -> None:
     matches, figures = Matches(), {}
     settings = small(iterations=5, opponents=("random", "greedy"), every=2)
     run(tmp_path, settings, evaluate=matches, progress=lambda done, found: figures.update({done: dict(found)}))
-    assert [(call[0], call[1], call[3]) for call in matches.calls] == [("random", 7, 0.0), ("greedy", 7, 0.0)] * 2
+    assert [(call[0].name, call[1], call[3]) for call in matches.calls] == [("random", 7, 0.0), ("greedy", 7, 0.0)] * 2
     seeds = [call[2] for call in matches.calls]
     assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
     for done, found in figures.items():
