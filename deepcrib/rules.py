@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from deepcrib.cards import JACK, NUM_RANKS, rank_of, suit_of, value_of_rank
+from deepcrib.cards import JACK, NO_CARD, NUM_RANKS, rank_of, suit_of, value_of_rank
 from deepcrib.kernels import jit
 
 MAX_SCORE = 121
@@ -296,3 +296,27 @@ def next_lead(hands: np.ndarray, seat: int) -> int:
         if has_cards(hands[player]):
             return player
     return -1
+
+
+@jit
+def play_step(
+    left: np.ndarray, goes: np.ndarray, series: np.ndarray, length: int, count: int, seat: int, slot: int
+) -> tuple[int, int, int, int, int]:
+    """Play a card that may be played, and pass the turn.
+
+    left [P, 4] holds the cards not yet played, goes [P] who has said go in the series, series its ranks (length of
+    them, with room for one more); all three are changed. Returns (points, last, following, length, count): the points
+    of the card, 1 for a go or last card (which a thirty-one has not), the seat that plays next (-1: the play is over),
+    and length and count of the series that goes on, both 0 when it has ended.
+    """
+    rank = rank_of(left[seat, slot])
+    left[seat, slot] = NO_CARD
+    series[length] = rank
+    length += 1
+    count += value_of_rank(rank)
+    points = play_points(series, length)
+    following = next_in_series(left, goes, seat, count)
+    if following >= 0:
+        return points, 0, following, length, count
+    goes[:] = 0
+    return points, 0 if count == COUNT_LIMIT else 1, next_lead(left, seat), 0, 0

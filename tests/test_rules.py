@@ -413,3 +413,37 @@ def test_cards_dealt_by_players() -> None:
     assert [rules.num_dealt(players) for players in (2, 3, 4)] == [6, 5, 5]
     assert (rules.MAX_SCORE, rules.COUNT_LIMIT, rules.HAND_SIZE) == (121, 31, 4)
     assert (rules.HEELS, rules.PLAY, rules.HAND, rules.CRIB) == (0, 1, 2, 3)
+
+
+# --- a step of the play ---------------------------------------------------------------------------------------
+
+
+def steps(hands: list[str], plays: list[tuple[int, int]]) -> list[tuple[int, int, int, int, int]]:
+    """What `play_step` returns for plays of (seat, slot), called plainly, from the first card on."""
+    left = np.array([four_slots(hand) for hand in hands], dtype=np.int8)
+    goes = np.zeros(len(hands), dtype=np.int8)
+    series = np.full(16, -1, dtype=np.int8)
+    length = count = 0
+    found = []
+    for seat, slot in plays:
+        step = rules.play_step(left, goes, series, length, count, seat, slot)
+        found.append(step)
+        length, count = step[3], step[4]
+        assert left[seat, slot] == -1
+    return found
+
+
+def four_slots(hand: str) -> list[int]:
+    return [*cards(hand), *[-1] * (4 - len(cards(hand)))]
+
+
+def test_a_step_of_the_play_gives_points_go_and_the_next_seat() -> None:
+    """Seat 0: TC, 5D. Seat 1: 5H, KS. 10, 15 for two, 20 for a pair, 30; the last card is worth one."""
+    found = steps(["TC 5D", "5H KS"], [(0, 0), (1, 0), (0, 1), (1, 1)])
+    assert found == [(0, 0, 1, 1, 10), (2, 0, 0, 2, 15), (2, 0, 1, 3, 20), (0, 1, -1, 0, 0)]
+
+
+def test_a_go_passes_the_lead_and_a_thirty_one_is_no_go() -> None:
+    """10, 20, 30: seat 1 cannot play its king; seat 0 plays the ace to 31 for two and no go; seat 1 leads."""
+    found = steps(["TC QD AD", "JH KS"], [(0, 0), (1, 0), (0, 1), (0, 2), (1, 1)])
+    assert found == [(0, 0, 1, 1, 10), (0, 0, 0, 2, 20), (0, 0, 0, 3, 30), (2, 0, 1, 0, 0), (0, 1, -1, 0, 0)]

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.cards import NO_CARD, NUM_CARDS, rank_of, value_of_rank
+from deepcrib.cards import NO_CARD, NUM_CARDS, rank_of
 from deepcrib.kernels import jit
 from deepcrib.policies import MAX_SERIES
 from deepcrib.randomness import CUT, DEAL, DEALER, below, hash_key
 from deepcrib.rules import (
-    COUNT_LIMIT,
     CRIB,
     HAND,
     HAND_SIZE,
@@ -29,10 +28,8 @@ from deepcrib.rules import (
     PLAY,
     heels_points,
     is_legal_play,
-    next_in_series,
-    next_lead,
     num_dealt,
-    play_points,
+    play_step,
     show_points,
 )
 
@@ -185,20 +182,14 @@ def deal(g: Game, seed: int, random_dealer: bool) -> None:
     g.starter = NO_CARD
     g.turn = -1
     g.num_played = 0
-    _new_series(g)
+    g.series_start = 0
+    g.count = 0
+    g.goes[:] = 0
     g.heels = 0
     g.play_points[:] = 0
     g.hand_points[:] = 0
     g.crib_points = 0
     g.shown = False
-
-
-@jit
-def _new_series(g: Game) -> None:
-    g.count = 0
-    g.series_start = g.num_played
-    g.series[:] = -1
-    g.goes[:] = 0
 
 
 @jit
@@ -286,33 +277,17 @@ def play(g: Game, slot: int, stop: bool) -> int:
         return OVER_THE_LIMIT
     n = g.num_played
     length = n - g.series_start
-    g.left[seat, slot] = NO_CARD
+    points, last, following, length, count = play_step(g.left, g.goes, g.series, length, g.count, seat, slot)
     g.history[n] = card
     g.history_seats[n] = seat
     g.num_played = n + 1
-    g.series[length] = rank_of(card)
-    g.count += value_of_rank(rank_of(card))
-    g.play_points[n] += peg(g, seat, PLAY, play_points(g.series, length + 1), stop)
-    _pass_turn(g, seat, n, stop)
+    g.count = count
+    if length == 0:
+        g.series_start = n + 1
+    g.play_points[n] = peg(g, seat, PLAY, points, stop)
+    g.play_points[n] += peg(g, seat, PLAY, last, stop)
+    g.turn = -1 if stop and g.finished else following
     return LEGAL
-
-
-@jit
-def _pass_turn(g: Game, seat: int, n: int, stop: bool) -> None:
-    if stop and g.finished:
-        g.turn = -1
-        return
-    following = next_in_series(g.left, g.goes, seat, g.count)
-    if following >= 0:
-        g.turn = following
-        return
-    if g.count != COUNT_LIMIT:  # go or last card; a thirty-one has had its 2
-        g.play_points[n] += peg(g, seat, PLAY, 1, stop)
-    if stop and g.finished:
-        g.turn = -1
-        return
-    g.turn = next_lead(g.left, seat)
-    _new_series(g)
 
 
 @jit
