@@ -444,6 +444,6 @@ def test_a_step_of_the_play_gives_points_go_and_the_next_seat() -> None:
 
 
 def test_a_go_passes_the_lead_and_a_thirty_one_is_no_go() -> None:
-    """10, 20, 30: seat 1 cannot play its king; seat 0 plays the ace to 31 for two and no go; seat 1 leads."""
-    found = steps(["TC QD AD", "JH KS"], [(0, 0), (1, 0), (0, 1), (0, 2), (1, 1)])
+    """10, 20, 30: seat 1 cannot play its queen; seat 0 plays the ace to 31 for two and no go; seat 1 leads."""
+    found = steps(["TC KD AD", "JH QS"], [(0, 0), (1, 0), (0, 1), (0, 2), (1, 1)])
     assert found == [(0, 0, 1, 1, 10), (0, 0, 0, 2, 20), (0, 0, 0, 3, 30), (2, 0, 1, 0, 0), (0, 1, -1, 0, 0)]
