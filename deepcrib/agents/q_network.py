@@ -107,7 +107,9 @@ class QNetworkAgent:
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float32]:
         """[N, 15] values of the discards."""
         if self.discard_q is None:
-            raise AgentError(f"agent {self.name} has no discard network")
+            raise AgentError(
+                f"agent {self.name} has no discard network: expected {{name: q_network, path: PATH, discards: AGENT}}"
+            )
         states = compact_discard(observation)
         return self.discard_q.all_values(states, np.ones((len(states), NUM_DISCARDS), dtype=bool))
 
