@@ -16,7 +16,6 @@ from deepcrib.cards import RANKS, VALUES
 from deepcrib.rules import COUNT_LIMIT
 
 Int8 = NDArray[np.int8]
-Rows = NDArray[np.int64]
 _O = TypeVar("_O", bound="_Observation")
 
 

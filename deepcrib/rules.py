@@ -132,12 +132,9 @@ RANK_POINTS_5 = _rank_table(5)
 
 
 @jit
-def rank_index(hand: np.ndarray) -> int:
+def rank_index(a: int, b: int, c: int, d: int) -> int:
     """Index of four cards in RANK_POINTS_4."""
-    index = 0
-    for i in range(HAND_SIZE):
-        index = index * NUM_RANKS + rank_of(hand[i])
-    return index
+    return ((rank_of(a) * NUM_RANKS + rank_of(b)) * NUM_RANKS + rank_of(c)) * NUM_RANKS + rank_of(d)
 
 
 @jit
@@ -164,7 +161,8 @@ def nobs_points(hand: np.ndarray, starter: int) -> int:
 @jit
 def show_points(hand: np.ndarray, starter: int, is_crib: bool) -> int:
     """Points of four cards (ids, any order) with the starter, at the show."""
-    points = RANK_POINTS_5[rank_index(hand) * NUM_RANKS + rank_of(starter)]
+    four = rank_index(hand[0], hand[1], hand[2], hand[3])
+    points = RANK_POINTS_5[four * NUM_RANKS + rank_of(starter)]
     return points + flush_points(hand, starter, is_crib) + nobs_points(hand, starter)
 
 
@@ -177,10 +175,9 @@ def hand_points(hand: np.ndarray) -> int:
 @jit
 def four_card_points(a: int, b: int, c: int, d: int) -> int:
     """`hand_points` of four card ids that stand in no array."""
-    index = ((rank_of(a) * NUM_RANKS + rank_of(b)) * NUM_RANKS + rank_of(c)) * NUM_RANKS + rank_of(d)
     suit = suit_of(a)
     flush = suit_of(b) == suit and suit_of(c) == suit and suit_of(d) == suit
-    return int(RANK_POINTS_4[index]) + (4 if flush else 0)
+    return int(RANK_POINTS_4[rank_index(a, b, c, d)]) + (4 if flush else 0)
 
 
 @jit

@@ -57,15 +57,11 @@ def run(config: Config, run: Run) -> Outcome:
     """Train, or go on training, and measure the final agent against every opponent."""
     use_threads(config.threads)
     opponents = _opponents(config)
-    if config.learner.discard_agent is not None:
-        make_agent(config.learner.discard_agent)
     saved = _saved_state(run)
-    iteration = None if saved is None else prepare(config, saved).iteration
-    if saved is None:
-        prepare(config)  # what cannot be trained is refused here, before the run folder is touched
+    iteration = prepare(config, saved).iteration  # what cannot be trained is refused before the folder is touched
     run.start()
-    with closing(summary_writer(run.folder.path, _purge_step(run, iteration))) as writer:
-        result = _train(config, run, writer, resume=iteration is not None)
+    with closing(summary_writer(run.folder.path, _purge_step(run, None if saved is None else iteration))) as writer:
+        result = _train(config, run, writer, resume=saved is not None)
         matches = _final_matches(config, run, result.agent, opponents)
         hands = _final_hands(config, result.agent, opponents)
         metrics = {f"final/{name}/win_rate": figures.win_rate for name, figures in matches.items()}

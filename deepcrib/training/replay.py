@@ -66,9 +66,10 @@ class TrainResult:
 
 @dataclass
 class LearnerState:
-    """Everything that a training state saves."""
+    """What is learned, and everything that a training state saves; `discards_by` takes the place of `discard`."""
 
     discard: LearnedNetwork | None
+    discards_by: Agent | None
     play: LearnedNetwork
     buffer: ReplayBuffer
     iteration: int = 0
@@ -124,15 +125,14 @@ def train(
     be read or written, DivergenceError where a learning rate is too high.
     """
     run = prepare(settings, run_dir / STATE_FILE if resume else None)
-    discard_agent = settings.learner.discard_agent
-    fixed = None if discard_agent is None else make_agent(discard_agent, settings.device)
+    opponents = name_agents([make_agent(spec, settings.device) for spec in settings.evaluation.opponents])
     pretrained = None
     if not resume and settings.pretraining.enabled and run.discard is not None:
         pretrained = _pretrain(run.discard, settings, pretraining_writer, pretraining_progress, figure)
     begin = time.perf_counter() - run.seconds
     while run.iteration < settings.learner.iterations:
-        figures = _iterate(run, settings, fixed, dealing)
-        _monitor(run, settings, fixed, evaluate, figures)
+        figures = _iterate(run, settings, dealing)
+        _monitor(run, settings, opponents, evaluate, figures)
         run.seconds = time.perf_counter() - begin
         _write_scalars(writer, figures, run.iteration)
         if run.iteration % settings.learner.checkpoint_every == 0:
@@ -143,7 +143,7 @@ def train(
         _checkpoint(run, settings, run_dir, dealing, writer)
     weights = run_dir / checkpoints.WEIGHTS_FILE
     _save_weights(run, settings, weights, dealing)
-    agent = _agent(run, settings.evaluation.epsilon, fixed)
+    agent = _agent(run, settings.evaluation.epsilon)
     return TrainResult(agent, run.iteration, run.hands, run.seconds, pretrained, weights)
 
 
@@ -171,11 +171,13 @@ def _new_learner(settings: Settings) -> LearnerState:
         torch.manual_seed(derive(settings.seed, NETWORKS))
         play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
         play = LearnedNetwork(play_encoder, make_play_network(settings.play_network, play_encoder.spec), device)
-        discard = None
-        if learner.discard_agent is None:
+        discard = discards_by = None
+        if learner.discard_agent is not None:
+            discards_by = make_agent(learner.discard_agent, settings.device)
+        else:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
             discard = LearnedNetwork(encoder, make_discard_network(settings.discard_network, encoder.spec), device)
-    return LearnerState(discard, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size))
+    return LearnerState(discard, discards_by, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size))
 
 
 def _pretrain(
@@ -190,17 +192,17 @@ def _pretrain(
     return pretrain(discard.network, encoder, settings.pretraining, seed, writer, progress, figure)
 
 
-def _agent(run: LearnerState, epsilon: float, fixed: Agent | None) -> QNetworkAgent:
+def _agent(run: LearnerState, epsilon: float) -> QNetworkAgent:
     discard_q = run.discard.q_function() if run.discard else None
-    return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=fixed)
+    return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=run.discards_by)
 
 
-def _iterate(run: LearnerState, settings: Settings, fixed: Agent | None, dealing: str) -> dict[str, float]:
+def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, float]:
     """One replay iteration; returns its figures by TensorBoard tag."""
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
-    hands = _play(_agent(run, epsilon, fixed), settings, run.iteration, dealing)
+    hands = _play(_agent(run, epsilon), settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
     figures = _learn(run, settings, epsilon, discard_lr, play_lr)
@@ -262,15 +264,19 @@ def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
 
 
 def _monitor(
-    run: LearnerState, settings: Settings, fixed: Agent | None, evaluate: Evaluate, figures: dict[str, float]
+    run: LearnerState,
+    settings: Settings,
+    opponents: Mapping[str, Agent],
+    evaluate: Evaluate,
+    figures: dict[str, float],
 ) -> None:
     """Every so many iterations, play the fixed opponents; adds to the iteration's figures."""
     options = settings.evaluation
     if not options.every or run.iteration % options.every:
         return
     seed = derive(settings.seed if options.seed is None else options.seed, MONITORING, run.iteration)
-    agent = _agent(run, options.epsilon, fixed)
-    for name, opponent in name_agents([make_agent(spec, settings.device) for spec in options.opponents]).items():
+    agent = _agent(run, options.epsilon)
+    for name, opponent in opponents.items():
         found = evaluate(agent, opponent, options.games, seed)
         figures |= {
             f"{name}/win_rate": found.win_rate,
