@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from safetensors.torch import save
 
 from deepcrib.encoders import DiscardEncoder, PlayEncoder, make_discard_encoder, make_play_encoder
 from deepcrib.errors import RunError, UserError
+from deepcrib.files import write_atomic
 from deepcrib.networks import (
     DiscardNetworkConfig,
     PlayNetworkConfig,
@@ -27,10 +28,10 @@ from deepcrib.networks import (
     make_discard_network,
     make_play_network,
 )
-from deepcrib.runs import write_atomic
 
 FORMAT = "deepcrib weights"
 FORMAT_VERSION = 1
+WEIGHTED_FORMAT = "deepcrib weighted strategies"
 STATE_FORMAT = "deepcrib training state"
 ZIP_MAGIC = b"PK\x03\x04"
 WEIGHTS_FILE = "weights.safetensors"
@@ -80,12 +81,7 @@ def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkp
     """Read a checkpoint by its file, or by its run folder (the final checkpoint). Raises CheckpointError."""
     path = _weights_file(Path(path))
     header, tensors = _read_weights(path)
-    if header.get("format") != FORMAT:
-        raise CheckpointError(f"{path} is a safetensors file, but not of a deepcrib agent")
-    if header.get("format_version") != str(FORMAT_VERSION):
-        raise CheckpointError(
-            f"{path} has format version {header.get('format_version')}; this deepcrib reads {FORMAT_VERSION}"
-        )
+    _require_format(path, header, FORMAT)
     try:
         discard_network, discard_encoder = _rebuild(
             path, "discard", header, tensors, make_discard_encoder, DiscardNetworkConfig, make_discard_network
@@ -100,6 +96,30 @@ def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkp
         if network is not None:
             network.to(device).eval()
     return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata)
+
+
+def save_arrays(path: Path | str, kind: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> None:
+    """Write arrays that are no network, in the format `kind` (such as WEIGHTED_FORMAT), with metadata (JSON values)."""
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+    header = {"format": kind, "format_version": str(FORMAT_VERSION), "metadata": json.dumps(metadata)}
+    _write(Path(path), save(tensors, header))
+
+
+def load_arrays(path: Path | str, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays and metadata that `save_arrays` wrote, by file or run folder. Raises CheckpointError."""
+    path = _weights_file(Path(path))
+    header, tensors = _read_weights(path)
+    _require_format(path, header, kind)
+    try:
+        metadata = json.loads(header["metadata"])
+    except (KeyError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path} has metadata that this deepcrib cannot read: {error!r}") from error
+    return {name: tensor.numpy() for name, tensor in tensors.items()}, metadata
+
+
+def read_format(path: Path | str) -> str:
+    """The format of a checkpoint, by file or run folder, "" for another safetensors file. Raises CheckpointError."""
+    return _read_weights(_weights_file(Path(path)))[0].get("format", "")
 
 
 def save_state(path: Path | str, state: dict[str, Any]) -> None:
@@ -159,6 +179,16 @@ def _read_weights(path: Path) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
         raise _cannot_read(path, error) from error
     except SafetensorError as error:
         raise CheckpointError(f"{path} is damaged or not a deepcrib checkpoint ({error})") from error
+
+
+def _require_format(path: Path, header: Mapping[str, str], kind: str) -> None:
+    found, version = header.get("format"), header.get("format_version")
+    if found not in (FORMAT, WEIGHTED_FORMAT):
+        raise CheckpointError(f"{path} is a safetensors file, but not of a deepcrib agent")
+    if found != kind:
+        raise CheckpointError(f"{path} holds {found}, expected {kind}")
+    if version != str(FORMAT_VERSION):
+        raise CheckpointError(f"{path} has format version {version}; this deepcrib reads {FORMAT_VERSION}")
 
 
 def _rebuild(

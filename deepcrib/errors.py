@@ -13,3 +13,7 @@ class OptionError(UserError):
 
 class RunError(UserError):
     """A run folder that cannot be written, is taken, or does not hold a run."""
+
+
+class StatisticsError(UserError):
+    """A table of statistics that cannot be read or written, or cards that it holds nothing about."""

@@ -23,7 +23,7 @@ Word = Any
 """A 64-bit unsigned integer: NumPy's inside compiled code, Python's to a caller from Python."""
 
 # What a hash is for: the `decision` argument of hash_key beyond any real decision number.
-DEAL, CUT, DEALER = 1000, 1001, 1002
+DEAL, CUT, DEALER, START = 1000, 1001, 1002, 1003
 # Purposes of `derive`.
 NETWORKS, PRETRAINING, SELF_PLAY, MINIBATCHES, MONITORING, FINAL_MATCHES = range(2000, 2006)
 

@@ -17,6 +17,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from deepcrib import __version__, runs
 from deepcrib.cli import main
+from deepcrib.files import write_atomic
 from deepcrib.jobs import JOBS
 from deepcrib.runs import RunError, RunFolder
 
@@ -72,6 +73,9 @@ def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pyt
     if job == "train":
         for line in ("algorithm ", "expected_sarsa, monte_carlo, q_learning, sarsa", "learner.iterations=500"):
             assert line in text
+        weighted = text.partition("Options with learner=weighted")[2]
+        assert "learner.scaling=2.0" in weighted and "learner.iterations" not in weighted
+        assert "does not read algorithm, discard_network" in weighted
         assert "N, played by self-play in every iteration" in text  # the comment in the schema
         assert "evaluation.opponents=[deterministic]" in text
 
@@ -151,14 +155,14 @@ def test_a_finished_run_is_not_overwritten(tmp_path: Path, capsys: pytest.Captur
 
 def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "summary.json"
-    runs.write_atomic(path, "old")
+    write_atomic(path, "old")
 
     def broken(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(runs.os, "fsync", broken)
+    monkeypatch.setattr("os.fsync", broken)
     with pytest.raises(RunError, match="No space left"):
-        runs.write_atomic(path, "new")
+        write_atomic(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -302,6 +306,10 @@ def test_an_unfinished_run_is_not_started_over(tmp_path: Path, capsys: pytest.Ca
         ("learner.iterations=0", "learner.iterations=0: expected 1 or more"),
         ("play_network.hidden=[9]", "does not fit the options of this run"),
         ("learner.discard_agent=greedy", "one has a discard network, the other a discard agent"),
+        ("learner.games=9", "learner.games is an option of learner=weighted, not of learner=replay"),
+        ("learner=weighted", "learner=weighted: with resume only plain values"),
+        ("learner.name=weighted", "learner.name=weighted: expected replay"),
+        ("--cfg job", "without --cfg"),
         ("seed=1,2 -m", "one run at a time"),
         ("seed=1,2", "one value each"),
     ],
@@ -393,10 +401,41 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train threads=0", "threads=0: expected 1 or more"),
         ("train algorithm=dqn", "algorithm=dqn: expected one of expected_sarsa, monte_carlo, q_learning, sarsa"),
         ("train algorithm.name=dqn", "algorithm.name=dqn: expected one of"),
-        ("train experiment=nothing", "experiment=nothing: expected one of paper2019_"),
+        ("train experiment=nothing", "experiment=nothing: expected one of lang2018_base"),
         ("train rules=null", "rules=null: expected one of acc, random_dealer"),
         ("train algorithm=sarsa,monte_carlo", "algorithm=sarsa,monte_carlo: several values need -m"),
         ("train -m algorithm=sarsa,dqn", "algorithm=dqn: expected one of"),
+        ("train learner=dqn", "learner=dqn: expected one of replay, weighted"),
+        ("train ~learner", "learner: expected one of replay, weighted"),
+        ("train learner.name=weighted", "learner.name=weighted: expected replay"),
+        ("train learner.games=9", "learner.games is an option of learner=weighted, not of learner=replay"),
+        ("train +learner.games=9", "learner.games is an option of learner=weighted, not of learner=replay"),
+        ("train 'learner={games: 9}'", "learner.games is an option of learner=weighted, not of learner=replay"),
+        ("train -m learner=replay,weighted learner.games=9", "learner.games is an option of learner=weighted"),
+        ("train -m learner=weighted learner.play_lr=0.1,0.2", "learner.play_lr is an option of learner=replay"),
+        ("train learner=weighted learner.play_lr=0.1", "learner.play_lr is an option of learner=replay, not of"),
+        ("train learner=weighted learner.gamez=9", "unknown option learner.gamez: did you mean learner.games?"),
+        ("train learner=weighted learner.games.x=9", "learner.games is a single value, a whole number"),
+        ("train learner=weighted learner.games=few", "learner.games=few: expected a whole number"),
+        ("train learner=weighted learner.cap=x", "learner.cap=x: expected a number or null"),
+        ("train learner=weighted learner.cap=0", "learner.cap=0.0: expected more than 0, at most 1"),
+        ("train learner=weighted learner.scaling=0", "learner.scaling=0.0: expected a number above 0"),
+        ("train learner=weighted learner.punishment=-1", "learner.punishment=-1.0: expected 0 or more"),
+        ("train learner=weighted learner.start_spread=121", "learner.start_spread=121: expected 0 to 120"),
+        ("train learner=weighted learner.update=square", "learner.update=square: expected one of linear, exponential"),
+        ("train learner=weighted learner.strategies=[hand_max]", "expected one of hand_max_min, hand_max_avg"),
+        ("train learner=weighted learner.strategies=[]", "learner.strategies=[]: expected 1 or more values"),
+        ("train learner=weighted 'learner.strategies=[crib_min_avg,crib_min_avg]'", "expected nothing twice"),
+        ("train learner=weighted learner.opponents=[]", "learner.opponents=[]: expected 1 or more values"),
+        ("train learner=weighted algorithm=sarsa", "algorithm=sarsa: learner=weighted does not read it, only"),
+        ("train learner=weighted state.scores=true", "state.scores=true: learner=weighted does not read it, only"),
+        ("train learner=weighted evaluation.epsilon=0.1", "evaluation.epsilon=0.1: learner=weighted does not read it"),
+        ("train -m learner=weighted reward=game seed=1", "reward=game: learner=weighted does not read it"),
+        ("train experiment=lang2018_round_1 learner.play_lr=1", "learner.play_lr is an option of learner=replay"),
+        ("train experiment=lang2018_round_1 learner.games=x", "learner.games=x: expected a whole number"),
+        ("train experiment=lang2018_round_1 reward=game", "reward=game: learner=weighted does not read it"),
+        ("train experiment=lang2018_round_1 learner=replay", "experiment/lang2018_base: learner.games is an option of"),
+        ("train experiment=quick learner=weighted", "experiment/quick: learner.iterations is an option of"),
         ("train sarsa", "train: cannot read 'sarsa'"),
         ("train --fast", "unrecognized arguments: --fast"),
         ("train evaluation.opponents=[nobody]", "unknown agent 'nobody'"),
@@ -459,7 +498,24 @@ def test_a_folder_of_own_configs_is_held_to_the_schema(tmp_path: Path, capsys: p
     assert call(f"train --config-dir {tmp_path} experiment=mine --cfg job") == 0
     assert yaml.safe_load(capsys.readouterr().out)["learner"]["iterations"] == 7
     assert call(f"train --config-dir {tmp_path} experiment=typo") == 2
-    assert "'iteration' not in 'LearnerOptions'" in one_line(capsys)
+    assert "experiment/typo: unknown option learner.iteration: did you mean learner.iterations?" in one_line(capsys)
+
+
+def test_a_file_says_which_learner_its_options_are_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One's own files as well; of those in the package, tests/test_configs.py speaks."""
+    (tmp_path / "learner").mkdir()
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "learner" / "few.yaml").write_text("defaults: [weighted_schema, _self_]\ngames: 7\n")
+    (tmp_path / "learner" / "bare.yaml").write_text("games: 7\n")
+    (tmp_path / "experiment" / "text.yaml").write_text(
+        "# @package _global_\ndefaults: [{override /learner: weighted}]\nlearner: {games: many}\n"
+    )
+    assert call(f"train --config-dir {tmp_path} learner=few --cfg job") == 0
+    assert yaml.safe_load(capsys.readouterr().out)["learner"]["games"] == 7
+    assert call(f"train --config-dir {tmp_path} learner=bare") == 2
+    assert "learner/bare: learner.games: expected one of replay, weighted; a file of one's own" in one_line(capsys)
+    assert call(f"train --config-dir {tmp_path} experiment=text") == 2
+    assert "experiment/text: learner.games: expected a whole number" in one_line(capsys)
 
 
 def test_a_defect_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,11 @@ from omegaconf import OmegaConf
 
 from deepcrib import runs
 from deepcrib.jobs import JOBS
+from deepcrib.jobs.learners import LEARNERS
 from deepcrib.jobs.options import CHECKS, check_values
-from deepcrib.jobs.schema import check_no_extras, register_schema
+from deepcrib.jobs.schema import check_no_extras, leaf_type, parse, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
-from deepcrib.training.options import LearnerOptions
+from deepcrib.jobs.variants import check_variants
 
 CONF = runs.conf_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))
@@ -29,6 +30,7 @@ def composed(job: str, *overrides: str):
         config = compose(job, overrides=list(overrides))
     check_no_extras(config, schema)
     options = OmegaConf.to_object(config)
+    check_variants(options, parse(overrides))
     check_values(options)
     return options
 
@@ -52,12 +54,24 @@ def test_every_choice_of_every_group_composes(choice: str) -> None:
 
 
 def test_every_value_that_a_check_allows_has_its_file() -> None:
-    for group in ("algorithm", "rules", "discard_network", "play_network", "learner"):
+    for group in ("algorithm", "rules", "discard_network", "play_network"):
         check = CHECKS[type(getattr(TrainConfig(), group))]["name"]
         expected = check("no such name")
         assert expected is not None
         files = {path.stem for path in (CONF / group).glob("*.yaml")}
         assert files == set(expected.removeprefix("expected one of ").split(", "))
+
+
+def test_every_learner_has_its_file_and_every_file_its_learner() -> None:
+    assert {path.stem for path in (CONF / "learner").glob("*.yaml")} == set(LEARNERS)
+    for name, learner in LEARNERS.items():
+        assert type(composed("train", f"learner={name}").learner) is learner.options
+
+
+def test_what_only_some_learners_read_is_there() -> None:
+    """A group or an option of the job each, so that no entry of the table has gone stale."""
+    for part in (part for learner in LEARNERS.values() for part in learner.reads):
+        assert leaf_type(TrainConfig, part)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -92,6 +106,78 @@ def test_paper_experiments_are_the_papers_setup(name: str) -> None:
     assert options.algorithm.name == name.removeprefix(f"paper2019_{network}_")
 
 
+def thesis(name: str):
+    """The learner's options of an experiment of Lang 2018, whose matches are those of all of them."""
+    options = composed("train", f"experiment=lang2018_{name}")
+    assert options.evaluation.opponents == ["random_weights", "hand_max_avg", "greedy", "deterministic"]
+    assert (options.evaluation.final_games, options.evaluation.every) == (100_000, 0)
+    assert options.learner.decay == 0.1
+    assert options.rules.name == "acc"
+    return options.learner
+
+
+def test_the_tournament_of_the_thesis() -> None:
+    """Lang 2018, sections 3.3 and 4.1: scaling 10, then 2; e = 0.3 - Var(w), then 0.3; p as the distribution."""
+    first, second, static = (thesis(name) for name in ("round_1", "round_2", "round_2_static"))
+    assert (first.scaling, first.exploration, first.epsilon, first.explore_by) == (10, "variance", 0.3, "preference")
+    assert (first.records, first.record_hands, first.update_records) == ("sampled", 100_000, True)
+    assert (second.scaling, second.exploration, second.epsilon) == (2, "constant", 0.3)
+    assert first.games == second.games == 1_000_000 and static.games == 350_000
+    for options in (first, second, static):
+        assert (options.initial, options.opponents, options.explore_by) == ("random", ["random"], "preference")
+        assert options.exploring_starts and options.start_spread == 60
+    assert (first.opponents_learn, second.opponents_learn, static.opponents_learn) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "games", "changed"),
+    [
+        ("base", 1_000_000, {}),
+        ("neighbours", 500_000, {"neighbours": "average"}),
+        ("cap_50", 500_000, {"cap": 0.5}),
+        ("cap_60", 500_000, {"cap": 0.6}),
+        ("cap_70", 500_000, {"cap": 0.7}),
+        ("cap_80", 500_000, {"cap": 0.8}),
+        ("punishment", 1_000_000, {"punishment": 0.25}),
+        *(
+            (
+                f"semi_pure_{short}",
+                1_000_000,
+                {
+                    "initial": f"semi_pure_hand_max_{short}",
+                    "opponents": [f"semi_pure_hand_max_{short}"],
+                    "opponents_learn": False,
+                },
+            )
+            for short in ("min", "avg", "med", "poss")
+        ),
+        (
+            "semi_pure_avg_random",
+            1_000_000,
+            {"initial": "semi_pure_hand_max_avg", "opponents": ["random"], "opponents_learn": False},
+        ),
+    ],
+)
+def test_further_experiments_of_the_thesis(name: str, games: int, changed: dict) -> None:
+    """Lang 2018, section 4.2: s = 2, d = 0.1, e = 0.3 uniform, and one thing changed in each."""
+    expected = {
+        "games": games,
+        "scaling": 2.0,
+        "exploration": "constant",
+        "epsilon": 0.3,
+        "explore_by": "uniform",
+        "initial": "random",
+        "opponents": ["random"],
+        "opponents_learn": True,
+        "neighbours": "none",
+        "cap": None,
+        "punishment": 1.0,
+        "records": "exact",
+    }
+    learner = asdict(thesis(name))
+    assert {key: learner[key] for key in expected} == expected | changed
+
+
 def test_quick_trains_without_meeting_its_opponents_and_measures_20000_games() -> None:
     options = composed("train", "experiment=quick")
     assert options.learner.discard_agent is None
@@ -106,10 +192,12 @@ def test_an_experiment_yields_to_the_command_line() -> None:
     assert options.reward.play == "margin"
 
 
-def test_the_learner_file_shows_the_defaults_of_its_options() -> None:
-    shown = OmegaConf.create(yaml.safe_load((CONF / "learner" / "replay.yaml").read_text()))
-    defaults = OmegaConf.structured(LearnerOptions)
-    assert OmegaConf.merge(defaults, shown) == defaults
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_a_learners_file_shows_the_defaults_of_its_options(name: str) -> None:
+    shown = yaml.safe_load((CONF / "learner" / f"{name}.yaml").read_text())
+    assert shown.pop("defaults") == [f"{name}_schema", "_self_"]
+    defaults = OmegaConf.structured(LEARNERS[name].options)
+    assert OmegaConf.merge(defaults, OmegaConf.create(shown)) == defaults
 
 
 def test_configs_are_found_beside_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

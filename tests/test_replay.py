@@ -30,8 +30,8 @@ from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import (
     AlgorithmOptions,
     EvaluationOptions,
-    LearnerOptions,
     PretrainingOptions,
+    ReplayOptions,
     RewardOptions,
     StateOptions,
 )
@@ -55,7 +55,7 @@ def small(
     return SimpleNamespace(
         seed=seed,
         device="cpu",
-        learner=LearnerOptions(**(defaults | learner)),
+        learner=ReplayOptions(**(defaults | learner)),
         algorithm=AlgorithmOptions(algorithm),
         reward=RewardOptions(),
         state=StateOptions("full", "full", dealer=True),
@@ -250,7 +250,7 @@ def test_a_minute_of_self_play_is_more_than_enough_to_beat_random(tmp_path: Path
 
 def test_schedules_of_the_paper() -> None:
     """Epsilon 0.05 x 0.995^t, learning rates 5e-5 (discard) and 7e-4 (play) x 0.99^t."""
-    options = LearnerOptions()
+    options = ReplayOptions()
     assert schedule(options, 0) == pytest.approx((0.05, 5e-5, 7e-4))
     assert schedule(options, 1) == pytest.approx((0.04975, 4.95e-5, 6.93e-4))
     assert schedule(options, 100) == pytest.approx((0.0302885, 1.830162e-5, 2.562226e-4), rel=1e-5)
@@ -258,7 +258,7 @@ def test_schedules_of_the_paper() -> None:
 
 
 def test_linear_learning_rates() -> None:
-    options = LearnerOptions(iterations=4, lr_schedule="linear", discard_lr=4e-4, play_lr=8e-4, epsilon_decay=1.0)
+    options = ReplayOptions(iterations=4, lr_schedule="linear", discard_lr=4e-4, play_lr=8e-4, epsilon_decay=1.0)
     rates = [schedule(options, iteration) for iteration in range(4)]
     assert [rate[0] for rate in rates] == [0.05] * 4
     assert [rate[1] for rate in rates] == pytest.approx([4e-4, 3e-4, 2e-4, 1e-4])

@@ -8,8 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
+from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.weighted import (
+    WEIGHTED_NAMES,
+    WeightedAgent,
+    load_weighted,
+    named_weighted,
+    weighted_options,
+)
+from deepcrib.checkpoints import WEIGHTED_FORMAT, read_format
 from deepcrib.policies import POLICIES
 
 __all__ = [
@@ -17,26 +26,36 @@ __all__ = [
     "Agent",
     "AgentError",
     "DivergenceError",
+    "ExpectedValueAgent",
     "HasProbabilities",
     "QFunction",
     "QNetworkAgent",
     "ScriptedAgent",
+    "WeightedAgent",
     "load_agent",
+    "load_weighted",
     "make_agent",
     "name_agents",
     "require_players",
 ]
 
-AGENT_NAMES = (*POLICIES, "q_network")
-_Q_NETWORK_OPTIONS = ("path", "epsilon", "discards")
+SIMPLE_NAMES = (*POLICIES, "expected_value", *WEIGHTED_NAMES)
+"""Agents that a name alone makes."""
+AGENT_NAMES = (*SIMPLE_NAMES, "weighted", "q_network")
+_OPTIONS = {
+    "q_network": ("path", "epsilon", "discards"),
+    "weighted": ("initial", "seed", "strategies"),
+    "random_weights": ("seed",),
+}
+_SHOWN_NAMES = (*POLICIES, "expected_value", "random_weights", "STRATEGY", "semi_pure_STRATEGY")
 
 
 def make_agent(spec: Any, device: str = "cpu") -> Agent:
     """An agent from its spec.
 
-    A name (`random`, `deterministic`, `greedy`), the path of a checkpoint file or run folder, or a mapping with a
-    `name` and options: `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT}`. Raises AgentError or
-    CheckpointError.
+    A name (one of SIMPLE_NAMES), the path of a checkpoint file or run folder, or a mapping with a `name` and options:
+    `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT}`, `{name: random_weights, seed: 2}`,
+    `{name: weighted, initial: hand_max_avg, strategies: [...]}`. Raises AgentError, OptionError or CheckpointError.
     """
     if isinstance(spec, str | os.PathLike):
         return _from_text(str(spec), device)
@@ -60,28 +79,40 @@ def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
 def _from_text(text: str, device: str) -> Agent:
     if text in POLICIES:
         return ScriptedAgent(text)
+    if text == "expected_value":
+        return ExpectedValueAgent()
+    if text in WEIGHTED_NAMES:
+        return named_weighted(text)
     if os.sep in text or text.endswith(".safetensors") or _exists(text):
-        return load_agent(text, device)
-    raise AgentError(
-        f"unknown agent {text!r} (expected one of {', '.join(AGENT_NAMES[:-1])}, or the path of a checkpoint)"
-    )
+        return load_weighted(text) if read_format(text) == WEIGHTED_FORMAT else load_agent(text, device)
+    raise AgentError(f"unknown agent {text!r} (expected one of {', '.join(_SHOWN_NAMES)}, or the path of a checkpoint)")
 
 
 def _from_mapping(spec: dict[str, Any], device: str) -> Agent:
     name = spec.pop("name", "q_network" if "path" in spec else None)
     if not isinstance(name, str):
-        raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(AGENT_NAMES)})")
-    options = _Q_NETWORK_OPTIONS if name == "q_network" else ()
+        expected = ", ".join((*_SHOWN_NAMES, "weighted", "q_network"))
+        raise AgentError(f"agent {spec or name!r} has no name (expected one of {expected})")
+    options = _OPTIONS.get(name, ())
     for option in spec:
         if option not in options:
             expected = f"one of {', '.join(options)}" if options else "none"
             raise AgentError(f"agent {name!r} has no option {option!r} (expected {expected})")
-    if name != "q_network":
-        return _from_text(name, device)
+    if name == "weighted":
+        return weighted_options(spec)
+    if name == "random_weights":
+        return named_weighted(name, _seed(spec.get("seed", 1)))
+    return _q_network(spec, device) if name == "q_network" else _from_text(name, device)
+
+
+def _q_network(spec: Mapping[str, Any], device: str) -> Agent:
     if "path" not in spec:
         raise AgentError("agent 'q_network' needs the option path, a checkpoint file or run folder")
     discards = make_agent(spec["discards"], device) if spec.get("discards") is not None else None
-    return load_agent(str(spec["path"]), device, _number(spec.get("epsilon", 0.0)), discards)
+    path = str(spec["path"])
+    if read_format(path) == WEIGHTED_FORMAT:
+        return load_weighted(path)
+    return load_agent(path, device, _number(spec.get("epsilon", 0.0)), discards)
 
 
 def _exists(text: str) -> bool:
@@ -96,3 +127,9 @@ def _number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise AgentError(f"epsilon={value!r}: expected a number from 0 to 1") from None
+
+
+def _seed(value: Any) -> int:
+    if isinstance(value, int) and 0 <= value < 2**63:
+        return value
+    raise AgentError(f"seed={value!r}: expected a whole number from 0 to 2^63 - 1")

@@ -6,10 +6,11 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from deepcrib.agents.masks import pick_rows, uniform_over
 from deepcrib.cards import rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import MAX_SERIES, POLICIES, count_choices, discard_choices, pick, play_choices
+from deepcrib.policies import MAX_SERIES, POLICIES, discard_choices, play_choices
 from deepcrib.rules import HAND_SIZE, discard_slots
 
 
@@ -24,19 +25,19 @@ class ScriptedAgent:
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
-        return _pick_rows(self._discard_masks(observation), observation.key)
+        return pick_rows(self._discard_masks(observation), observation.key)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
-        return _pick_rows(self._play_masks(observation), observation.key)
+        return pick_rows(self._play_masks(observation), observation.key)
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15 or 5]: uniform over the choices that the policy is indifferent between."""
-        return _uniform(self._discard_masks(observation), len(discard_slots(observation.hand.shape[1])))
+        return uniform_over(self._discard_masks(observation), len(discard_slots(observation.hand.shape[1])))
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: uniform over the choices that the policy is indifferent between."""
-        return _uniform(self._play_masks(observation), HAND_SIZE)
+        return uniform_over(self._play_masks(observation), HAND_SIZE)
 
     def _discard_masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
         masks = np.empty(len(observation), dtype=np.int64)
@@ -48,24 +49,6 @@ class ScriptedAgent:
         o = observation
         _play_masks(self.policy, o.hand, o.history, o.series_start, o.count, masks)
         return masks
-
-
-def _uniform(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float64]:
-    chosen = (masks[:, None] >> np.arange(num_choices)) & 1
-    return chosen / chosen.sum(axis=1, keepdims=True)
-
-
-def _pick_rows(masks: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
-    choices = np.empty(len(masks), dtype=np.int8)
-    _pick_parallel(masks, keys, choices)
-    return choices
-
-
-@jit(parallel=True)
-def _pick_parallel(masks: np.ndarray, keys: np.ndarray, choices: np.ndarray) -> None:
-    for r in prange(len(masks)):
-        # An agent that may not act at all gets an action that the engine refuses.
-        choices[r] = pick(masks[r], keys[r]) if count_choices(masks[r]) else -1
 
 
 @jit(parallel=True)

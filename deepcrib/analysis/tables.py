@@ -8,6 +8,7 @@ from rich.table import Table
 
 from deepcrib.evaluation.evaluate import ROLES, Evaluation
 from deepcrib.evaluation.hands import HandsWon
+from deepcrib.evaluation.tournament import Bracket, MatchScore, Pairing, Series, Standing
 from deepcrib.rules import KINDS
 
 
@@ -89,6 +90,74 @@ def points_table(title: str, figures: Evaluation) -> Table:
             cells = [f"{kinds[kind]:.2f}" if kind in kinds else "-" for kind in KINDS]
             rows.append((f"{player} as {role}", *cells, f"{sum(kinds.values()):.2f}"))
     return plain_table(title, ("points when counted", *KINDS, "total"), rows)
+
+
+def standings_table(title: str, standings: Sequence[Standing]) -> Table:
+    """One row an agent, in the order given."""
+    rows = [
+        (
+            standing.name,
+            f"{standing.game_points:,}",
+            f"{standing.matches_won:,} of {standing.matches:,}",
+            f"{standing.wins:,} of {standing.games:,}",
+            f"{standing.skunks:,} - {standing.skunks_against:,}",
+            f"{standing.spread:+,}",
+        )
+        for standing in standings
+    ]
+    columns = ("agent", "game\npoints", "matches\nwon", "games\nwon", "skunks for\n- against", "spread\n(points)")
+    return plain_table(title, columns, rows)
+
+
+def series_table(title: str, label: str, series: Mapping[str, Series]) -> Table:
+    """One row a pairing, all for its first agent; the spread is the mean of a match."""
+    rows = [
+        (
+            name,
+            _record(result.matches_won),
+            _record(result.total.game_points),
+            _record(result.total.wins),
+            spread(result.match_spread, result.match_spread_low, result.match_spread_high),
+            percent(result.total.win_rate, result.total.ci_low, result.total.ci_high),
+        )
+        for name, result in series.items()
+    ]
+    columns = (label, "matches", "game\npoints", "games", "spread a match\n(points) [95%]", "win rate [95%]")
+    return plain_table(title, columns, rows)
+
+
+def bracket_table(title: str, bracket: Bracket[str, MatchScore]) -> Table:
+    """One row a contest, round by round; the champion is the winner of the last."""
+    rows = [
+        _bracket_row(number, pairing)
+        for number, played in enumerate(bracket.rounds, start=1)
+        for pairing in played.pairings
+    ]
+    columns = ("round", "winner", "game\npoints", "games", "skunks", "spread\n(points) [95%]")
+    return plain_table(title, columns, rows)
+
+
+def spread(points: float, low: float, high: float) -> str:
+    """`+39 [-171, +249]`: a sum of points with its 95% interval."""
+    return f"{points:+,.0f} [{low:+,.0f}, {high:+,.0f}]"
+
+
+def _bracket_row(number: int, pairing: Pairing[str, MatchScore]) -> tuple[str, ...]:
+    score = pairing.score
+    if score is None:
+        return (f"{number}: {pairing.entrants[0]} (bye)", pairing.entrants[0], "-", "-", "-", "-")
+    return (
+        f"{number}: {' - '.join(pairing.entrants)}",
+        pairing.entrants[pairing.winner],
+        _record(score.game_points),
+        _record(score.wins),
+        _record(score.skunks),
+        spread(score.spread, score.spread_low, score.spread_high),
+    )
+
+
+def _record(pair: tuple[int, int]) -> str:
+    return f"{pair[0]:,} - {pair[1]:,}"
 
 
 def _pair(first: float, second: float) -> str:

@@ -62,10 +62,11 @@ JOBS = {
     for job in (
         Job(
             "train",
-            "train the discard and play networks by self-play, then measure them",
+            "train an agent in play against itself or others, then measure it",
             (
                 "deepcrib train experiment=quick",
                 "deepcrib train algorithm=sarsa learner.iterations=100 seed=2",
+                "deepcrib train learner=weighted learner.games=200000 learner.scaling=10",
                 "deepcrib train -m algorithm=monte_carlo,sarsa seed=1,2",
                 "deepcrib train resume=outputs/train/2026-11-20/09-30-00",
             ),
@@ -84,6 +85,27 @@ JOBS = {
                 "deepcrib evaluate agent=outputs/train/2026-11-20/09-30-00 opponent=greedy duplicate=true",
                 "deepcrib evaluate 'agent={name: random}' opponent=greedy",
             ),
+        ),
+        Job(
+            "tournament",
+            "play matches scored by game points: round robin, bracket, a run's checkpoints",
+            (
+                "deepcrib tournament agents=[greedy,deterministic,random] games=1000",
+                "deepcrib tournament bracket agents=[greedy,deterministic,random] games=101",
+                "deepcrib tournament checkpoints run=outputs/train/2026-11-20/09-30-00 games=100 matches=20",
+            ),
+            tasks=("bracket", "checkpoints"),
+        ),
+        Job(
+            "analyse",
+            "draw strategy graphs and the thesis's figures; compare agents with people",
+            (
+                "deepcrib analyse strategies run=outputs/train/2026-11-20/09-30-00",
+                "deepcrib analyse thesis runs=outputs/thesis2018",
+                "deepcrib analyse thesis runs=outputs/thesis2018 figures=[14] games_scale=0.1",
+                "deepcrib analyse humans choices=records.csv agents=[hand_max_avg,greedy] by=ranks",
+            ),
+            tasks=("strategies", "thesis", "humans"),
         ),
         Job(
             "benchmark",

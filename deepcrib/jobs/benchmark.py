@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -25,6 +25,7 @@ from deepcrib.jobs.console import Bars
 from deepcrib.jobs.train import Config as TrainConfig
 from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.training.options import ReplayOptions, Settings
 from deepcrib.training.replay import train
 
 REPEATS = 3  # of each match, of which the median counts
@@ -99,7 +100,7 @@ def _chosen_setups(config: Config) -> list[tuple[str, str]]:
     for name in config.setups:
         if name not in known:
             raise OptionError(f"setups={name}: expected some of {', '.join(known)}")
-    full = TrainConfig().learner.epochs_kept
+    full = ReplayOptions().epochs_kept
     if config.iterations < full:
         raise OptionError(f"iterations={config.iterations}: expected {full} or more, to fill the buffer")
     return [known[name] for name in config.setups]
@@ -150,11 +151,11 @@ def _time_iterations(config: Config, setups: list[tuple[str, str]], bars: Bars) 
 
 
 def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, Any]:
-    settings = TrainConfig(seed=config.seed, device=config.device)  # its defaults are the paper's
+    learner = ReplayOptions(iterations=config.iterations)
+    settings = TrainConfig(seed=config.seed, device=config.device, learner=learner)  # its defaults are the paper's
     settings.algorithm.name = algorithm
     settings.play_network.name = network
     settings.discard_network.name = "mlp" if network == "mlp" else "cnn"
-    settings.learner.iterations = config.iterations
     settings.pretraining.enabled = False
     settings.evaluation.every = 0
     times: list[tuple[float, float, float]] = []
@@ -163,11 +164,11 @@ def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, A
     def note(done: int, figures: Mapping[str, float]) -> None:
         nonlocal cpu
         spent, cpu = time.process_time() - cpu, time.process_time()
-        if done >= settings.learner.epochs_kept:
+        if done >= learner.epochs_kept:
             times.append((figures["speed/playing_seconds"], figures["speed/learning_seconds"], spent))
 
     with tempfile.TemporaryDirectory() as folder:
-        train(settings, Path(folder), _no_match, progress=note)
+        train(cast(Settings, settings), Path(folder), _no_match, progress=note)
     playing, learning, spent = (statistics.median(part) for part in zip(*times, strict=True))
     published = PUBLISHED_SECONDS.get((network, algorithm))
     return {

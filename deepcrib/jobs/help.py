@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Collection, Iterator
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -17,8 +18,10 @@ from deepcrib import runs
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.console import console
 from deepcrib.jobs.schema import choices, register_schema
+from deepcrib.jobs.variants import unread, variants_of
 
 _HIDDEN_GROUPS = ("hydra",)
+_LONG = 80  # characters of a list, from which on only its beginning is shown
 
 
 def print_overview() -> None:
@@ -27,8 +30,9 @@ def print_overview() -> None:
     out.print("[bold]deepcrib <job> \\[task] \\[name=value ...][/]   deep-RL agents for cribbage\n")
     jobs = Table.grid(padding=(0, 3))
     for job in JOBS.values():
-        tasks = f" \\[{' | '.join(job.tasks)}]" if job.tasks else ""
-        jobs.add_row(f"  [cyan]{job.name}[/]{tasks}", job.summary)
+        jobs.add_row(f"  [cyan]{job.name}[/]", job.summary)
+        if job.tasks:
+            jobs.add_row("", f"tasks: {', '.join(job.tasks)}")
     out.print(jobs)
     out.print("\nExamples")
     for job in JOBS.values():
@@ -50,15 +54,25 @@ def print_job(job: Job) -> None:
         out.print("\n[bold]Groups[/]  (name=choice: one file of conf/ each)")
         out.print(_grid(groups))
     out.print("\n[bold]Options[/]  (name=value, with defaults)")
-    out.print(_grid(list(_option_rows(schema, config, ""))))
+    out.print(_grid(list(_option_rows(schema, config, "", variants_of(schema)))))
+    for group, variants in variants_of(schema).items():
+        for choice, kind in variants.classes.items():
+            chosen = default_config(job, f"{group}={choice}")[group]
+            out.print(f"\n[bold]Options with {group}={choice}[/]{_unread_note(schema, group, choice)}")
+            out.print(_grid(list(_option_rows(kind, chosen, f"{group}.", ("name",)))))
     out.print("\n[bold]Runs[/]")
     out.print(_grid(_run_rows()))
 
 
-def default_config(job: Job) -> DictConfig:
-    """The job's config as composed without overrides."""
+def default_config(job: Job, *overrides: str) -> DictConfig:
+    """The job's config as composed without any overrides but these."""
     with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
-        return compose(job.name)
+        return compose(job.name, overrides=list(overrides))
+
+
+def _unread_note(schema: type, group: str, choice: str) -> str:
+    others = ", ".join(unread(schema, group, choice))
+    return f"  (it does not read {others})" if others else ""
 
 
 def _group_rows(config: DictConfig) -> Iterator[tuple[str, str]]:
@@ -68,11 +82,14 @@ def _group_rows(config: DictConfig) -> Iterator[tuple[str, str]]:
             yield folder.name, ", ".join(choices(folder.name, [runs.conf_folder()]))
 
 
-def _option_rows(schema: type, config: DictConfig, prefix: str) -> Iterator[tuple[str, str]]:
+def _option_rows(
+    schema: type, config: DictConfig, prefix: str, leave_out: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
     comments = field_comments(schema)
-    for name in config:
-        key = str(name)
-        value = config._get_node(name)
+    for key in map(str, config):
+        if key in leave_out:
+            continue
+        value = config._get_node(key)
         nested = OmegaConf.get_type(config, key) if isinstance(value, DictConfig) else None
         if isinstance(nested, type) and is_dataclass(nested):
             yield from _option_rows(nested, config[key], f"{prefix}{key}.")
@@ -94,7 +111,8 @@ def _shown(config: DictConfig, key: str) -> str:
         return "null"
     if isinstance(value, bool):
         return str(value).lower()
-    return str(OmegaConf.to_container(value) if OmegaConf.is_config(value) else value).replace("'", "")
+    text = str(OmegaConf.to_container(value) if OmegaConf.is_config(value) else value).replace("'", "")
+    return text if len(text) <= _LONG else textwrap.shorten(text, _LONG // 2, placeholder=" ...]")
 
 
 def _run_rows() -> list[tuple[str, str]]:

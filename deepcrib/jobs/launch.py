@@ -22,8 +22,9 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.jobs import JOBS, Job, Run
 from deepcrib.jobs.console import console, error_line
 from deepcrib.jobs.options import check_values
-from deepcrib.jobs.resume import Resume, plan_resume, saved_config, split_resume
+from deepcrib.jobs.resume import Resume, plan_resume, split_resume
 from deepcrib.jobs.schema import check_keys, check_no_extras, parse, problem_line, register_schema
+from deepcrib.jobs.variants import check_variants
 
 WRONG_CALL, FAILED = 2, 1  # exit codes
 TRACEBACK = "DEEPCRIB_TRACEBACK"
@@ -120,9 +121,10 @@ def execute(job: Job, composed: DictConfig, folder: runs.RunFolder, resume: Resu
     """Check the options, run the job, save and print what came out."""
     module = job.module()
     schema = register_schema(job)
-    config = saved_config(resume, schema) if resume else composed
+    config = resume.config if resume else composed
     check_no_extras(config, schema)
     options = OmegaConf.to_object(config)
+    check_variants(options, parse(resume.words if resume else HydraConfig.get().overrides.task))
     check_values(options)
     text = _config_text(config)
     start = (lambda: folder.resume(text)) if resume else (lambda: folder.start(text))
@@ -147,7 +149,9 @@ def _prepare(job: Job, call: Call, schema: type) -> tuple[Task, list[str]]:
     if call.multirun:
         raise OptionError(f"resume={path}: one run at a time can be resumed, without -m")
     resume = plan_resume(path, overrides, schema, folders)
-    return Task(job.name, resume), [*flags, *overrides, f"hydra.run.dir={_quoted(str(resume.folder))}"]
+    if call.flags:
+        raise OptionError(f"resume={path}: a resumed run's options are in {resume.folder / runs.CONFIG}, without --cfg")
+    return Task(job.name, resume), [*flags, f"hydra.run.dir={_quoted(str(resume.folder))}"]
 
 
 def _config_text(config: DictConfig) -> str:

@@ -13,15 +13,17 @@ from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
 from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.statistics.strategies import STRATEGIES
 from deepcrib.training.options import (
     ALGORITHMS,
     DISCARD_REWARDS,
     AlgorithmOptions,
     EvaluationOptions,
-    LearnerOptions,
     PretrainingOptions,
+    ReplayOptions,
     RewardOptions,
     StateOptions,
+    WeightedOptions,
 )
 from deepcrib.training.rewards import PLAY_REWARDS
 
@@ -77,6 +79,16 @@ def each(check: Check, least: int = 0) -> Check:
     return check_list
 
 
+def distinct(check: Check) -> Check:
+    """A list that `check` accepts, without anything twice."""
+    return lambda values: check(values) or (None if len(set(values)) == len(values) else "expected nothing twice")
+
+
+def anything(value: Any) -> None:
+    """Whatever it is."""
+    return None
+
+
 def seed_value(value: int) -> str | None:
     """What NumPy and PyTorch both take as a seed."""
     return None if 0 <= value < 2**63 else "expected a whole number from 0 to 2^63 - 1"
@@ -101,8 +113,7 @@ CHECKS: dict[type, dict[str, Check]] = {
     AlgorithmOptions: {"name": one_of(ALGORITHMS)},
     RewardOptions: {"play": one_of(PLAY_REWARDS), "discard": one_of(DISCARD_REWARDS)},
     StateOptions: {"play": one_of(PLAY_ENCODERS), "discard": one_of(DISCARD_ENCODERS)},
-    LearnerOptions: {
-        "name": one_of(("replay",)),
+    ReplayOptions: {
         "iterations": at_least(1),
         "unit": one_of(("games", "hands")),
         "episodes": at_least(1),
@@ -117,6 +128,29 @@ CHECKS: dict[type, dict[str, Check]] = {
         "play_lr": positive,
         "lr_decay": share,
         "lr_schedule": one_of(("exponential", "linear")),
+        "checkpoint_every": at_least(1),
+    },
+    WeightedOptions: {
+        "games": at_least(1),
+        "strategies": distinct(each(one_of(STRATEGIES), least=1)),
+        "opponents": each(anything, least=1),
+        "switch_every": at_least(1),
+        "scaling": positive,
+        "decay": between(0, 1),
+        "update": one_of(("linear", "exponential")),
+        "floor": share,
+        "punishment": at_least(0),
+        "cap": optional(share),
+        "responsible_margin": between(0, 1),
+        "exploration": one_of(("constant", "variance")),
+        "epsilon": between(0, 1),
+        "explore_by": one_of(("uniform", "preference")),
+        "neighbours": one_of(("none", "average", "sum")),
+        "neighbour_share": between(0, 1),
+        "start_spread": between(0, 120),
+        "records": one_of(("exact", "sampled")),
+        "record_hands": at_least(1),
+        "play": one_of(("greedy", "weighted")),
         "checkpoint_every": at_least(1),
     },
     PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},
@@ -144,6 +178,7 @@ COMMON_CHECKS: dict[str, Check] = {
     "seed": seed_value,
     "threads": at_least(1),
     "games": at_least(1),
+    "matches": at_least(1),
     "device": torch_device,
 }
 """Of the options at the top of every job's config."""
@@ -156,7 +191,7 @@ def check_values(config: Any) -> None:
         if problem:
             raise OptionError(f"{path}={value}: {problem}")
     learner = getattr(config, "learner", None)
-    if isinstance(learner, LearnerOptions) and (learner.buffer_size is None) != (learner.replacement is None):
+    if isinstance(learner, ReplayOptions) and (learner.buffer_size is None) != (learner.replacement is None):
         raise OptionError(
             f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}: "
             "expected both, or neither"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Any
 
-from hydra.core.override_parser.types import OverrideType
+from hydra.core.override_parser.types import Override, OverrideType
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import OmegaConfBaseException, ValidationError
 
 from deepcrib.errors import OptionError, RunError
-from deepcrib.jobs.schema import is_group, leaf_type, parse
+from deepcrib.jobs.schema import is_group, leaf_type, parse, wrong_value
+from deepcrib.jobs.variants import as_saved, present_classes
 from deepcrib.runs import CONFIG
 
 _PREFIX = "resume="
@@ -20,10 +20,11 @@ _PREFIX = "resume="
 
 @dataclass
 class Resume:
-    """A run to be continued: its folder, and the values that this call changes, `(key, value)`."""
+    """A run to be continued: its folder, its options as this call changes them, and the words of the call."""
 
     folder: Path
-    changes: list[tuple[str, Any]]
+    config: DictConfig
+    words: list[str]
 
 
 def split_resume(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -46,31 +47,36 @@ def plan_resume(path: str, overrides: Sequence[str], schema: type, groups: Seque
     folder = Path(path).expanduser().absolute()
     if not (folder / CONFIG).is_file():
         raise RunError(f"resume={path}: expected the folder of an earlier run, which holds {CONFIG}")
-    changes = []
+    config = _saved_config(folder / CONFIG, schema)
+    present = present_classes(config, schema)
     for override in parse(overrides):
         key, word = override.key_or_group, override.input_line
         if key == "hydra.run.dir":
             raise OptionError(f"{word}: a resumed run goes on in its own folder; leave this out")
-        if is_group(key, groups) or "/" in key or key.split(".")[0] == "hydra":
-            raise OptionError(f"{word}: with resume only plain values can change (learner.iterations=800)")
+        plain = not (is_group(key, groups) or "/" in key or key.split(".")[0] == "hydra")
+        if not plain or is_dataclass(leaf_type(schema, key, present)):
+            raise OptionError(f"{word}: with resume only plain values can change (evaluation.games=2000)")
         if override.type != OverrideType.CHANGE or override.is_sweep_override():
             raise OptionError(f"{word}: with resume write name=value, one value each")
-        if is_dataclass(leaf_type(schema, key)):
-            raise OptionError(f"{word}: with resume only plain values can change (learner.iterations=800)")
-        changes.append((key, override.value()))
-    return Resume(folder, changes)
+        _change(config, override, schema)
+    config.resume = str(folder)
+    return Resume(folder, config, list(overrides))
 
 
-def saved_config(resume: Resume, schema: type) -> DictConfig:
-    """The options that the run was started with, changed as this call says."""
-    path = resume.folder / CONFIG
+def _saved_config(path: Path, schema: type) -> DictConfig:
+    """The options that the run was started with."""
     try:
-        config = OmegaConf.merge(OmegaConf.structured(schema), OmegaConf.load(path))
+        saved = OmegaConf.load(path)
+        config = OmegaConf.merge(as_saved(schema, saved), saved)
     except (OmegaConfBaseException, OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error
     assert isinstance(config, DictConfig)
-    for key, value in resume.changes:
-        OmegaConf.update(config, key, value)
-    config.resume = str(resume.folder)
     return config
+
+
+def _change(config: DictConfig, override: Override, schema: type) -> None:
+    try:
+        OmegaConf.update(config, override.key_or_group, override.value())
+    except ValidationError as error:
+        raise OptionError(wrong_value(override.input_line or "", error, schema)) from error

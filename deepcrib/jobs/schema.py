@@ -6,7 +6,7 @@ import errno
 import re
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,10 +17,17 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException, ValidationError
+from omegaconf.errors import (
+    ConfigAttributeError,
+    ConfigKeyError,
+    MissingMandatoryValue,
+    OmegaConfBaseException,
+    ValidationError,
+)
 
 from deepcrib.errors import OptionError, UserError
 from deepcrib.jobs import Job
+from deepcrib.jobs.variants import SCHEMA_SUFFIX, Variants, present_classes, register_variants, variants_of
 
 _EXPECTED = {int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"}
 _SEARCH_PATH = "Config search path"
@@ -29,6 +36,7 @@ _NO_CHOICE = (
     rf"Available options in '[^']+':(.*?)(?:{_SEARCH_PATH}|$)"
 )
 _BAD_OVERRIDE = r"Error merging override (.+)"
+_BAD_FILE = r"In '([^']+)': \w+ raised while composing config"
 _FOLDER_ERRORS = {
     errno.EACCES,
     errno.EPERM,
@@ -45,7 +53,8 @@ _FOLDER_ERRORS = {
 def register_schema(job: Job) -> type:
     """Import a job and store its `Config` as `<job>_schema`, which its YAML names first in its defaults."""
     schema: type = job.module().Config
-    ConfigStore.instance().store(name=f"{job.name}_schema", node=schema)
+    ConfigStore.instance().store(name=f"{job.name}{SCHEMA_SUFFIX}", node=schema)
+    register_variants(schema)
     return schema
 
 
@@ -89,32 +98,49 @@ def _check_choice(override: Override, folders: Sequence[Path]) -> None:
     raise OptionError(f"{override.input_line}: expected one of {names}")
 
 
-def leaf_type(schema: type, key: str) -> Any:
-    """The type of the option that a dotted key names; an OptionError where there is none such."""
-    present: Any = schema
+def leaf_type(schema: type, key: str, present: Mapping[str, type] | None = None) -> Any:
+    """The type of the option that a dotted key names; an OptionError where there is none such.
+
+    present: the class in each field that may hold several. Without it any of them may be there, and an option that
+    none has gives Any: it is refused, and what there is instead is listed, once one of them is in place.
+    """
+    kinds: list[Any] = [schema]
+    variants: Variants | None = None
     walked: list[str] = []
     for part in key.split("."):
-        if not is_dataclass(present):
-            if _is_free(present):
+        holders: list[Any] = [kind for kind in kinds if is_dataclass(kind)]
+        if not holders:
+            if _is_free(kinds[0]):
                 return Any
             parent = ".".join(walked)
-            raise OptionError(f"unknown option {key}: {parent} is a single value, {describe(present)}")
-        hints = typing.get_type_hints(present)
-        if part not in hints:
-            raise OptionError(_unknown(key, len(walked), list(hints)))
+            raise OptionError(f"unknown option {key}: {parent} is a single value, {describe(kinds[0])}")
+        holder = next((kind for kind in holders if part in typing.get_type_hints(kind)), None)
+        if holder is None:
+            if len(holders) > 1:
+                return Any
+            raise OptionError(_unknown(key, len(walked), holders[0], variants))
         walked.append(part)
-        present = hints[part]
-    return present
+        variants = variants_of(holder).get(part)
+        kinds = [typing.get_type_hints(holder)[part]]
+        if variants:
+            kinds = [present[part]] if present and part in present else list(variants.classes.values())
+    return kinds[0]
 
 
-def check_no_extras(config: DictConfig, schema: type, prefix: str = "") -> None:
+def check_no_extras(config: DictConfig, schema: type) -> None:
     """Refuse a composed config that holds an option unknown to its schema (as `+learner.lrr=1` makes one)."""
-    hints = typing.get_type_hints(schema)
+    present = present_classes(config, schema)
+    for key in _keys(config):
+        leaf_type(schema, key, present)
+
+
+def _keys(config: DictConfig, prefix: str = "") -> Iterator[str]:
+    """The dotted key of every option, and of everything within an option that is a mapping."""
     for name in map(str, config):
-        if name not in hints:
-            raise OptionError(_unknown(f"{prefix}{name}", prefix.count("."), list(hints)))
-        if is_dataclass(hints[name]) and isinstance(config._get_node(name), DictConfig):
-            check_no_extras(config[name], hints[name], f"{prefix}{name}.")
+        node = config._get_node(name)
+        yield f"{prefix}{name}"
+        if isinstance(node, DictConfig) and not node._is_none() and not node._is_missing():
+            yield from _keys(node, f"{prefix}{name}.")
 
 
 def describe(kind: Any) -> str:
@@ -141,19 +167,48 @@ def _hydra_line(error: BaseException, schema: type) -> str:
         quoted = "='".join(error.override.split("=", 1)) + "'"
         return f'{error.override}: cannot be read ({_first_line(error)}); quote special characters: "{quoted}"'
     if isinstance(error, MissingConfigException) and (choice := re.match(_NO_CHOICE, str(error), re.DOTALL)):
-        return f"{choice[1]}={choice[2]}: expected one of {', '.join(choice[3].split())}"
+        names = [name for name in choice[3].split() if not name.endswith(SCHEMA_SUFFIX)]
+        return f"{choice[1]}={choice[2]}: expected one of {', '.join(names)}"
+    if ambiguous := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']*)'", str(error)):
+        return f"{ambiguous[1]}: several values need -m; a list is written [a,b], a comma in text 'a,b'"
     omega = next((e for e in chain if isinstance(e, OmegaConfBaseException) and e.full_key), None)
     if isinstance(omega or error, MissingMandatoryValue):
         key = str(omega.full_key) if omega else ""
         return f"option {key} is missing: expected {key}=VALUE"
+    file = re.match(_BAD_FILE, str(error))
+    place = f"{file[1]}: " if file else ""
     if isinstance(omega, ValidationError):
         overrides = [found[1] for cause in chain if (found := re.search(_BAD_OVERRIDE, str(cause)))]
-        key = str(omega.full_key)
-        return f"{overrides[0] if overrides else key}: expected {_expected(schema, key)} ({_first_line(omega)})"
-    if ambiguous := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']*)'", str(error)):
-        return f"{ambiguous[1]}: several values need -m; a list is written [a,b], a comma in text 'a,b'"
+        return place + wrong_value(overrides[0] if overrides else str(omega.full_key), omega, schema)
+    if isinstance(omega, ConfigAttributeError | ConfigKeyError) and (unknown := _unknown_key(omega, schema)):
+        return place + unknown
     place = f"{omega.full_key}: " if omega else ""
     return place + _joined(chain)
+
+
+def wrong_value(subject: str, error: ValidationError, schema: type) -> str:
+    """About a value of the wrong type, in `subject`, an override or a key."""
+    try:
+        expected = describe(leaf_type(schema, str(error.full_key).split("[")[0], _class_at(error, schema)))
+    except OptionError:
+        expected = "another value"
+    return f"{subject}: expected {expected} ({_first_line(error)})"
+
+
+def _unknown_key(error: OmegaConfBaseException, schema: type) -> str | None:
+    """About a key that OmegaConf found no place for; None where it would have one."""
+    try:
+        leaf_type(schema, str(error.full_key), _class_at(error, schema))
+    except OptionError as refusal:
+        return str(refusal)
+    return None
+
+
+def _class_at(error: OmegaConfBaseException, schema: type) -> dict[str, type]:
+    """The class that stood in a field of several classes when an error occurred there."""
+    group = str(error.full_key).split(".")[0]
+    variants, kind = variants_of(schema).get(group), error.object_type
+    return {group: kind} if variants and kind is not None and variants.fits(kind) else {}
 
 
 def _joined(chain: Sequence[BaseException]) -> str:
@@ -167,24 +222,27 @@ def _joined(chain: Sequence[BaseException]) -> str:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what led to it; Hydra's about a file names its cause only as the error that it was handling."""
     while error is not None:
         yield error
-        error = error.__cause__
+        error = error.__cause__ or (error.__context__ if re.match(_BAD_FILE, str(error)) else None)
 
 
-def _expected(schema: type, key: str) -> str:
-    try:
-        return describe(leaf_type(schema, key.split("[")[0]))
-    except OptionError:
-        return "another value"
-
-
-def _unknown(key: str, place: int, known: list[str]) -> str:
-    """About a key whose part number `place` is none of the `known` ones."""
+def _unknown(key: str, place: int, holder: type, variants: Variants | None) -> str:
+    """About a key whose part number `place` is no option of the class `holder`, one of `variants` if there are any."""
     parts = key.split(".")
+    known = list(typing.get_type_hints(holder))
+    listed = f"expected one of {', '.join(known)}"
+    if variants:
+        group, choice = ".".join(parts[:place]), variants.choice(holder)
+        if choice is None:
+            return f"{key}: {variants.expected()}"
+        others = [f"{group}={name}" for name in variants.with_option(parts[place])]
+        if others:
+            return f"{key} is an option of {' and '.join(others)}, not of {group}={choice}: {listed}"
     close = get_close_matches(parts[place], known, n=1)
     hint = f"did you mean {'.'.join([*parts[:place], close[0], *parts[place + 1 :]])}? " if close else ""
-    return f"unknown option {key}: {hint}expected one of {', '.join(known)}"
+    return f"unknown option {key}: {hint}{listed}"
 
 
 def _is_free(kind: Any) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.statistics.strategies import THESIS_STRATEGIES
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 DISCARD_REWARDS = ("own", "difference")
@@ -50,7 +51,14 @@ class StateOptions:
 
 @dataclass
 class LearnerOptions:
-    """Group `learner`: the replay iteration (section 3.2)."""
+    """Group `learner`: what learns, and how. Each learner's options are a class of their own below."""
+
+    name: str = "replay"
+
+
+@dataclass
+class ReplayOptions(LearnerOptions):
+    """`learner=replay`: the replay iteration (section 3.2)."""
 
     name: str = "replay"
     iterations: int = 500
@@ -70,6 +78,43 @@ class LearnerOptions:
     lr_schedule: str = "exponential"  # or `linear`: down to 0 at the last iteration (lr_decay unused)
     discard_agent: Any = None  # agent spec: discards are its, only the play is learned
     checkpoint_every: int = 10  # iterations between two saved training states
+
+
+@dataclass
+class WeightedOptions(LearnerOptions):
+    """`learner=weighted`: weighted strategies by score location (Lang 2018, chapter 3).
+
+    Initial weights are named by `random`, a strategy (pure: all its weight on one), `semi_pure_` and a strategy (70%
+    on one), or the path of a weighted checkpoint. Defaults are those of the experiments of section 4.2; a comment says
+    where the thesis leaves a value open.
+    """
+
+    name: str = "weighted"
+    games: int = 1_000_000
+    strategies: list[str] = field(default_factory=lambda: list(THESIS_STRATEGIES))
+    initial: str = "random"
+    opponents: list[str] = field(default_factory=lambda: ["random"])  # initial weights of each of the pool
+    opponents_learn: bool = True
+    switch_every: int = 1000  # games against one of the pool before the next one's turn (open in the thesis)
+    scaling: float = 2.0  # s
+    decay: float = 0.1  # d
+    update: str = "linear"  # factor max(floor, 1 + c/100), or `exponential`: exp(c/100)
+    floor: float = 0.01  # smallest factor of a linear update (open in the thesis)
+    punishment: float = 1.0  # times the adjustment after a lost game
+    cap: float | None = None  # r, the most a weight may be before it is normalised again
+    responsible_margin: float = 0.0  # strategies within it of the highest value of the choice answer for it
+    exploration: str = "constant"  # chance epsilon, or `variance`: epsilon - Var(w)
+    epsilon: float = 0.3  # k of round 1, e afterwards
+    explore_by: str = "uniform"  # or `preference`: p as the distribution
+    neighbours: str = "none"  # `average` of the up to 8 around a score, or `sum` with the score's own (draft)
+    neighbour_share: float = 0.5  # Y (open in the thesis)
+    exploring_starts: bool = True
+    start_spread: int = 60  # points apart, at most
+    records: str = "exact"  # pegging records, or `sampled`: record_hands random hands
+    record_hands: int = 100_000
+    update_records: bool = False  # add every hand's play
+    play: str = "greedy"  # or `weighted`: offensive and defensive strategies, learned likewise (section 5.1)
+    checkpoint_every: int = 100_000  # games
 
 
 @dataclass
@@ -101,7 +146,7 @@ class Settings(Protocol):
 
     seed: int
     device: str
-    learner: LearnerOptions
+    learner: ReplayOptions
     algorithm: AlgorithmOptions
     reward: RewardOptions
     state: StateOptions

@@ -25,7 +25,7 @@ from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, 
 from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
-from deepcrib.training.options import LearnerOptions, Settings
+from deepcrib.training.options import ReplayOptions, Settings
 from deepcrib.training.pretraining import PretrainingResult, pretrain
 from deepcrib.workers import run_pieces
 
@@ -98,7 +98,7 @@ class LearnerState:
         self.iteration, self.hands, self.seconds = state["iteration"], state["hands"], state["seconds"]
 
 
-def schedule(options: LearnerOptions, iteration: int) -> tuple[float, float, float]:
+def schedule(options: ReplayOptions, iteration: int) -> tuple[float, float, float]:
     """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
     linear = options.lr_schedule == "linear"
     factor = 1 - iteration / options.iterations if linear else options.lr_decay**iteration

@@ -1,0 +1,30 @@
+"""Choices as bit masks: what agents do that are indifferent between several."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from deepcrib.kernels import jit
+from deepcrib.policies import count_choices, pick
+
+
+def uniform_over(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float64]:
+    """Probabilities [N, num_choices], uniform over the bits of each mask [N]."""
+    chosen = (masks[:, None] >> np.arange(num_choices)) & 1
+    return chosen / chosen.sum(axis=1, keepdims=True)
+
+
+def pick_rows(masks: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
+    """A choice [N] out of each mask [N], uniformly, by the decisions' keys [N]."""
+    choices = np.empty(len(masks), dtype=np.int8)
+    _pick_parallel(masks, keys, choices)
+    return choices
+
+
+@jit(parallel=True)
+def _pick_parallel(masks: np.ndarray, keys: np.ndarray, choices: np.ndarray) -> None:
+    for r in prange(len(masks)):
+        # An agent that may not act at all gets an action that the engine refuses.
+        choices[r] = pick(masks[r], keys[r]) if count_choices(masks[r]) else -1

@@ -1,0 +1,295 @@
+"""The weighted agent of Lang 2018 (chapter 3): strategies weighted by the score decide the discard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import AgentError
+from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.cards import rank_of
+from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.errors import OptionError
+from deepcrib.kernels import jit
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import MAX_SERIES
+from deepcrib.randomness import NETWORKS, derive
+from deepcrib.rules import HAND_SIZE
+from deepcrib.statistics.cribs import NUM_DISCARDS
+from deepcrib.statistics.discards import discard_statistics
+from deepcrib.statistics.pegging import exact_records
+from deepcrib.statistics.play_strategies import (
+    PLAY_STRATEGIES,
+    choose_play,
+    count_unseen,
+    fill_play_matrix,
+    new_unseen,
+)
+from deepcrib.statistics.ranks import NUM_RANK_SETS_4
+from deepcrib.statistics.strategies import (
+    NUM_VALUES,
+    SCORES,
+    STRATEGIES,
+    THESIS_STRATEGIES,
+    best_choices,
+    fill_matrix,
+    fill_preference,
+    fill_values,
+    fill_weights,
+    strategy_codes,
+)
+
+RANDOM, SEMI_PURE = "random", "semi_pure_"
+SEMI_PURE_SHARE = 0.7
+NEIGHBOURS = ("none", "average", "sum")
+WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
+"""Agents by name: random weights, each pure strategy, each semi-pure one."""
+_PEGGING = frozenset(name for name in STRATEGIES if name.startswith("pegging"))
+Weights = NDArray[np.float64]
+"""[121 own score, 121 opponent's score, 2 (1: dealer), m strategies], the m adding up to 1."""
+
+
+@dataclass
+class WeightedAgent:
+    """Discards for the highest preference p = wS, w the weights at the score, ties uniform; plays as greedy does.
+
+    weights: [121, 121, 2, m]. pegging: [1820, 2, 3], the summary of pegging records that its strategies go by.
+    play_weights: [121, 121, 2, 2], of `PLAY_STRATEGIES`, or None for greedy play. neighbours, share: how the weights
+    around a score count (`strategies.fill_weights`). For two players.
+    """
+
+    name: str
+    weights: Weights
+    strategies: tuple[str, ...]
+    pegging: NDArray[np.float64]
+    play_weights: Weights | None = None
+    neighbours: str = "none"
+    share: float = 0.5
+    metadata: dict[str, Any] = field(default_factory=dict)
+    num_players = frozenset({2})
+
+    def __post_init__(self) -> None:
+        self.codes = strategy_codes(self.strategies)
+        self.weights = checked_weights(self.weights, len(self.strategies))
+        if self.play_weights is not None:
+            self.play_weights = checked_weights(self.play_weights, len(PLAY_STRATEGIES), "play weights")
+        if self.pegging.shape != (NUM_RANK_SETS_4, 2, 3):
+            raise AgentError(f"pegging records have the shape {self.pegging.shape}, expected (1820, 2, 3)")
+        self._greedy = ScriptedAgent("greedy")
+
+    def preferences(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """p [N, 15]: how much the strategies, weighted, like each discard, 0 to 1."""
+        scores, seats = observation.scores, observation.seat
+        rows = np.arange(len(observation))
+        preferences = np.empty((len(observation), NUM_DISCARDS))
+        _fill_preferences(
+            observation.hand,
+            discard_statistics(observation.hand),
+            scores[rows, seats],
+            scores[rows, 1 - seats],
+            observation.is_dealer.astype(np.int8),
+            self.codes,
+            self.pegging,
+            self.weights,
+            NEIGHBOURS.index(self.neighbours),
+            self.share,
+            preferences,
+        )
+        return preferences
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(self._masks(observation), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: uniform over the discards with the highest preference."""
+        return uniform_over(self._masks(observation), NUM_DISCARDS)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        if self.play_weights is None:
+            return self._greedy.play(observation)
+        o, rows = observation, np.arange(len(observation))
+        slots = np.empty(len(o), dtype=np.int8)
+        own, other = o.scores[rows, o.seat], o.scores[rows, 1 - o.seat]
+        cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
+        _choose_plays(o.hand, o.discards, o.starter, o.history, o.series_start, o.count, cells, slots)
+        return slots
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: all on the card that is played."""
+        if self.play_weights is None:
+            return self._greedy.play_probabilities(observation)
+        return np.eye(HAND_SIZE)[self.play(observation)]
+
+    def save(self, path: Path | str) -> None:
+        """Write the agent as a checkpoint. Raises CheckpointError."""
+        arrays = {"weights": self.weights, "pegging": self.pegging}
+        if self.play_weights is not None:
+            arrays["play_weights"] = self.play_weights
+        own = {"strategies": list(self.strategies), "neighbours": self.neighbours, "share": self.share}
+        save_arrays(path, WEIGHTED_FORMAT, arrays, {**self.metadata, **own})
+
+    def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
+        masks = np.empty(len(observation), dtype=np.int64)
+        _best_rows(self.preferences(observation), masks)
+        return masks
+
+
+def load_weighted(path: Path | str) -> WeightedAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
+    arrays, metadata = load_arrays(path, WEIGHTED_FORMAT)
+    try:
+        return WeightedAgent(
+            str(path),
+            arrays["weights"],
+            tuple(metadata["strategies"]),
+            arrays["pegging"],
+            arrays.get("play_weights"),
+            metadata["neighbours"],
+            float(metadata["share"]),
+            metadata,
+        )
+    except KeyError as error:
+        raise CheckpointError(f"{path} lacks {error}: not a checkpoint of weighted strategies") from error
+    except (AgentError, OptionError) as error:
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
+    """One of WEIGHTED_NAMES. Pure strategies stand alone, the others among the thesis's eight."""
+    if name in STRATEGIES:
+        strategies: tuple[str, ...] = (name,)
+    else:
+        wanted = name.removeprefix(SEMI_PURE)
+        strategies = THESIS_STRATEGIES if wanted in (*THESIS_STRATEGIES, "random_weights") else STRATEGIES
+    initial = RANDOM if name == "random_weights" else name
+    return WeightedAgent(name, initial_weights(initial, strategies, seed), strategies, pegging_summary(strategies))
+
+
+def pegging_summary(strategies: Sequence[str]) -> NDArray[np.float64]:
+    """The exact pegging records' summary, or zeros where no strategy reads it."""
+    if _PEGGING.isdisjoint(strategies):
+        return np.zeros((NUM_RANK_SETS_4, 2, 3))
+    return exact_records().summary()
+
+
+def initial_weights(initial: str, strategies: Sequence[str], seed: int, index: int = 0) -> Weights:
+    """Weights before training: `random`, a strategy's name (pure), `semi_pure_` and one (70%), or a checkpoint's path.
+
+    Random weights are uniform numbers, normalised, and differ by seed and index (a member of a pool). Raises
+    OptionError, or CheckpointError where the path holds no weights of these strategies.
+    """
+    shape = (SCORES, SCORES, 2, len(strategies))
+    if initial == RANDOM:
+        weights = np.random.default_rng(derive(seed, NETWORKS, index)).random(shape)
+        return weights / weights.sum(axis=3, keepdims=True)
+    name = initial.removeprefix(SEMI_PURE)
+    if name in strategies:
+        share = SEMI_PURE_SHARE if initial.startswith(SEMI_PURE) and len(strategies) > 1 else 1.0
+        weights = np.full(shape, (1 - share) / max(len(strategies) - 1, 1))
+        weights[..., list(strategies).index(name)] = share
+        return weights
+    if name in STRATEGIES:
+        raise OptionError(f"initial={initial}: {name} is none of the strategies {', '.join(strategies)}")
+    if not Path(initial).exists():
+        raise OptionError(f"initial={initial}: expected random, STRATEGY, {SEMI_PURE}STRATEGY or a checkpoint's path")
+    agent = load_weighted(initial)
+    if agent.strategies != tuple(strategies):
+        raise CheckpointError(f"{initial} weighs {', '.join(agent.strategies)}; expected {', '.join(strategies)}")
+    return agent.weights
+
+
+def checked_weights(weights: NDArray, strategies: int, what: str = "weights") -> Weights:
+    """Weights as float64. AgentError on a wrong shape, negative or unnormalised ones."""
+    expected = (SCORES, SCORES, 2, strategies)
+    if weights.shape != expected:
+        raise AgentError(f"{what} have the shape {weights.shape}, expected {expected}")
+    checked = np.ascontiguousarray(weights, dtype=np.float64)
+    sums = checked.sum(axis=3)
+    if not (checked >= 0).all() or not np.allclose(sums, 1, atol=1e-4):
+        place = np.unravel_index(np.argmax(np.where(np.isfinite(sums), np.abs(sums - 1), np.inf)), sums.shape)
+        at = ", ".join(str(int(i)) for i in place)
+        raise AgentError(f"{what} at ({at}) are {checked[place].tolist()}, expected numbers from 0 that add up to 1")
+    return checked
+
+
+def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
+    """The agent of a mapping with `initial` (see `initial_weights`), and optionally `seed` and `strategies`."""
+    strategies = tuple(spec.get("strategies") or THESIS_STRATEGIES)
+    strategy_codes(strategies)
+    initial = str(spec.get("initial", RANDOM))
+    weights = initial_weights(initial, strategies, int(spec.get("seed", 1)))
+    name = f"{initial} weights" if initial == RANDOM else initial
+    return WeightedAgent(name, weights, strategies, pegging_summary(strategies))
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+@jit(parallel=True)
+def _fill_preferences(
+    hands: np.ndarray,
+    statistics: np.ndarray,
+    own: np.ndarray,
+    other: np.ndarray,
+    roles: np.ndarray,
+    codes: np.ndarray,
+    pegging: np.ndarray,
+    weights: np.ndarray,
+    neighbours: int,
+    share: float,
+    preferences: np.ndarray,
+) -> None:
+    for r in prange(len(hands)):
+        values = np.empty((NUM_DISCARDS, NUM_VALUES))
+        matrix = np.empty((len(codes), NUM_DISCARDS))
+        blended = np.empty(len(codes))
+        fill_values(hands[r], roles[r], statistics[r], np.arange(NUM_DISCARDS), pegging, values)
+        fill_matrix(codes, values, matrix)
+        fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
+        fill_preference(blended, matrix, preferences[r])
+
+
+@jit(parallel=True)
+def _best_rows(preferences: np.ndarray, masks: np.ndarray) -> None:
+    for r in prange(len(preferences)):
+        masks[r] = best_choices(preferences[r])
+
+
+@jit(parallel=True)
+def _choose_plays(
+    hands: np.ndarray,
+    discards: np.ndarray,
+    starters: np.ndarray,
+    histories: np.ndarray,
+    starts: np.ndarray,
+    counts: np.ndarray,
+    cells: np.ndarray,
+    slots: np.ndarray,
+) -> None:
+    for r in prange(len(hands)):
+        unseen = new_unseen()
+        count_unseen(unseen, hands[r])
+        count_unseen(unseen, discards[r])
+        count_unseen(unseen, histories[r])
+        unseen[rank_of(starters[r])] -= 1
+        series = np.empty(MAX_SERIES, dtype=np.int8)
+        n = 0
+        for k in range(starts[r], histories.shape[1]):
+            if histories[r, k] < 0:
+                break
+            series[n] = rank_of(histories[r, k])
+            n += 1
+        matrix = np.empty((len(PLAY_STRATEGIES), HAND_SIZE))
+        preference = np.empty(HAND_SIZE)
+        fill_play_matrix(hands[r], series, n, counts[r], unseen, matrix)
+        fill_preference(cells[r], matrix, preference)
+        slots[r] = choose_play(hands[r], counts[r], preference, 0.0, 0)

@@ -1,0 +1,38 @@
+"""What the job hands every learner, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deepcrib.agents import Agent
+from deepcrib.evaluation.evaluate import Evaluation
+from deepcrib.jobs.console import Bars
+
+Match = Callable[[Agent, Any, int, int], Evaluation]
+"""(agent, opponent's spec, games, seed) -> figures, under the rules and on the device of the run."""
+
+
+@dataclass
+class Trained:
+    """A trained agent.
+
+    steps: what the steps of its TensorBoard events count, all of them: iterations, games.
+    account: what it took, for the title of the final table: `500 iterations, 100,000 hands, 75 s`.
+    """
+
+    agent: Agent
+    steps: int
+    account: str
+
+
+def training_bar(bars: Bars, total: int) -> Callable[[int, Mapping[str, float]], None]:
+    """A callback (steps done, figures by TensorBoard tag) that draws them, with the win rates of monitoring matches."""
+
+    def advance(done: int, figures: Mapping[str, float]) -> None:
+        rates = {tag.rpartition("/")[0]: 100 * rate for tag, rate in figures.items() if tag.endswith("/win_rate")}
+        text = ", ".join(f"{name} {rate:.1f}%" for name, rate in rates.items())
+        bars.show("training", done, total, f"({text})" if text else None)
+
+    return advance

@@ -1,0 +1,273 @@
+"""Games between weighted agents that learn after each: the compiled part of `weighted` (Lang 2018, chapter 3).
+
+Games follow one another, since the weights of a game depend on all games before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deepcrib.engine.batch import decision_key
+from deepcrib.engine.state import Game, deal, discard, play, show, start_play
+from deepcrib.kernels import jit
+from deepcrib.policies import GREEDY, pick, play_choices
+from deepcrib.randomness import START, below, hash_key
+from deepcrib.rules import HAND_SIZE
+from deepcrib.statistics.classes import find_class
+from deepcrib.statistics.pegging import add_record
+from deepcrib.statistics.play_strategies import choose_play, count_unseen, fill_play_matrix, new_unseen
+from deepcrib.statistics.ranks import rank_set_of_kept
+from deepcrib.statistics.strategies import (
+    SCORES,
+    choose,
+    fill_matrix,
+    fill_preference,
+    fill_values,
+    fill_weights,
+)
+from deepcrib.training.weighted_state import MAX_HANDS, PLAYERS, Memory, Method, Scratch, Tables
+
+SMALLEST_WEIGHT = 1e-30  # keeps a weight from becoming a denormal number, or 0, from which no factor brings it back
+
+Pool = Any
+"""The weights of all members, [K, 121, 121, 2, m]."""
+
+
+# --- choices ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _exploration(method: Method, weights: np.ndarray) -> float:
+    """Chance of exploring at a location of weights [m]: constant, or less where they differ (section 3.3).
+
+    The variance is the sample's (over m - 1): of a pure strategy of eight it is 1/8, which makes the 18% of the thesis
+    out of 0.3.
+    """
+    if not method.by_variance:
+        return method.epsilon
+    count = len(weights)
+    mean = weights.sum() / count
+    squares = 0.0
+    for i in range(count):
+        squares += (weights[i] - mean) ** 2
+    return method.epsilon - squares / max(count - 1, 1)
+
+
+@jit
+def _responsible(matrix: np.ndarray, choice: int, margin: float) -> int:
+    """Mask of the strategies that answer for a choice: their desirability of it is highest, or within a margin.
+
+    None does where no strategy likes the choice at all.
+    """
+    highest = 0.0
+    for i in range(len(matrix)):
+        highest = max(highest, matrix[i, choice])
+    mask = 0
+    for i in range(len(matrix)):
+        if matrix[i, choice] > 0 and matrix[i, choice] >= highest - margin:
+            mask |= 1 << i
+    return mask
+
+
+@jit
+def _choose_discard(
+    g: Game, seat: int, seed: int, weights: Pool, codes: np.ndarray, t: Tables, m: Method, s: Scratch
+) -> tuple[int, int]:
+    """A discard of one seat by weights [121, 121, 2, m], and the strategies that answer for it."""
+    role = 1 if seat == g.dealer else 0
+    own, other = g.scores[seat], g.scores[1 - seat]
+    hand = g.dealt[seat]
+    number = find_class(hand, t.keys, t.starts, s.actions)
+    fill_values(hand, role, t.rows[number], s.actions, t.summary, s.values)
+    fill_matrix(codes, s.values, s.matrix)
+    fill_weights(weights, own, other, role, m.neighbours, m.neighbour_share, s.blended)
+    fill_preference(s.blended, s.matrix, s.preference)
+    epsilon = _exploration(m, weights[own, other, role])
+    action = choose(s.preference, epsilon, m.by_preference, decision_key(g, seat, seed))
+    return action, _responsible(s.matrix, action, m.margin)
+
+
+@jit
+def _choose_play(g: Game, seat: int, seed: int, weights: Pool, m: Method, s: Scratch) -> tuple[int, int]:
+    """A card of one seat by play weights [121, 121, 2, 2], and the strategies that answer for it."""
+    role = 1 if seat == g.dealer else 0
+    unseen = new_unseen()
+    count_unseen(unseen, g.dealt[seat])
+    for k in range(g.num_played):
+        if g.history_seats[k] != seat:
+            unseen[g.history[k] >> 2] -= 1
+    unseen[g.starter >> 2] -= 1
+    fill_play_matrix(g.left[seat], g.series, g.num_played - g.series_start, g.count, unseen, s.play_matrix)
+    cell = weights[g.scores[seat], g.scores[1 - seat], role]
+    s.play_blended[:] = cell
+    fill_preference(s.play_blended, s.play_matrix, s.play_preference)
+    slot = choose_play(g.left[seat], g.count, s.play_preference, m.epsilon, decision_key(g, seat, seed))
+    return slot, _responsible(s.play_matrix, slot, m.margin)
+
+
+# --- one game -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def _start_game(g: Game, number: int, seed: int, m: Method) -> None:
+    """A game at 0-0, or at random scores at most `spread` apart; the first dealer by a coin."""
+    key = hash_key(seed, number, 0, -1, START)
+    g.game = number
+    g.hand_number = -1
+    g.finished = False
+    g.winner = -1
+    g.turn = -1
+    g.dealer = below(key, 0, PLAYERS)
+    g.scores[:] = 0
+    if not m.exploring_starts:
+        return
+    counter = 1
+    while True:
+        g.scores[0] = below(key, counter, SCORES)
+        g.scores[1] = below(key, counter + 1, SCORES)
+        counter += 2
+        if abs(g.scores[0] - g.scores[1]) <= m.spread:
+            return
+
+
+@jit
+def _discards(
+    g: Game,
+    players: np.ndarray,
+    seed: int,
+    pool: Pool,
+    codes: np.ndarray,
+    t: Tables,
+    m: Method,
+    memory: Memory,
+    s: Scratch,
+) -> None:
+    for seat in range(PLAYERS):
+        own, other = g.scores[seat], g.scores[1 - seat]
+        action, mask = _choose_discard(g, seat, seed, pool[players[seat]], codes, t, m, s)
+        discard(g, seat, action)
+        step = memory.counts[seat, 0]
+        if step < MAX_HANDS:
+            memory.places[seat, step, 0] = own
+            memory.places[seat, step, 1] = other
+            memory.places[seat, step, 2] = 1 if seat == g.dealer else 0
+            memory.masks[seat, step] = mask
+            memory.counts[seat, 0] = step + 1
+
+
+@jit
+def _plays(g: Game, players: np.ndarray, seed: int, pool: Pool, m: Method, memory: Memory, s: Scratch) -> None:
+    while g.turn >= 0:
+        seat = g.turn
+        if not m.weighted_play:
+            choices = play_choices(GREEDY, g.left[seat], g.series, g.num_played - g.series_start, g.count)
+            play(g, pick(choices, decision_key(g, seat, seed)), True)
+            continue
+        own, other = g.scores[seat], g.scores[1 - seat]
+        slot, mask = _choose_play(g, seat, seed, pool[players[seat]], m, s)
+        play(g, slot, True)
+        step = memory.counts[seat, 1]
+        if step < HAND_SIZE * MAX_HANDS:
+            memory.play_places[seat, step, 0] = own
+            memory.play_places[seat, step, 1] = other
+            memory.play_places[seat, step, 2] = 1 if seat == g.dealer else 0
+            memory.play_places[seat, step, 3] = memory.counts[seat, 0]
+            memory.play_masks[seat, step] = mask
+            memory.counts[seat, 1] = step + 1
+
+
+@jit
+def _record(g: Game, t: Tables) -> None:
+    """Add a hand that was played out to the pegging records of both players."""
+    if g.num_played < PLAYERS * HAND_SIZE:
+        return
+    pegged = np.zeros(PLAYERS, dtype=np.int64)
+    for k in range(g.num_played):
+        pegged[g.history_seats[k]] += g.play_points[k]
+    for seat in range(PLAYERS):
+        role = 1 if seat == g.dealer else 0
+        number = rank_set_of_kept(g.kept[seat])
+        add_record(t.gained, t.given, t.summary, number, role, pegged[seat], pegged[1 - seat])
+
+
+# --- learning -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def adjust(weights: np.ndarray, mask: int, c: float, exponential: bool, floor: float, cap: float) -> None:
+    """Change the weights [m] of the strategies in a mask by c per cent of themselves, and normalise all again.
+
+    The factor is max(floor, 1 + c / 100), or exp(c / 100); what it makes is cut at `cap` before normalising.
+    """
+    factor = np.exp(c / 100) if exponential else max(floor, 1 + c / 100)
+    total = 0.0
+    for i in range(len(weights)):
+        if mask >> i & 1:
+            weights[i] = max(min(weights[i] * factor, cap), SMALLEST_WEIGHT)
+        total += weights[i]
+    for i in range(len(weights)):
+        weights[i] /= total
+
+
+@jit
+def _learn(g: Game, seat: int, weights: Pool, play_weights: Pool, m: Method, memory: Memory) -> None:
+    """Reward or punish one player's choices after a game: c_j = C (1 - d)^(T - j), C = s (own - other score)."""
+    margin = g.scores[seat] - g.scores[1 - seat]
+    constant = m.scaling * margin * (m.punishment if margin < 0 else 1.0)
+    last = memory.counts[seat, 0]
+    for j in range(last):
+        place = memory.places[seat, j]
+        cell = weights[place[0], place[1], place[2]]
+        adjust(cell, memory.masks[seat, j], constant * (1 - m.decay) ** (last - 1 - j), m.exponential, m.floor, m.cap)
+    for j in range(memory.counts[seat, 1]):
+        place = memory.play_places[seat, j]
+        cell = play_weights[place[0], place[1], place[2]]
+        c = constant * (1 - m.decay) ** (last - place[3])
+        adjust(cell, memory.play_masks[seat, j], c, m.exponential, m.floor, m.cap)
+
+
+@jit
+def play_games(
+    games: np.ndarray,
+    first: int,
+    last: int,
+    seed: int,
+    pool: Pool,
+    play_pool: Pool,
+    learns: np.ndarray,
+    switch_every: int,
+    codes: np.ndarray,
+    t: Tables,
+    m: Method,
+    memory: Memory,
+    s: Scratch,
+) -> int:
+    """Play games first..last - 1 of member 0 against the others in turn, learning after each; returns the hands played.
+
+    games: one game to play them in. pool: [K, 121, 121, 2, m], play_pool: [K, 121, 121, 2, 2]; changed where
+    learns [K].
+    """
+    hands = 0
+    players = np.zeros(PLAYERS, dtype=np.int64)
+    g = games[0]
+    for number in range(first, last):
+        opponent = 1 + number // switch_every % (len(pool) - 1)
+        players[number % PLAYERS] = 0
+        players[1 - number % PLAYERS] = opponent
+        _start_game(g, number, seed, m)
+        memory.counts[:] = 0
+        while not g.finished:
+            deal(g, seed, m.random_dealer)
+            _discards(g, players, seed, pool, codes, t, m, memory, s)
+            start_play(g, True)
+            _plays(g, players, seed, play_pool, m, memory, s)
+            show(g, True)
+            hands += 1
+            if m.update_records:
+                _record(g, t)
+        for seat in range(PLAYERS):
+            if learns[players[seat]]:
+                _learn(g, seat, pool[players[seat]], play_pool[players[seat]], m, memory)
+    return hands
