@@ -9,6 +9,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from deepcrib import runs
+from deepcrib.agents import make_agent
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.learners import LEARNERS
 from deepcrib.jobs.options import CHECKS, check_values
@@ -113,6 +114,9 @@ def thesis(name: str):
     assert (options.evaluation.final_games, options.evaluation.every) == (100_000, 0)
     assert options.learner.decay == 0.1
     assert options.rules.name == "acc"
+    for start in (options.learner.initial, *options.learner.opponents):
+        assert make_agent({"name": "weighted", "initial": start})
+    assert all(make_agent(spec) for spec in options.evaluation.opponents)
     return options.learner
 
 

@@ -22,8 +22,8 @@ from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import MAX_SERIES
 from deepcrib.randomness import NETWORKS, derive
 from deepcrib.rules import HAND_SIZE
+from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.discards import discard_statistics
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.play_strategies import (
     PLAY_STRATEGIES,
@@ -45,9 +45,11 @@ from deepcrib.statistics.strategies import (
     fill_weights,
     strategy_codes,
 )
+from deepcrib.statistics.table import cached_table
 
 RANDOM, SEMI_PURE = "random", "semi_pure_"
 SEMI_PURE_SHARE = 0.7
+_APART = 1_000_000  # index of the random agent by name: no member of a pool has it, so that it is no run's start
 NEIGHBOURS = ("none", "average", "sum")
 WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
 """Agents by name: random weights, each pure strategy, each semi-pure one."""
@@ -87,13 +89,15 @@ class WeightedAgent:
     def preferences(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """p [N, 15]: how much the strategies, weighted, like each discard, 0 to 1."""
         scores, seats = observation.scores, observation.seat
-        rows = np.arange(len(observation))
+        each = np.arange(len(observation))
+        table = cached_table()
         preferences = np.empty((len(observation), NUM_DISCARDS))
         _fill_preferences(
             observation.hand,
-            discard_statistics(observation.hand),
-            scores[rows, seats],
-            scores[rows, 1 - seats],
+            np.asarray(table.rows),
+            *table.classes,
+            scores[each, seats],
+            scores[each, 1 - seats],
             observation.is_dealer.astype(np.int8),
             self.codes,
             self.pegging,
@@ -171,7 +175,8 @@ def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
         wanted = name.removeprefix(SEMI_PURE)
         strategies = THESIS_STRATEGIES if wanted in (*THESIS_STRATEGIES, "random_weights") else STRATEGIES
     initial = RANDOM if name == "random_weights" else name
-    return WeightedAgent(name, initial_weights(initial, strategies, seed), strategies, pegging_summary(strategies))
+    weights = initial_weights(initial, strategies, seed, _APART)
+    return WeightedAgent(name, weights, strategies, pegging_summary(strategies))
 
 
 def pegging_summary(strategies: Sequence[str]) -> NDArray[np.float64]:
@@ -226,7 +231,7 @@ def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
     strategies = tuple(spec.get("strategies") or THESIS_STRATEGIES)
     strategy_codes(strategies)
     initial = str(spec.get("initial", RANDOM))
-    weights = initial_weights(initial, strategies, int(spec.get("seed", 1)))
+    weights = initial_weights(initial, strategies, int(spec.get("seed", 1)), _APART)
     name = f"{initial} weights" if initial == RANDOM else initial
     return WeightedAgent(name, weights, strategies, pegging_summary(strategies))
 
@@ -237,7 +242,9 @@ def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
 @jit(parallel=True)
 def _fill_preferences(
     hands: np.ndarray,
-    statistics: np.ndarray,
+    rows: np.ndarray,
+    keys: np.ndarray,
+    starts: np.ndarray,
     own: np.ndarray,
     other: np.ndarray,
     roles: np.ndarray,
@@ -252,7 +259,9 @@ def _fill_preferences(
         values = np.empty((NUM_DISCARDS, NUM_VALUES))
         matrix = np.empty((len(codes), NUM_DISCARDS))
         blended = np.empty(len(codes))
-        fill_values(hands[r], roles[r], statistics[r], np.arange(NUM_DISCARDS), pegging, values)
+        actions = np.empty(NUM_DISCARDS, dtype=np.int64)
+        number = find_class(hands[r], keys, starts, actions)
+        fill_values(hands[r], roles[r], rows[number], actions, pegging, values)
         fill_matrix(codes, values, matrix)
         fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
         fill_preference(blended, matrix, preferences[r])

@@ -43,7 +43,3 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
 
 def _settings(config: Config) -> Settings:
     return cast(Settings, config)  # its learner is WeightedOptions: the table's class, or the config was refused
-
-
-def _settings(config: Config) -> Settings:
-    return cast(Settings, config)  # its learner is WeightedOptions: the table's class, or the config was refused
