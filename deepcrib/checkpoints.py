@@ -32,6 +32,7 @@ from deepcrib.networks import (
 FORMAT = "deepcrib weights"
 FORMAT_VERSION = 1
 WEIGHTED_FORMAT = "deepcrib weighted strategies"
+WEIGHTED_NETWORK_FORMAT = "deepcrib weighted network"
 STATE_FORMAT = "deepcrib training state"
 ZIP_MAGIC = b"PK\x03\x04"
 WEIGHTS_FILE = "weights.safetensors"
@@ -99,7 +100,7 @@ def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkp
 
 
 def save_arrays(path: Path | str, kind: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> None:
-    """Write arrays that are no network, in the format `kind` (such as WEIGHTED_FORMAT), with metadata (JSON values)."""
+    """Write arrays of a format of their own, `kind` (such as WEIGHTED_FORMAT), with metadata (JSON values)."""
     tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
     header = {"format": kind, "format_version": str(FORMAT_VERSION), "metadata": json.dumps(metadata)}
     _write(Path(path), save(tensors, header))
@@ -183,7 +184,7 @@ def _read_weights(path: Path) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
 
 def _require_format(path: Path, header: Mapping[str, str], kind: str) -> None:
     found, version = header.get("format"), header.get("format_version")
-    if found not in (FORMAT, WEIGHTED_FORMAT):
+    if found not in (FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT):
         raise CheckpointError(f"{path} is a safetensors file, but not of a deepcrib agent")
     if found != kind:
         raise CheckpointError(f"{path} holds {found}, expected {kind}")

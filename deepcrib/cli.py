@@ -92,13 +92,17 @@ def _parser(job: Job) -> argparse.ArgumentParser:
 
 
 def _with_task(job: Job, words: Sequence[str]) -> list[str]:
-    """Turn the bare word of a task into its override; refuse any other word that is no override."""
+    """Turn bare words into the override that they stand for: a task, or the value of the option `job.bare`."""
     bare = [word for word in words if "=" not in word and not word.startswith("~")]
     overrides = [word for word in words if word not in bare]
     if not bare:
         return overrides
-    if bare[0] not in job.tasks or len(bare) > 1:
-        wrong = bare[0] if bare[0] not in job.tasks else bare[1]
-        tasks = f"one of the tasks {', '.join(job.tasks)}, then " if job.tasks else ""
-        raise OptionError(f"{job.name}: cannot read {wrong!r}: expected {tasks}options as name=value")
-    return [f"task={bare[0]}", *overrides]
+    if bare[0] in job.tasks and len(bare) == 1:
+        return [f"task={bare[0]}", *overrides]
+    if job.bare and bare[0] not in job.tasks and not (len(bare) == 1 and get_close_matches(bare[0], job.tasks)):
+        text = " ".join(bare).replace("'", "\\'")
+        return [f"{job.bare}='{text}'", *overrides]
+    wrong = bare[0] if bare[0] not in job.tasks else bare[1]
+    tasks = f"one of the tasks {', '.join(job.tasks)}, then " if job.tasks else ""
+    other = f"a {job.bare} or " if job.bare else ""
+    raise OptionError(f"{job.name}: cannot read {wrong!r}: expected {other}{tasks}options as name=value")

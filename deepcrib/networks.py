@@ -1,6 +1,7 @@
 """Q-networks: encoded input float32 [B, width] -> values float32 [B], in the units of the reward (points).
 
-A network is told by an encoder's spec where each block of its input stands; it knows no cards and no devices.
+A network is told by an encoder's spec where each block of its input stands; it knows no cards and no devices. The
+network over strategies has no encoder: its input is made of statistics.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ SERIES_KERNELS = (2, 3, 4)
 """Sides of the play CNN's square convolutions over the card matrix (section 3.7.3)."""
 RANK_SUMS = 128
 """Units of the discard CNN's fully connected layer over ranks."""
+SCORE_INPUTS = 3
+"""Of the strategies' network: own score, opponent's score, whether one deals."""
 
 
 @dataclass
@@ -102,8 +105,28 @@ class MLP(nn.Module):
         self.layers = nn.Sequential(*layers, nn.Linear(width, 1))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Values [B] of inputs [B, width]."""
+        """Values [...] of inputs [..., width]."""
         return self.layers(inputs).squeeze(-1)
+
+
+class StrategyNetwork(nn.Module):
+    """A small network over the strategies' opinions of a discard and the score (proposed by Lang 2018, section 5.2).
+
+    The value of a discard is that of the score, from one MLP, plus what the discard adds to it, from another that sees
+    both; the same weights judge every discard. Without hidden layers it is linear.
+    """
+
+    def __init__(self, strategies: int, hidden: list[int]) -> None:
+        """Both MLPs have hidden layers of the given sizes."""
+        super().__init__()
+        self.strategies, self.hidden = strategies, list(hidden)
+        self.score = MLP(SCORE_INPUTS, hidden)
+        self.gain = MLP(strategies + SCORE_INPUTS, hidden)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Values [N, A] of A discards of a hand; inputs [N, A, strategies + 3], whose last three are the hand's."""
+        scores = inputs[:, 0, self.strategies :]
+        return self.score(scores).unsqueeze(1) + self.gain(inputs)
 
 
 class Convolutions(nn.Module):

@@ -18,7 +18,8 @@ from deepcrib.agents.weighted import (
     named_weighted,
     weighted_options,
 )
-from deepcrib.checkpoints import WEIGHTED_FORMAT, read_format
+from deepcrib.agents.weighted_network import WeightedNetworkAgent, load_weighted_network
+from deepcrib.checkpoints import WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, read_format
 from deepcrib.policies import POLICIES
 
 __all__ = [
@@ -32,8 +33,10 @@ __all__ = [
     "QNetworkAgent",
     "ScriptedAgent",
     "WeightedAgent",
+    "WeightedNetworkAgent",
     "load_agent",
     "load_weighted",
+    "load_weighted_network",
     "make_agent",
     "name_agents",
     "require_players",
@@ -84,7 +87,7 @@ def _from_text(text: str, device: str) -> Agent:
     if text in WEIGHTED_NAMES:
         return named_weighted(text)
     if os.sep in text or text.endswith(".safetensors") or _exists(text):
-        return load_weighted(text) if read_format(text) == WEIGHTED_FORMAT else load_agent(text, device)
+        return _from_checkpoint(text, device)
     raise AgentError(f"unknown agent {text!r} (expected one of {', '.join(_SHOWN_NAMES)}, or the path of a checkpoint)")
 
 
@@ -109,10 +112,21 @@ def _q_network(spec: Mapping[str, Any], device: str) -> Agent:
     if "path" not in spec:
         raise AgentError("agent 'q_network' needs the option path, a checkpoint file or run folder")
     discards = make_agent(spec["discards"], device) if spec.get("discards") is not None else None
-    path = str(spec["path"])
-    if read_format(path) == WEIGHTED_FORMAT:
+    return _from_checkpoint(str(spec["path"]), device, _number(spec.get("epsilon", 0.0)), discards)
+
+
+def _from_checkpoint(path: str, device: str, epsilon: float = 0.0, discards: Agent | None = None) -> Agent:
+    """The agent of a checkpoint of whatever format."""
+    kind = read_format(path)
+    if kind in (WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT) and discards is not None:
+        raise AgentError(f"{path} discards by strategies: expected no option discards")
+    if kind == WEIGHTED_FORMAT and epsilon:
+        raise AgentError(f"{path} holds weighted strategies, which do not explore: expected no option epsilon")
+    if kind == WEIGHTED_FORMAT:
         return load_weighted(path)
-    return load_agent(path, device, _number(spec.get("epsilon", 0.0)), discards)
+    if kind == WEIGHTED_NETWORK_FORMAT:
+        return load_weighted_network(path, device, epsilon)
+    return load_agent(path, device, epsilon, discards)
 
 
 def _exists(text: str) -> bool:

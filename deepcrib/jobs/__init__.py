@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """A line of `deepcrib --help`. `tasks`: bare words allowed after the job, the values of `Config.task`."""
+    """A line of `deepcrib --help`.
+
+    tasks: bare words allowed after the job, the values of `Config.task`. bare: the option that other bare words make.
+    """
 
     name: str
     summary: str
     examples: tuple[str, ...]
     tasks: tuple[str, ...] = ()
+    bare: str = ""
     resumable: bool = False
 
     def module(self) -> ModuleType:
@@ -106,6 +110,21 @@ JOBS = {
                 "deepcrib analyse humans choices=records.csv agents=[hand_max_avg,greedy] by=ranks",
             ),
             tasks=("strategies", "thesis", "humans"),
+        ),
+        Job(
+            "statistics",
+            "exact statistics of discards: a hand's, all hands', cribs, pegging, first dealer",
+            (
+                "deepcrib statistics 5H 5S JD 2C 3C KH",
+                "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",
+                "deepcrib statistics index=484950514647",
+                "deepcrib statistics build verify=100",
+                "deepcrib statistics crib_table path=crib_table.csv",
+                "deepcrib statistics pegging records=sampled hands=100000",
+                "deepcrib statistics martin games=100000",
+            ),
+            tasks=("build", "crib_table", "pegging", "martin"),
+            bare="hand",
         ),
         Job(
             "benchmark",

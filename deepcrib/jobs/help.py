@@ -45,7 +45,8 @@ def print_job(job: Job) -> None:
     schema = register_schema(job)
     config = default_config(job)
     out = console()
-    tasks = f" \\[{' | '.join(job.tasks)}]" if job.tasks else ""
+    words = (*([job.bare.upper()] if job.bare else []), *job.tasks)
+    tasks = f" \\[{' | '.join(words)}]" if words else ""
     out.print(f"[bold]deepcrib {job.name}{tasks} \\[name=value ...][/]   {job.summary}\n")
     for example in job.examples:
         out.print(f"  {example}", markup=False)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepcrib.jobs.learners import replay, weighted
+from deepcrib.jobs.learners import replay, weighted, weighted_network
 from deepcrib.jobs.learners.common import Trained
-from deepcrib.training.options import LearnerOptions, ReplayOptions, WeightedOptions
+from deepcrib.training.options import LearnerOptions, ReplayOptions, WeightedNetworkOptions, WeightedOptions
 
 if TYPE_CHECKING:
     from deepcrib.jobs.train import Config
@@ -41,5 +41,8 @@ class Learner:
 LEARNERS = {
     "replay": Learner(ReplayOptions, replay.STATE_FILE, replay.prepare, replay.train, replay.READS),
     "weighted": Learner(WeightedOptions, weighted.STATE_FILE, weighted.prepare, weighted.train),
+    "weighted_network": Learner(
+        WeightedNetworkOptions, weighted_network.STATE_FILE, weighted_network.prepare, weighted_network.train
+    ),
 }
 """By the choice of the group `learner`, which is also the `name` of its options."""

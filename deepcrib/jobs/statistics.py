@@ -1,0 +1,325 @@
+"""`deepcrib statistics`: a hand's discards, the table of all hands, crib tables, pegging records, Martin's matrix."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deepcrib import runs
+from deepcrib.agents import make_agent
+from deepcrib.analysis.statistics_files import (
+    is_crib_table,
+    is_discard_table,
+    target,
+    write_crib_table,
+    write_matrix,
+    write_pegging,
+    write_weights,
+)
+from deepcrib.analysis.statistics_rows import (
+    OPPONENTS,
+    PeggingRow,
+    best_first,
+    discard_rows,
+    extreme_sets,
+    overall_pegging,
+    pegging_rows,
+    rank_pair_bounds,
+    rank_set_names,
+)
+from deepcrib.analysis.statistics_tables import (
+    PUBLISHED_ADVANTAGES,
+    bounds_table,
+    first_dealer_table,
+    hand_table,
+    overall_table,
+    rank_grid,
+    sets_table,
+)
+from deepcrib.analysis.tables import plain_table
+from deepcrib.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, format_cards, parse_cards
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.evaluate import ROLES
+from deepcrib.evaluation.first_dealer import first_dealer_advantage
+from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.jobs.console import Bars
+from deepcrib.jobs.options import at_least, one_of
+from deepcrib.statistics.classes import NUM_CLASSES
+from deepcrib.statistics.cribs import NUM_DISCARDS, uniform_weights
+from deepcrib.statistics.discards import CRIB_COMPLETIONS, HAND_STARTERS
+from deepcrib.statistics.enumeration import verify_table
+from deepcrib.statistics.experts import EXPERTS_FILE, Experts, crib_table, experts, solve
+from deepcrib.statistics.martin import crib_bounds, rank_pair_matrix
+from deepcrib.statistics.pegging import exact_records, sampled_records
+from deepcrib.statistics.table import TABLE_FILE, build_table, load_table, parse_lang_index, save_table
+
+CRIB_TABLE_FILE = "crib_table.csv"
+_NUM_HANDS = comb(NUM_CARDS, 6)
+_SOLVE_ITERATIONS = 60
+_EXTREMES = 10
+
+Work = Callable[[Run, Bars], Outcome]
+"""A task whose options have proved usable: does it."""
+
+
+@dataclass
+class Config:
+    """The schema of `conf/statistics.yaml`."""
+
+    task: str = "hand"  # or build, crib_table, pegging, martin; also as a bare word: deepcrib statistics build
+    hand: str | None = None  # hand: six cards; also as bare words: deepcrib statistics 5H 5S JD 2C 3C KH
+    index: int | None = None  # hand: Lang's index of a discard in place of the cards, whose row alone is printed
+    dealer: bool | None = None  # hand: best first as dealer or as pone; null shows both, best first as dealer
+    weights: str = "experts"  # hand: who else throws into the crib in hand + crib and hand - crib, or uniform
+    path: str | None = None  # build, crib_table: the file to write, if not discards.npy and crib_table.csv
+    verify: int = 0  # build: random hands that are enumerated by the rules and compared
+    opponent: str = "experts"  # crib_table: who throws the other two cards, or uniform
+    solve: bool = False  # crib_table: find the experts' discards anew rather than those of the package
+    records: str = "exact"  # pegging: every pair of sets; or sampled, from random hands
+    hands: int = 100000  # pegging: random hands, with records=sampled
+    games: int = 100000  # martin: greedy against itself
+    seed: int = 1
+
+
+def run(config: Config, run: Run) -> Outcome:
+    """Do what the task names."""
+    if config.task not in _TASKS:
+        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
+    _check_options(config)
+    work = _TASKS[config.task][0](config)
+    run.start()
+    with Bars(run.show_progress) as bars:
+        return work(run, bars)
+
+
+def _check_options(config: Config) -> None:
+    """Refuse what another task alone reads, and values out of range."""
+    for item in fields(Config):
+        value = getattr(config, item.name)
+        readers = [task for task, (_, reads) in _TASKS.items() if item.name in reads]
+        if readers and config.task not in readers and value != item.default:
+            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
+        problem = _CHECKS[item.name](value) if item.name in _CHECKS else None
+        if problem:
+            raise OptionError(f"{item.name}={value}: {problem}")
+
+
+_CHECKS = {
+    "weights": one_of(OPPONENTS),
+    "opponent": one_of(OPPONENTS),
+    "records": one_of(("exact", "sampled")),
+    "hands": at_least(1),
+    "verify": at_least(0),
+}
+
+
+# --- a hand -------------------------------------------------------------------------------------------------
+
+
+def _plan_hand(config: Config) -> Work:
+    if config.hand is not None and config.index is not None:
+        raise OptionError(f"hand={config.hand} index={config.index}: expected one of them")
+    if config.index is not None:
+        return partial(_show_hand, config, *parse_lang_index(config.index))
+    if config.hand is None:
+        raise OptionError(f"option hand is missing: expected six cards, or one of the tasks {', '.join(_words())}")
+    cards = sorted(parse_cards(config.hand))
+    if len(cards) != 6:
+        raise OptionError(f"hand={config.hand}: expected six cards, found {len(cards)}")
+    return partial(_show_hand, config, cards, None)
+
+
+def _words() -> tuple[str, ...]:
+    return JOBS["statistics"].tasks
+
+
+def _show_hand(config: Config, hand: list[int], action: int | None, run: Run, bars: Bars) -> Outcome:
+    rows = discard_rows(hand, config.weights)
+    chosen = best_first(rows, config.dealer is not False) if action is None else [rows[action]]
+    role = ROLES[config.dealer is not False]
+    order = f"best first as {role}" if action is None else f"discard {config.index}"
+    against = "experts" if config.weights == "experts" else "any two cards"
+    title = f"{format_cards(hand)}: {order}, totals against {against}"
+    summary = {
+        "task": "hand",
+        "hand": format_cards(hand),
+        "weights": config.weights,
+        "best_first_as": role if action is None else None,
+        "discards": [row.to_dict() for row in chosen],
+    }
+    return Outcome(summary, (hand_table(title, chosen),))
+
+
+# --- all hands ----------------------------------------------------------------------------------------------
+
+
+def _plan_build(config: Config) -> Work:
+    default = runs.outputs_folder() / "statistics" / TABLE_FILE
+    path = target(default if config.path is None else Path(config.path), "table of statistics", is_discard_table)
+    return partial(_build, config, path)
+
+
+def _build(config: Config, path: Path, run: Run, bars: Bars) -> Outcome:
+    bars.show("suit classes", 0, NUM_CLASSES)
+    start = time.perf_counter()
+    table = build_table()
+    computed = time.perf_counter() - start
+    bars.show("suit classes", NUM_CLASSES, NUM_CLASSES)
+    save_table(table, path)
+    written = time.perf_counter() - start - computed
+    if config.verify:
+        verify_table(load_table(path), config.verify, config.seed, bars.counter("hands by the rules", config.verify))
+    summary = {
+        "task": "build",
+        "path": str(path.absolute()),
+        "bytes": path.stat().st_size,
+        "hands": _NUM_HANDS,
+        "suit_classes": NUM_CLASSES,
+        "combinations": _NUM_HANDS * NUM_DISCARDS * (HAND_STARTERS + CRIB_COMPLETIONS),
+        "seconds": computed,
+        "seconds_to_write": written,
+        "hands_a_second": _NUM_HANDS / computed,
+        "verified_hands": config.verify,
+    }
+    return Outcome(summary, (_build_table(path, summary),))
+
+
+def _build_table(path: Path, summary: dict[str, Any]) -> Any:
+    each = f"{NUM_DISCARDS} x ({HAND_STARTERS} starters + {CRIB_COMPLETIONS:,} cribs)"
+    verified = f"{summary['verified_hands']:,} hands, all discards equal" if summary["verified_hands"] else "-"
+    rows = [
+        ("hands", f"{_NUM_HANDS:,}"),
+        ("suit classes", f"{NUM_CLASSES:,}"),
+        ("combinations covered", f"{summary['combinations']:,}"),
+        ("of a hand", each),
+        ("seconds to compute", f"{summary['seconds']:.1f}"),
+        ("hands a second", f"{summary['hands_a_second']:,.0f}"),
+        ("seconds to write", f"{summary['seconds_to_write']:.1f}"),
+        ("file size", f"{summary['bytes'] / 1e6:,.1f} MB"),
+        ("enumerated by the rules", verified),
+    ]
+    return plain_table(f"exact statistics of every discard: {path}", ("figure", "value"), rows)
+
+
+# --- cribs --------------------------------------------------------------------------------------------------
+
+
+def _plan_crib_table(config: Config) -> Work:
+    if config.solve and config.opponent != "experts":
+        raise OptionError(f"solve=true opponent={config.opponent}: only the experts' discards are found by iteration")
+    path = None if config.path is None else target(Path(config.path), "crib table", is_crib_table)
+    return partial(_write_crib_table, config, path)
+
+
+def _write_crib_table(config: Config, path: Path | None, run: Run, bars: Bars) -> Outcome:
+    path = path or run.folder.path / CRIB_TABLE_FILE
+    summary: dict[str, Any] = {"task": "crib_table", "opponent": config.opponent, "path": str(path.absolute())}
+    if config.solve:
+        found, summary["iterations"], summary["change"] = _solve(bars)
+        write_weights(run.folder.path / EXPERTS_FILE, found)
+        run.notes.append(f"weights of their discards: {EXPERTS_FILE} in the run folder")
+    else:
+        found = experts() if config.opponent == "experts" else Experts(uniform_weights(), uniform_weights())
+    cells = crib_table(found)
+    write_crib_table(path, cells)
+    run.notes.append(f"{len(cells)} rank pairs: {path}")
+    grids = np.zeros((2, NUM_RANKS, NUM_RANKS))
+    for first, second, *means in cells:
+        a, b = RANK_NAMES.index(first), RANK_NAMES.index(second)
+        grids[:, a, b] = grids[:, b, a] = means
+    pairs = [{"ranks": a + b, "own_crib": own, "opponent_crib": other} for a, b, own, other in cells]
+    against = "experts" if config.opponent == "experts" else "any two cards"
+    tables = [
+        rank_grid(f"mean points of {whose} crib by the ranks thrown, against {against}", grid)
+        for whose, grid in zip(("one's own", "the opponent's"), grids, strict=True)
+    ]
+    return Outcome({**summary, "pairs": pairs}, tables)
+
+
+def _solve(bars: Bars) -> tuple[Experts, int, float]:
+    bars.show("iterations", 0, _SOLVE_ITERATIONS)
+
+    def progress(iteration: int, change: float) -> None:
+        bars.show("iterations", iteration, _SOLVE_ITERATIONS, f"(the last one moved {change:.1g} points)")
+
+    return solve(_SOLVE_ITERATIONS, progress=progress)
+
+
+# --- the play -----------------------------------------------------------------------------------------------
+
+
+def _plan_pegging(config: Config) -> Work:
+    if config.records == "exact" and config.hands != Config.hands:
+        raise OptionError(f"hands={config.hands}: only with records=sampled, exact records are of every hand")
+    return partial(_show_pegging, config)
+
+
+def _show_pegging(config: Config, run: Run, bars: Bars) -> Outcome:
+    bars.show(f"{config.records} records", 0, 1)
+    exact = config.records == "exact"
+    records = exact_records() if exact else sampled_records(config.hands, config.seed)
+    rows, overall = pegging_rows(records), overall_pegging(records)
+    write_pegging(run.folder.path / "pegging.csv", rows)
+    records.save(run.folder.path / "pegging_records.npz")
+    run.notes.append("all sets: pegging.csv and pegging_records.npz in the run folder")
+    what = "every pair of hands" if exact else f"{config.hands:,} random hands, seed {config.seed}"
+    tables = [overall_table(f"points of the play, greedy against itself, {what}", overall)]
+    extremes = {role: extreme_sets(rows, role, _EXTREMES) for role in reversed(ROLES)}
+    for role, (best, worst) in extremes.items():
+        tables.append(sets_table(f"four cards that peg most and least as {role}", best, worst))
+    summary: dict[str, Any] = {"task": "pegging", "records": config.records}
+    summary["overall"] = {row.role: row.to_dict() for row in overall}
+    for place, name in enumerate(("most", "least")):
+        summary[name] = {role: _plain(both[place]) for role, both in extremes.items()}
+    return Outcome(summary, tables)
+
+
+def _plain(rows: Sequence[PeggingRow]) -> list[dict[str, Any]]:
+    return [row.to_dict() for row in rows]
+
+
+# --- Martin 2000 --------------------------------------------------------------------------------------------
+
+
+def _plan_martin(config: Config) -> Work:
+    return partial(_show_martin, config)
+
+
+def _show_martin(config: Config, run: Run, bars: Bars) -> Outcome:
+    names, bounds = rank_set_names(2), rank_pair_bounds()
+    columns = ("lowest", "mean", "highest")
+    write_matrix(run.folder.path / "martin_matrix.csv", names, names, rank_pair_matrix())
+    write_matrix(run.folder.path / "martin_bounds.csv", names, columns, bounds)
+    run.notes.append("91 x 91 pairs of ranks: martin_matrix.csv, martin_bounds.csv in the run folder")
+    agent = make_agent("greedy")
+    figures = first_dealer_advantage(agent, config.games, config.seed, progress=bars.counter("games", config.games))
+    mean = float(crib_bounds()[:, 1].mean())
+    tables = (
+        bounds_table(f"points of the crib by what one throws, whatever the other does; mean {mean:.3f}", names, bounds),
+        first_dealer_table("what it is worth to deal first", f"{agent.name} v. itself", figures),
+    )
+    summary = {
+        "task": "martin",
+        "crib_mean": mean,
+        "pairs": {name: dict(zip(columns, row.tolist(), strict=True)) for name, row in zip(names, bounds, strict=True)},
+        "first_dealer": figures.to_dict(),
+        "measured_by_others": {" ".join(name.split()): found for name, found in PUBLISHED_ADVANTAGES.items()},
+    }
+    return Outcome(summary, tables)
+
+
+_TASKS: dict[str, tuple[Callable[[Config], Work], tuple[str, ...]]] = {
+    "hand": (_plan_hand, ("hand", "index", "dealer", "weights")),
+    "build": (_plan_build, ("path", "verify")),
+    "crib_table": (_plan_crib_table, ("path", "opponent", "solve")),
+    "pegging": (_plan_pegging, ("records", "hands")),
+    "martin": (_plan_martin, ("games",)),
+}
+"""Each task with the options that it reads besides the seed."""
