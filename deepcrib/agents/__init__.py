@@ -102,7 +102,7 @@ def _from_mapping(spec: dict[str, Any], device: str) -> Agent:
             expected = f"one of {', '.join(options)}" if options else "none"
             raise AgentError(f"agent {name!r} has no option {option!r} (expected {expected})")
     if name == "weighted":
-        return weighted_options(spec)
+        return weighted_options({**spec, "seed": _seed(spec.get("seed", 1))})
     if name == "random_weights":
         return named_weighted(name, _seed(spec.get("seed", 1)))
     return _q_network(spec, device) if name == "q_network" else _from_text(name, device)

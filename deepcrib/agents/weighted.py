@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,6 +85,12 @@ class WeightedAgent:
             self.play_weights = checked_weights(self.play_weights, len(PLAY_STRATEGIES), "play weights")
         if self.pegging.shape != (NUM_RANK_SETS_4, 2, 3):
             raise AgentError(f"pegging records have the shape {self.pegging.shape}, expected (1820, 2, 3)")
+        if not np.isfinite(self.pegging).all():
+            raise AgentError("pegging records are not all finite, expected points")
+        if self.neighbours not in NEIGHBOURS:
+            raise AgentError(f"neighbours {self.neighbours!r}: expected one of {', '.join(NEIGHBOURS)}")
+        if not 0 <= self.share <= 1:
+            raise AgentError(f"share {self.share}: expected 0 to 1")
         self._greedy = ScriptedAgent("greedy")
 
     def preferences(self, observation: DiscardObservation) -> NDArray[np.float64]:
@@ -163,7 +170,7 @@ def load_weighted(path: Path | str) -> WeightedAgent:
         )
     except KeyError as error:
         raise CheckpointError(f"{path} lacks {error}: not a checkpoint of weighted strategies") from error
-    except (AgentError, OptionError) as error:
+    except (TypeError, ValueError) as error:  # what the agent refuses, or metadata of other types
         raise CheckpointError(f"{path}: {error}") from error
 
 
@@ -204,7 +211,7 @@ def initial_weights(initial: str, strategies: Sequence[str], seed: int, index: i
         return weights
     if name in STRATEGIES:
         raise OptionError(f"initial={initial}: {name} is none of the strategies {', '.join(strategies)}")
-    if not Path(initial).exists():
+    if not os.path.exists(initial):  # Path.exists raises on a name that is too long
         raise OptionError(f"initial={initial}: expected random, STRATEGY, {SEMI_PURE}STRATEGY or a checkpoint's path")
     agent = load_weighted(initial)
     if agent.strategies != tuple(strategies):
@@ -218,9 +225,9 @@ def checked_weights(weights: NDArray, strategies: int, what: str = "weights") ->
     if weights.shape != expected:
         raise AgentError(f"{what} have the shape {weights.shape}, expected {expected}")
     checked = np.ascontiguousarray(weights, dtype=np.float64)
-    sums = checked.sum(axis=3)
-    if not (checked >= 0).all() or not np.allclose(sums, 1, atol=1e-4):
-        place = np.unravel_index(np.argmax(np.where(np.isfinite(sums), np.abs(sums - 1), np.inf)), sums.shape)
+    errors = np.where((checked >= 0).all(axis=3), np.abs(checked.sum(axis=3) - 1), np.inf)
+    if not (errors <= 1e-4).all():
+        place = np.unravel_index(np.argmax(errors), errors.shape)
         at = ", ".join(str(int(i)) for i in place)
         raise AgentError(f"{what} at ({at}) are {checked[place].tolist()}, expected numbers from 0 that add up to 1")
     return checked
@@ -228,7 +235,10 @@ def checked_weights(weights: NDArray, strategies: int, what: str = "weights") ->
 
 def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
     """The agent of a mapping with `initial` (see `initial_weights`), and optionally `seed` and `strategies`."""
-    strategies = tuple(spec.get("strategies") or THESIS_STRATEGIES)
+    names = spec.get("strategies") or THESIS_STRATEGIES
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise OptionError(f"strategies={names!r}: expected a list of {', '.join(STRATEGIES)}")
+    strategies = tuple(names)
     strategy_codes(strategies)
     initial = str(spec.get("initial", RANDOM))
     weights = initial_weights(initial, strategies, int(spec.get("seed", 1)), _APART)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,10 +44,10 @@ class Fitted:
 # --- a hand -------------------------------------------------------------------------------------------------
 
 _DISCARD = ("keep", "toss")
-_HAND = ("\nhand\nmin", "\n\nmean", "\n\nmedian", "\n\nmax")
+_HAND = ("hand\nmin", "hand\nmean", "hand\nmedian", "hand\nmax")
 _TOTALS = ("dealer:\nhand\n+ crib", "pone:\nhand\n- crib")
-_CRIBS = ("crib\nagainst\nany", "\nas\ndealer", "\nas\npone")
-_PLAY = ("play\nas\ndealer", "\nas\npone")
+_CRIBS = ("crib\nv. any\ncards", "crib v.\nexperts\ndealer", "crib v.\nexperts\npone")
+_PLAY = ("play\nas\ndealer", "play\nas\npone")
 
 
 def hand_table(title: str, rows: Sequence[DiscardRow]) -> Fitted:
@@ -79,9 +80,7 @@ def _means(*values: float) -> tuple[str, ...]:
 
 def rank_grid(title: str, means: NDArray) -> Table:
     """13 x 13 mean points of the crib by the two ranks thrown into it."""
-    table = Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
-    )
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("", style="bold")
     for name in RANK_NAMES:
         table.add_column(name, justify="right", no_wrap=True)
@@ -97,34 +96,36 @@ def bounds_table(title: str, names: Sequence[str], bounds: NDArray) -> Table:
     height = -(-len(cells) // _BLOCKS)
     cells += [("", "", "", "")] * (height * _BLOCKS - len(cells))
     rows = [sum((cells[block * height + line] for block in range(_BLOCKS)), ()) for line in range(height)]
-    table = plain_table(title, ("toss", "lowest", "mean", "highest") * _BLOCKS, rows)
+    table = plain_table(title, ("toss", "low", "mean", "high") * _BLOCKS, rows)
     table.box, table.padding, table.pad_edge = box.SIMPLE_HEAD, (0, 1, 0, 0), False
     return table
 
 
 # --- the play -----------------------------------------------------------------------------------------------
 
-_PEGGING = ("mean\ngained", "median\ngained", "mean\ngiven", "standard error\nof gained")
+_PEGGING = ("mean\ngained", "median\ngained", "mean\ngiven", "standard error\nof gained", "hands")
 
 
-def overall_table(title: str, rows: Sequence[PeggingRow]) -> Table:
+def overall_table(title: str, rows: Sequence[PeggingRow], exact: bool) -> Table:
     """One row a role."""
-    return plain_table(title, ("as", *_PEGGING, "hands"), [(row.role, *_pegged(row), f"{row.hands:,}") for row in rows])
+    cells = [(row.role, *_pegged(row, exact)) for row in rows]
+    return plain_table(title, ("as", *_PEGGING), cells)
 
 
-def sets_table(title: str, best: Sequence[PeggingRow], worst: Sequence[PeggingRow]) -> Table:
+def sets_table(title: str, best: Sequence[PeggingRow], worst: Sequence[PeggingRow], exact: bool) -> Table:
     """The sets that gain most above those that gain least."""
-    table = plain_table(title, ("four cards", *_PEGGING, "hands"), [])
+    table = plain_table(title, ("four cards", *_PEGGING), [])
     for rows in (best, worst):
         for row in rows:
-            table.add_row(row.rank_set, *_pegged(row), f"{row.hands:,}")
+            table.add_row(row.rank_set, *_pegged(row, exact))
         table.add_section()
     return table
 
 
-def _pegged(row: PeggingRow) -> tuple[str, ...]:
-    error = "exact" if row.se_gained == 0 else "-" if row.se_gained != row.se_gained else f"{row.se_gained:.3f}"
-    return (f"{row.mean_gained:.3f}", f"{row.median_gained:.1f}", f"{row.mean_given:.3f}", error)
+def _pegged(row: PeggingRow, exact: bool) -> tuple[str, ...]:
+    error = "exact" if exact else "-" if math.isnan(row.se_gained) else f"{row.se_gained:.3f}"
+    means = (f"{row.mean_gained:.3f}", f"{row.median_gained:.1f}", f"{row.mean_given:.3f}")
+    return (*means, error, f"{row.hands:,}")
 
 
 # --- the first dealer ---------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ JOBS = {
                 "deepcrib tournament bracket agents=[greedy,deterministic,random] games=101",
                 "deepcrib tournament checkpoints run=outputs/train/2026-11-20/09-30-00 games=100 matches=20",
             ),
-            tasks=("bracket", "checkpoints"),
+            tasks=("round_robin", "bracket", "checkpoints"),
         ),
         Job(
             "analyse",
@@ -128,9 +128,9 @@ JOBS = {
         ),
         Job(
             "benchmark",
-            "measure speed on this machine: games and replay iterations",
+            "measure speed on this machine: games, replay iterations, statistics, training",
             ("deepcrib benchmark", "deepcrib benchmark games", "deepcrib benchmark iteration"),
-            tasks=("games", "iteration"),
+            tasks=("games", "iteration", "statistics", "weighted"),
         ),
     )
 }

@@ -1,4 +1,4 @@
-"""`deepcrib benchmark`: full games a second, and seconds a replay iteration of the 2019 paper's setups."""
+"""`deepcrib benchmark`: games a second, replay iterations of the 2019 paper, exact statistics, weighted training."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from deepcrib.errors import OptionError
 from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
+from deepcrib.jobs.speed import statistics_table, time_statistics, time_weighted, weighted_table
 from deepcrib.jobs.train import Config as TrainConfig
 from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
@@ -47,8 +48,8 @@ SETUPS = (*PUBLISHED_SECONDS, ("mlp", "monte_carlo"))
 class Config:
     """The schema of `conf/benchmark.yaml`."""
 
-    task: str = "all"  # games, iteration, or all; also as a bare word: deepcrib benchmark games
-    games: int = 200000  # of each match
+    task: str = "all"  # one of the tasks, or all; also as a bare word: deepcrib benchmark games
+    games: int = 200000  # of each match, and of each weighted run
     iterations: int = 6  # of each setup; those with a full buffer are timed
     setups: list[str] = field(default_factory=lambda: ["_".join(setup) for setup in SETUPS])
     seed: int = 1
@@ -90,6 +91,12 @@ def run(config: Config, run: Run) -> Outcome:
         if config.task in ("iteration", "all"):
             summary["iteration"] = _time_iterations(config, setups, bars)
             tables.append(_iterations_table(config, summary["iteration"]))
+        if config.task in ("statistics", "all"):
+            summary["statistics"] = time_statistics(config.seed)
+            tables.append(statistics_table(summary["statistics"]))
+        if config.task in ("weighted", "all"):
+            summary["weighted"] = time_weighted(config.games, config.seed)
+            tables.append(weighted_table(summary["weighted"]))
     summary["load"] = os.getloadavg()[0]
     run.notes.append(f"load of the last minute: {summary['load']:.1f} (1 to {os.cpu_count()} when nothing else runs)")
     return Outcome(summary, tables)

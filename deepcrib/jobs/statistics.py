@@ -199,7 +199,7 @@ def _build_table(path: Path, summary: dict[str, Any]) -> Any:
         ("suit classes", f"{NUM_CLASSES:,}"),
         ("combinations covered", f"{summary['combinations']:,}"),
         ("of a hand", each),
-        ("seconds to compute", f"{summary['seconds']:.1f}"),
+        ("seconds to compute (and compile, the first time)", f"{summary['seconds']:.1f}"),
         ("hands a second", f"{summary['hands_a_second']:,.0f}"),
         ("seconds to write", f"{summary['seconds_to_write']:.1f}"),
         ("file size", f"{summary['bytes'] / 1e6:,.1f} MB"),
@@ -270,10 +270,10 @@ def _show_pegging(config: Config, run: Run, bars: Bars) -> Outcome:
     records.save(run.folder.path / "pegging_records.npz")
     run.notes.append("all sets: pegging.csv and pegging_records.npz in the run folder")
     what = "every pair of hands" if exact else f"{config.hands:,} random hands, seed {config.seed}"
-    tables = [overall_table(f"points of the play, greedy against itself, {what}", overall)]
+    tables = [overall_table(f"points of the play, greedy against itself, {what}", overall, exact)]
     extremes = {role: extreme_sets(rows, role, _EXTREMES) for role in reversed(ROLES)}
     for role, (best, worst) in extremes.items():
-        tables.append(sets_table(f"four cards that peg most and least as {role}", best, worst))
+        tables.append(sets_table(f"four cards that peg most and least as {role}", best, worst, exact))
     summary: dict[str, Any] = {"task": "pegging", "records": config.records}
     summary["overall"] = {row.role: row.to_dict() for row in overall}
     for place, name in enumerate(("most", "least")):

@@ -94,6 +94,8 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     try:
         if tuple(saved["pool"].shape) != pool.shape:
             raise ValueError(f"its pool has the shape {tuple(saved['pool'].shape)}, expected {pool.shape}")
+        if saved.get("strategies", options.strategies) != list(options.strategies):
+            raise ValueError(f"it weighs {', '.join(saved['strategies'])}")
         records = PeggingRecords(saved["gained"].numpy(), saved["given"].numpy())
         found = LearnerState(saved["pool"].numpy(), saved["play_pool"].numpy(), records)
         found.summary = saved["summary"].numpy()
@@ -127,7 +129,7 @@ def train(
     begin = time.perf_counter() - run.seconds
     while run.games < options.games:
         last = min(options.games, (run.games // options.checkpoint_every + 1) * options.checkpoint_every)
-        figures = _play_to(run, last, settings, table, dealing, progress)
+        figures = play_to(run, last, settings, table, dealing, progress)
         run.seconds = time.perf_counter() - begin
         _save(run, settings, folder, dealing)
         _monitor(run, settings, opponents, match, dealing, figures)
@@ -135,7 +137,7 @@ def train(
             for tag, value in figures.items():
                 writer.add_scalar(tag, value, run.games)
             writer.flush()
-        checkpoints.save_state(folder / STATE_FILE, run.state())
+        checkpoints.save_state(folder / STATE_FILE, run.state() | {"strategies": list(options.strategies)})
         if progress is not None:
             progress(run.games, figures)
     weights = folder / checkpoints.WEIGHTS_FILE
@@ -177,7 +179,7 @@ def _records(settings: Settings) -> PeggingRecords:
     return exact_records().copy()
 
 
-def _play_to(
+def play_to(
     run: LearnerState, last: int, settings: Settings, table: DiscardTable, dealing: str, progress: Progress | None
 ) -> dict[str, float]:
     """Play up to game `last`, and return figures of the pool and of the speed."""

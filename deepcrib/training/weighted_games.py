@@ -30,6 +30,7 @@ from deepcrib.statistics.strategies import (
 from deepcrib.training.weighted_state import MAX_HANDS, PLAYERS, Memory, Method, Scratch, Tables
 
 SMALLEST_WEIGHT = 1e-30  # keeps a weight from becoming a denormal number, or 0, from which no factor brings it back
+LARGEST_FACTOR = 1e300  # keeps one from becoming infinite
 
 Pool = Any
 """The weights of all members, [K, 121, 121, 2, m]."""
@@ -201,7 +202,7 @@ def adjust(weights: np.ndarray, mask: int, c: float, exponential: bool, floor: f
 
     The factor is max(floor, 1 + c / 100), or exp(c / 100); what it makes is cut at `cap` before normalising.
     """
-    factor = np.exp(c / 100) if exponential else max(floor, 1 + c / 100)
+    factor = min(np.exp(c / 100) if exponential else max(floor, 1 + c / 100), LARGEST_FACTOR)
     total = 0.0
     for i in range(len(weights)):
         if mask >> i & 1:
