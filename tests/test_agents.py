@@ -17,7 +17,9 @@ from deepcrib.agents import (
     QFunction,
     QNetworkAgent,
     ScriptedAgent,
+    WeightedAgent,
     make_agent,
+    name_agents,
     require_players,
 )
 from deepcrib.checkpoints import CheckpointError, save_weights
@@ -146,6 +148,39 @@ def test_options_of_a_q_network(checkpoint: Path) -> None:
     assert spec == before  # a spec is not used up
     nested = make_agent({"path": str(checkpoint), "discards": {"path": str(checkpoint), "epsilon": 1}})
     assert nested.epsilon == 0 and nested.discards_by.epsilon == 1
+
+
+@pytest.mark.parametrize("name", ["expected_value", "hand_max_avg", "semi_pure_crib_min_avg", "random_weights"])
+def test_discards_of_another_kind_of_agent(play_only: Path, name: str) -> None:
+    """A play network with the discards of an agent that has no network, by name or by mapping."""
+    discards, _ = observations(60, 802)
+    alone = make_agent(name)
+    for spec in (name, {"name": name}):
+        agent = make_agent({"path": str(play_only), "discards": spec})
+        assert isinstance(agent, QNetworkAgent) and agent.discards_by.name == name
+        assert (agent.discard(discards) == alone.discard(discards)).all()
+        assert (agent.discard_probabilities(discards) == alone.discard_probabilities(discards)).all()
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"epsilon": 0.1}, "which do not explore: expected no option epsilon"),
+        ({"discards": "greedy"}, "no option disc"),
+    ],
+)
+def test_weighted_strategies_take_no_options_of_a_network(option: dict, words: str, tmp_path: Path) -> None:
+    make_agent("hand_max_avg").save(tmp_path / "weights.safetensors")
+    assert isinstance(make_agent({"path": str(tmp_path)}), WeightedAgent)
+    with pytest.raises(AgentError, match=words):
+        make_agent({"path": str(tmp_path), **option})
+
+
+def test_agents_of_one_name_are_numbered() -> None:
+    agents = [make_agent(name) for name in ("greedy", "hand_max_avg", "greedy", "greedy")]
+    named = name_agents(agents)
+    assert list(named) == ["greedy", "hand_max_avg", "greedy (2)", "greedy (3)"]
+    assert list(named.values()) == agents
 
 
 MISTAKES = [

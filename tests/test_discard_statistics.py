@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, prod
 
@@ -13,8 +14,7 @@ from reference import cards
 
 from deepcrib.errors import StatisticsError
 from deepcrib.statistics.classes import class_sizes
-from deepcrib.statistics.cribs import crib_sums
-from deepcrib.statistics.discards import DISCARD_DTYPE, crib_means, discard_statistics
+from deepcrib.statistics.discards import DISCARD_DTYPE, crib_means, discard_statistics, uniform_sums
 from deepcrib.statistics.ranks import rank_set_2, rank_set_4, rank_set_6, rank_set_of_kept, rank_sets
 from deepcrib.statistics.table import cached_table
 
@@ -99,19 +99,20 @@ def test_a_flush_that_may_grow() -> None:
 # --- over all hands -----------------------------------------------------------------------------------------
 
 
-def points_of_all_shows(flush_of_four: bool) -> int:
-    """Points of the 12,994,800 ways to lay four cards and a starter: ranks by sets of five, suits by counting."""
+@cache
+def rank_points_of_all_shows() -> int:
+    """Fifteens, pairs and runs of the 12,994,800 ways to lay four cards and a starter, by sets of five ranks."""
     points = 0
     for ranks in combinations_with_replacement(range(13), 5):
-        counts = Counter(ranks).values()
-        if max(counts) < 5:
-            five = [4 * rank for rank in ranks]
-            own = reference.fifteens(five) + reference.pairs(five) + reference.runs(five)
-            points += own * prod(comb(4, count) for count in counts) * 5  # any of the five is the starter
-    points += 4 * comb(13, 4) * 9 * 5  # all five of a suit
-    if flush_of_four:
-        points += 4 * comb(13, 4) * 39 * 4
-    return points + 4 * 12 * comb(50, 3)  # a jack, a starter of its suit, three others
+        ways = prod(comb(4, count) for count in Counter(ranks).values())
+        five = [4 * rank for rank in ranks]
+        points += ways * (reference.fifteens(five) + reference.pairs(five) + reference.runs(five))
+    return points * 5  # any of the five is the starter
+
+
+NOBS_OF_ALL_SHOWS = 4 * 12 * comb(50, 3)
+"""A jack, a starter of its suit, three other cards."""
+FLUSHES_OF_FIVE, FLUSHES_OF_FOUR = 4 * comb(13, 4) * 9, 4 * comb(13, 4) * 39
 
 
 def all_hands_mean(field: str, ways: int) -> Fraction:
@@ -123,13 +124,15 @@ def all_hands_mean(field: str, ways: int) -> Fraction:
 
 
 def test_the_mean_of_all_hands() -> None:
-    expected = Fraction(points_of_all_shows(flush_of_four=True), 12_994_800)
+    suits = NOBS_OF_ALL_SHOWS + 5 * FLUSHES_OF_FIVE + 4 * FLUSHES_OF_FOUR
+    expected = Fraction(rank_points_of_all_shows() + suits, 12_994_800)
     assert round(float(expected), 4) == 4.7692  # published
     assert all_hands_mean("hand_sum", 46) == expected
 
 
 def test_the_mean_of_all_cribs() -> None:
-    expected = Fraction(points_of_all_shows(flush_of_four=False), 12_994_800)
+    """Hands without the flush of four."""
+    expected = Fraction(rank_points_of_all_shows() + NOBS_OF_ALL_SHOWS + 5 * FLUSHES_OF_FIVE, 12_994_800)
     assert round(float(expected), 5) == 4.73482
     assert all_hands_mean("crib_sum", COMPLETIONS) == expected
 
@@ -163,7 +166,7 @@ BAD_HANDS = {
 @pytest.mark.parametrize("name", BAD_HANDS)
 def test_bad_hands_are_refused(name: str) -> None:
     hands, message = BAD_HANDS[name]
-    for function in (discard_statistics, lambda h: crib_means(h, crib_sums(np.ones((13, 13))))):
+    for function in (discard_statistics, lambda cards: crib_means(cards, uniform_sums())):
         with pytest.raises(StatisticsError, match=message) as caught:
             function(hands)
         assert "\n" not in str(caught.value)

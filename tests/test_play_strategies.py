@@ -44,17 +44,14 @@ def plain_matrix(hand: list[int], series: list[int], known: list[int]) -> np.nda
 
 
 def test_by_hand() -> None:
-    """Count 21 after K A J: a ten makes 31 (2 points), which nobody can answer; a king makes none, and 31 too."""
+    """After K A J (21): a ten or a king makes 31, which nobody can answer; a 2 leaves 8s and 2s, a 9 aces."""
     hand, series = cards("2C 9D TC KD"), cards("KC AC JC")
     found = matrix_of(hand, series, [*hand, *series, *cards("5C 6C"), *cards("7H")])
-    # T and K make 31 for 2 points; 2 and 9 none
     assert found[0].tolist() == [0, 0, 1, 1]
     assert found[1, 2] == found[1, 3] == 1 and found[1].min() == 0
-    # after a ten 21 unseen cards of 42 ... after 2 (23) an eight makes 31; after 9 (30) only an ace does
-    unseen = 52 - 10
-    eights, aces = 4, 3
-    fear = np.array([2 * eights / unseen, 2 * aces / unseen])
-    assert found[1, :2] == pytest.approx(1 - fear / fear.max())
+    # of 42 unseen cards: after the 2 four eights (31) and three deuces (a pair), after the 9 three aces (31)
+    answers = np.array([4 * 2 + 3 * 2, 3 * 2]) / 42
+    assert found[1, :2] == pytest.approx(1 - answers / answers.max())
 
 
 def test_what_cannot_be_played_is_worth_less_than_anything() -> None:

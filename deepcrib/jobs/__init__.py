@@ -113,7 +113,7 @@ JOBS = {
         ),
         Job(
             "statistics",
-            "exact statistics of discards: a hand's, all hands', cribs, pegging, first dealer",
+            "exact statistics of discards: a hand's or all; cribs, pegging, the first dealer",
             (
                 "deepcrib statistics 5H 5S JD 2C 3C KH",
                 "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",

@@ -76,8 +76,8 @@ class Config:
     task: str = "hand"  # or build, crib_table, pegging, martin; also as a bare word: deepcrib statistics build
     hand: str | None = None  # hand: six cards; also as bare words: deepcrib statistics 5H 5S JD 2C 3C KH
     index: int | None = None  # hand: Lang's index of a discard in place of the cards, whose row alone is printed
-    dealer: bool | None = None  # hand: best first as dealer or as pone; null shows both, best first as dealer
-    weights: str = "experts"  # hand: who else throws into the crib in hand + crib and hand - crib, or uniform
+    dealer: bool | None = None  # hand: best first by hand + crib (true, null) or by hand - crib, as pone (false)
+    weights: str = "experts"  # hand: against whose discards the crib counts in hand + crib; or uniform
     path: str | None = None  # build, crib_table: the file to write, if not discards.npy and crib_table.csv
     verify: int = 0  # build: random hands that are enumerated by the rules and compared
     opponent: str = "experts"  # crib_table: who throws the other two cards, or uniform
@@ -199,7 +199,7 @@ def _build_table(path: Path, summary: dict[str, Any]) -> Any:
         ("suit classes", f"{NUM_CLASSES:,}"),
         ("combinations covered", f"{summary['combinations']:,}"),
         ("of a hand", each),
-        ("seconds to compute (and compile, the first time)", f"{summary['seconds']:.1f}"),
+        ("seconds to compute", f"{summary['seconds']:.1f}"),
         ("hands a second", f"{summary['hands_a_second']:,.0f}"),
         ("seconds to write", f"{summary['seconds_to_write']:.1f}"),
         ("file size", f"{summary['bytes'] / 1e6:,.1f} MB"),
@@ -235,9 +235,8 @@ def _write_crib_table(config: Config, path: Path | None, run: Run, bars: Bars) -
         a, b = RANK_NAMES.index(first), RANK_NAMES.index(second)
         grids[:, a, b] = grids[:, b, a] = means
     pairs = [{"ranks": a + b, "own_crib": own, "opponent_crib": other} for a, b, own, other in cells]
-    against = "experts" if config.opponent == "experts" else "any two cards"
     tables = [
-        rank_grid(f"mean points of {whose} crib by the ranks thrown, against {against}", grid)
+        rank_grid(f"{whose} crib by the ranks thrown: mean points v. {config.opponent}", grid)
         for whose, grid in zip(("one's own", "the opponent's"), grids, strict=True)
     ]
     return Outcome({**summary, "pairs": pairs}, tables)
@@ -269,8 +268,8 @@ def _show_pegging(config: Config, run: Run, bars: Bars) -> Outcome:
     write_pegging(run.folder.path / "pegging.csv", rows)
     records.save(run.folder.path / "pegging_records.npz")
     run.notes.append("all sets: pegging.csv and pegging_records.npz in the run folder")
-    what = "every pair of hands" if exact else f"{config.hands:,} random hands, seed {config.seed}"
-    tables = [overall_table(f"points of the play, greedy against itself, {what}", overall, exact)]
+    what = "every pair of hands" if exact else f"{config.hands:,} random hands"
+    tables = [overall_table(f"points of the play, greedy v. itself, {what}", overall, exact)]
     extremes = {role: extreme_sets(rows, role, _EXTREMES) for role in reversed(ROLES)}
     for role, (best, worst) in extremes.items():
         tables.append(sets_table(f"four cards that peg most and least as {role}", best, worst, exact))

@@ -113,13 +113,14 @@ def seen_cards(hand: np.ndarray) -> int:
 
 
 @jit
-def _starter_sum(suit: int, seen: int, by_rank: np.ndarray, total: float) -> float:
-    """Weight of all (pair, starter) in which the starter has a given suit."""
-    weight = 0.0
-    for rank in range(NUM_RANKS):
-        if not seen >> (NUM_SUITS * rank + suit) & 1:
-            weight += total - by_rank[rank]
-    return weight
+def _fill_nobs_sums(hand: np.ndarray, seen: int, by_rank: np.ndarray, total: float, nobs: np.ndarray) -> None:
+    """nobs [6]: for each jack of a hand, the weight of all (pair, starter) in which the starter has its suit."""
+    nobs[:] = 0
+    for i in range(len(hand)):
+        if rank_of(hand[i]) == JACK:
+            for rank in range(NUM_RANKS):
+                if not seen >> (NUM_SUITS * rank + suit_of(hand[i])) & 1:
+                    nobs[i] += total - by_rank[rank]
 
 
 @jit
@@ -170,13 +171,14 @@ def fill_crib_sums(
     """
     seen = seen_cards(hand)
     their_nobs = _their_nobs_sum(seen, weights, by_rank)
+    nobs = np.empty(len(hand))
+    _fill_nobs_sums(hand, seen, by_rank, total, nobs)
+    flush = np.full(NUM_SUITS, -1.0)  # of each suit once it is asked for
     for action in range(NUM_DISCARDS):
-        first, second = hand[DISCARD_SLOTS_6[action, 0]], hand[DISCARD_SLOTS_6[action, 1]]
-        result = points[action] + their_nobs
-        if rank_of(first) == JACK:
-            result += _starter_sum(suit_of(first), seen, by_rank, total)
-        if rank_of(second) == JACK:
-            result += _starter_sum(suit_of(second), seen, by_rank, total)
-        if suit_of(first) == suit_of(second):
-            result += FLUSH * _flush_sum(suit_of(first), seen, weights)
-        sums[action] = result
+        first, second = DISCARD_SLOTS_6[action, 0], DISCARD_SLOTS_6[action, 1]
+        sums[action] = points[action] + their_nobs + nobs[first] + nobs[second]
+        suit = suit_of(hand[first])
+        if suit == suit_of(hand[second]):
+            if flush[suit] < 0:
+                flush[suit] = FLUSH * _flush_sum(suit, seen, weights)
+            sums[action] += flush[suit]

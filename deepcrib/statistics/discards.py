@@ -1,7 +1,8 @@
 """Exact statistics of the 15 discards of a six-card hand: what Lang 2018 (section 3.1) kept in a database.
 
 The hand's points over the 46 starters, and the crib's over the opponent's two cards and the starter, 45,540 ways. No
-enumeration of cribs: ranks come from a table by rank multiset, flush and nobs are counted (see `cribs`).
+enumeration of cribs: ranks come from a table by rank multiset, flush and nobs are counted (see `cribs`). Where neither
+flush nor nobs can come, the hand's points follow from a table by rank multiset too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from deepcrib.errors import StatisticsError
 from deepcrib.kernels import jit
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6, RANK_POINTS_5, rank_index
 from deepcrib.statistics.cribs import (
+    FLUSH,
     NUM_DISCARDS,
     STARTERS,
     CribSums,
@@ -25,11 +27,12 @@ from deepcrib.statistics.cribs import (
     seen_cards,
     uniform_weights,
 )
-from deepcrib.statistics.ranks import rank_set_6
+from deepcrib.statistics.ranks import NUM_RANK_SETS_6, rank_set_6, rank_sets
 
 HAND_STARTERS = 46
 CRIB_COMPLETIONS = 45_540
 MOST_POINTS = 29
+FLUSH_OF_FOUR = 4
 DISCARD_DTYPE = np.dtype(
     [
         ("crib_sum", np.uint32),  # points of the crib, over CRIB_COMPLETIONS
@@ -48,6 +51,14 @@ def uniform_sums() -> CribSums:
     return crib_sums(uniform_weights())
 
 
+@cache
+def plain_statistics() -> NDArray[np.void]:
+    """Hands by rank multiset, without flush and nobs: DISCARD_DTYPE [18564, 15], 0 for cribs. 0.1 s."""
+    rows = np.zeros((NUM_RANK_SETS_6, NUM_DISCARDS), dtype=DISCARD_DTYPE)
+    _fill_plain_rows(rank_sets(6), rows)
+    return rows
+
+
 def discard_statistics(hands: ArrayLike) -> NDArray[np.void]:
     """Exact statistics of hands [N, 6] of distinct card ids, sorted: DISCARD_DTYPE [N, 15], by discard action.
 
@@ -55,7 +66,7 @@ def discard_statistics(hands: ArrayLike) -> NDArray[np.void]:
     """
     checked = checked_hands(hands)
     rows = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
-    _fill_rows(checked, *uniform_sums(), rows)
+    _fill_rows(checked, *uniform_sums(), plain_statistics(), rows)
     return rows
 
 
@@ -72,6 +83,8 @@ def checked_hands(hands: ArrayLike) -> NDArray[np.int8]:
     cards = np.atleast_2d(np.asarray(hands))
     if cards.ndim != 2 or cards.shape[1] != 6:
         raise StatisticsError(f"hands have the shape {np.asarray(hands).shape}, expected [N, 6]")
+    if cards.dtype.kind not in "iu":
+        raise StatisticsError(f"hands are {cards.dtype}, expected whole numbers, card ids 0..{NUM_CARDS - 1}")
     wrong = np.flatnonzero(
         (np.diff(cards.astype(np.int64), axis=1) <= 0).any(axis=1)
         | (cards < 0).any(axis=1)
@@ -89,62 +102,47 @@ def checked_hands(hands: ArrayLike) -> NDArray[np.int8]:
 @jit
 def _fill_bonus(kept: np.ndarray, bonus: np.ndarray) -> bool:
     """bonus [4]: flush and nobs points by the starter's suit; returns whether there can be any."""
-    bonus[:] = 0
     suit = suit_of(kept[0])
-    flush = True
-    for i in range(1, HAND_SIZE):
-        flush &= suit_of(kept[i]) == suit
-    if flush:
-        bonus[:] = 4
-        bonus[suit] = 5
-    any_jack = False
+    any_bonus = suit_of(kept[1]) == suit and suit_of(kept[2]) == suit and suit_of(kept[3]) == suit
+    bonus[:] = FLUSH_OF_FOUR if any_bonus else 0
+    if any_bonus:
+        bonus[suit] = FLUSH
     for i in range(HAND_SIZE):
         if rank_of(kept[i]) == JACK:
             bonus[suit_of(kept[i])] += 1
-            any_jack = True
-    return flush or any_jack
+            any_bonus = True
+    return any_bonus
 
 
 @jit
-def _fill_histogram(kept: np.ndarray, seen: int, left: np.ndarray, bonus: np.ndarray, histogram: np.ndarray) -> None:
-    """histogram [30]: starters by the points of four kept cards with them; left [13] counts unseen cards."""
+def _fill_histogram(kept: np.ndarray, seen: int, bonus: np.ndarray, histogram: np.ndarray) -> None:
+    """histogram [30]: starters by the points of four kept cards with them; bonus [4] by the starter's suit."""
     histogram[:] = 0
-    row = rank_index(kept[0], kept[1], kept[2], kept[3]) * NUM_RANKS
-    if not _fill_bonus(kept, bonus):
-        for rank in range(NUM_RANKS):
-            histogram[RANK_POINTS_5[row + rank]] += left[rank]
-        return
+    index = rank_index(kept[0], kept[1], kept[2], kept[3]) * NUM_RANKS
     for rank in range(NUM_RANKS):
-        points = RANK_POINTS_5[row + rank]
+        points = RANK_POINTS_5[index + rank]
         for suit in range(NUM_SUITS):
             if not seen >> (NUM_SUITS * rank + suit) & 1:
                 histogram[points + bonus[suit]] += 1
 
 
 @jit
-def _summarise(histogram: np.ndarray) -> tuple[int, int, int, int]:
-    """(sum, lowest, twice the median, highest) of 46 numbers of points, given how often each occurs."""
-    total = 0
-    lowest = -1
-    highest = 0
-    median_2 = 0
-    below = 0
-    half = HAND_STARTERS // 2
-    for points in range(len(histogram)):
-        count = histogram[points]
-        if count == 0:
-            continue
-        if lowest < 0:
-            lowest = points
-        highest = points
-        total += points * count
-        # the median lies between numbers `half` and `half + 1` in ascending order
-        if below < half <= below + count:
-            median_2 += points
-        if below < half + 1 <= below + count:
-            median_2 += points
-        below += count
-    return total, lowest, median_2, highest
+def _summarise(histogram: np.ndarray, row: np.ndarray, action: int) -> None:
+    """Write sum, lowest, median and highest of 46 numbers of points, given how often each occurs.
+
+    The k-th lowest is how many numbers of points 0, 1, ... are reached or stayed below by fewer than k starters.
+    """
+    total, lowest, median_2, highest, at_most = 0, 0, 0, 0, 0
+    for points in range(MOST_POINTS):
+        at_most += histogram[points]
+        total += HAND_STARTERS - at_most  # each starter worth more counts once for every number below its own
+        lowest += at_most < 1
+        median_2 += (at_most < HAND_STARTERS // 2) + (at_most < HAND_STARTERS // 2 + 1)
+        highest += at_most < HAND_STARTERS
+    row[action].hand_sum = total
+    row[action].hand_min = lowest
+    row[action].hand_median_2 = median_2
+    row[action].hand_max = highest
 
 
 @jit
@@ -154,13 +152,14 @@ def fill_statistics(
     points: np.ndarray,
     by_rank: np.ndarray,
     total: float,
+    plain: np.ndarray,
     row: np.ndarray,
 ) -> None:
-    """row: DISCARD_DTYPE [15] of one sorted hand; the other arguments as for `fill_crib_sums`, uniform."""
+    """row: DISCARD_DTYPE [15] of one sorted hand.
+
+    plain [15] is the row of `plain_statistics` for the hand's rank multiset; others as for `fill_crib_sums`, uniform.
+    """
     seen = seen_cards(hand)
-    left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
-    for i in range(len(hand)):
-        left[rank_of(hand[i])] -= 1
     histogram = np.empty(MOST_POINTS + 1, dtype=np.int64)
     bonus = np.empty(NUM_SUITS, dtype=np.int64)
     kept = np.empty(HAND_SIZE, dtype=np.int64)
@@ -169,16 +168,34 @@ def fill_statistics(
     for action in range(NUM_DISCARDS):
         for i in range(HAND_SIZE):
             kept[i] = hand[KEPT_SLOTS_6[action, i]]
-        _fill_histogram(kept, seen, left, bonus, histogram)
-        hand_sum, lowest, median_2, highest = _summarise(histogram)
+        if _fill_bonus(kept, bonus):
+            _fill_histogram(kept, seen, bonus, histogram)
+            _summarise(histogram, row, action)
+        else:
+            row[action] = plain[action]
         row[action].crib_sum = int(sums[action])
-        row[action].hand_sum = hand_sum
-        row[action].hand_min = lowest
-        row[action].hand_median_2 = median_2
-        row[action].hand_max = highest
 
 
 # --- many hands ---------------------------------------------------------------------------------------------------
+
+
+@jit(parallel=True)
+def _fill_plain_rows(sets: np.ndarray, rows: np.ndarray) -> None:
+    for r in prange(len(sets)):
+        left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
+        for i in range(len(sets[r])):
+            left[sets[r, i]] -= 1
+        if np.min(left) < 0:  # a rank five or six times: no hand
+            continue
+        histogram = np.empty(MOST_POINTS + 1, dtype=np.int64)
+        for action in range(NUM_DISCARDS):
+            index = 0
+            for i in range(HAND_SIZE):
+                index = (index + sets[r, KEPT_SLOTS_6[action, i]]) * NUM_RANKS
+            histogram[:] = 0
+            for rank in range(NUM_RANKS):
+                histogram[RANK_POINTS_5[index + rank]] += left[rank]
+            _summarise(histogram, rows[r], action)
 
 
 @jit(parallel=True)
@@ -188,11 +205,12 @@ def _fill_rows(
     points: np.ndarray,
     by_rank: np.ndarray,
     total: np.ndarray,
+    plain: np.ndarray,
     rows: np.ndarray,
 ) -> None:
     for r in prange(len(hands)):
         number = rank_set_6(hands[r])
-        fill_statistics(hands[r], weights, points[number], by_rank[number], total[number], rows[r])
+        fill_statistics(hands[r], weights, points[number], by_rank[number], total[number], plain[number], rows[r])
 
 
 @jit(parallel=True)

@@ -101,6 +101,7 @@ class WeightedOptions(LearnerOptions):
     update: str = "linear"  # factor max(floor, 1 + c/100), or `exponential`: exp(c/100)
     floor: float = 0.01  # smallest factor of a linear update (open in the thesis)
     punishment: float = 1.0  # times the adjustment after a lost game
+    baseline: bool = False  # adjust by the margin beyond the mean of earlier games from there (not in the thesis)
     cap: float | None = None  # r, the most a weight may be before it is normalised again
     responsible_margin: float = 0.0  # strategies within it of the highest value of the choice answer for it
     exploration: str = "constant"  # chance epsilon, or `variance`: epsilon - Var(w)

@@ -18,7 +18,7 @@ from deepcrib.engine.state import new_games
 from deepcrib.randomness import MONITORING, PRETRAINING, SELF_PLAY, derive
 from deepcrib.statistics.pegging import PeggingRecords, exact_records, sampled_records
 from deepcrib.statistics.play_strategies import PLAY_STRATEGIES
-from deepcrib.statistics.strategies import strategy_codes
+from deepcrib.statistics.strategies import SCORES, strategy_codes
 from deepcrib.statistics.table import DiscardTable, cached_table
 from deepcrib.training.options import EvaluationOptions, WeightedOptions
 from deepcrib.training.weighted_games import play_games
@@ -43,7 +43,8 @@ class Settings(Protocol):
 class LearnerState:
     """A pool of members that play member 0, and how far they are.
 
-    pool: [K, 121, 121, 2, m]. play_pool: [K, 121, 121, 2, 2]. games, hands: played so far.
+    pool: [K, 121, 121, 2, m]. play_pool: [K, 121, 121, 2, 2]. games, hands: played so far. outcomes: what `baseline`
+    goes by (`weighted_state.Memory`).
     """
 
     pool: NDArray[np.float64]
@@ -52,6 +53,7 @@ class LearnerState:
     games: int = 0
     hands: int = 0
     seconds: float = 0.0
+    outcomes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((SCORES, SCORES, 2, 2)))
     summary: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +61,7 @@ class LearnerState:
 
     def state(self) -> dict[str, Any]:
         """For `checkpoints.save_state`."""
-        names = ("pool", "play_pool", "games", "hands", "seconds", "summary")
+        names = ("pool", "play_pool", "games", "hands", "seconds", "summary", "outcomes")
         records = {"gained": self.records.gained, "given": self.records.given}
         return {name: getattr(self, name) for name in names} | records
 
@@ -98,7 +100,7 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
             raise ValueError(f"it weighs {', '.join(saved['strategies'])}")
         records = PeggingRecords(saved["gained"].numpy(), saved["given"].numpy())
         found = LearnerState(saved["pool"].numpy(), saved["play_pool"].numpy(), records)
-        found.summary = saved["summary"].numpy()
+        found.summary, found.outcomes = saved["summary"].numpy(), saved["outcomes"].numpy()
         found.games, found.hands, found.seconds = saved["games"], saved["hands"], saved["seconds"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
@@ -157,6 +159,7 @@ def method(options: WeightedOptions, dealing: str = "acc") -> Method:
         exponential=options.update == "exponential",
         floor=float(options.floor),
         punishment=float(options.punishment),
+        baseline=bool(options.baseline),
         cap=np.inf if options.cap is None else float(options.cap),
         margin=float(options.responsible_margin),
         by_variance=options.exploration == "variance",
@@ -195,7 +198,12 @@ def play_to(
         run.summary,
     )
     codes = strategy_codes(options.strategies)
-    game, memory, scratch = new_games(np.zeros(1, dtype=np.int64), 2), new_memory(), new_scratch(len(codes))
+    game, scratch = new_games(np.zeros(1, dtype=np.int64), 2), new_scratch(len(codes))
+    memory = new_memory()._replace(outcomes=run.outcomes)
+        new_games(np.zeros(1, dtype=np.int64), 2),
+        new_memory()._replace(outcomes=run.outcomes),
+        new_scratch(len(codes)),
+    )
     seed, first, begin = derive(settings.seed, SELF_PLAY), run.games, time.perf_counter()
     how = method(options, dealing)
     before = run.pool[0].copy()

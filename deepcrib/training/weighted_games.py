@@ -213,20 +213,44 @@ def adjust(weights: np.ndarray, mask: int, c: float, exponential: bool, floor: f
 
 
 @jit
+def _constant(place: np.ndarray, margin: float, m: Method, outcomes: np.ndarray) -> float:
+    """C = s (own - other score), a loss's times the punishment factor.
+
+    With a baseline the margin is what the game brought beyond the mean of earlier games from the place; the present
+    difference counts as one more of them. Without it, every choice from a losing position is punished on the whole, the
+    best one too.
+    """
+    if m.baseline:
+        total, games = outcomes[place[0], place[1], place[2]]
+        margin -= (total + place[0] - place[1]) / (games + 1)
+    return m.scaling * margin * (m.punishment if margin < 0 else 1.0)
+
+
+@jit
 def _learn(g: Game, seat: int, weights: Pool, play_weights: Pool, m: Method, memory: Memory) -> None:
-    """Reward or punish one player's choices after a game: c_j = C (1 - d)^(T - j), C = s (own - other score)."""
-    margin = g.scores[seat] - g.scores[1 - seat]
-    constant = m.scaling * margin * (m.punishment if margin < 0 else 1.0)
+    """Reward or punish one player's choices after a game: c_j = C (1 - d)^(T - j)."""
+    margin = float(g.scores[seat] - g.scores[1 - seat])
     last = memory.counts[seat, 0]
     for j in range(last):
         place = memory.places[seat, j]
         cell = weights[place[0], place[1], place[2]]
-        adjust(cell, memory.masks[seat, j], constant * (1 - m.decay) ** (last - 1 - j), m.exponential, m.floor, m.cap)
+        c = _constant(place, margin, m, memory.outcomes) * (1 - m.decay) ** (last - 1 - j)
+        adjust(cell, memory.masks[seat, j], c, m.exponential, m.floor, m.cap)
     for j in range(memory.counts[seat, 1]):
         place = memory.play_places[seat, j]
         cell = play_weights[place[0], place[1], place[2]]
-        c = constant * (1 - m.decay) ** (last - place[3])
+        c = _constant(place, margin, m, memory.outcomes) * (1 - m.decay) ** (last - place[3])
         adjust(cell, memory.play_masks[seat, j], c, m.exponential, m.floor, m.cap)
+
+
+@jit
+def _remember(g: Game, memory: Memory) -> None:
+    """Add a game's margin to the outcomes of the places of both players."""
+    for seat in range(PLAYERS):
+        for j in range(memory.counts[seat, 0]):
+            place = memory.places[seat, j]
+            memory.outcomes[place[0], place[1], place[2], 0] += g.scores[seat] - g.scores[1 - seat]
+            memory.outcomes[place[0], place[1], place[2], 1] += 1
 
 
 @jit
@@ -271,4 +295,6 @@ def play_games(
         for seat in range(PLAYERS):
             if learns[players[seat]]:
                 _learn(g, seat, pool[players[seat]], play_pool[players[seat]], m, memory)
+        if m.baseline:
+            _remember(g, memory)
     return hands

@@ -8,7 +8,7 @@ import numpy as np
 
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.strategies import NUM_VALUES
+from deepcrib.statistics.strategies import NUM_VALUES, SCORES
 
 PLAYERS = 2
 MAX_HANDS = 128  # of a game; later ones, should a game ever last so long, are not learned from
@@ -22,6 +22,7 @@ class Method(NamedTuple):
     exponential: bool
     floor: float
     punishment: float
+    baseline: bool
     cap: float  # infinite: none
     margin: float
     by_variance: bool
@@ -51,7 +52,8 @@ class Memory(NamedTuple):
     """What a game leaves to learn from; by player: how many discards (and plays), where, and who answers for them.
 
     places: int16 [2, MAX_HANDS, 3], own score, other score, role. masks: int64 [2, MAX_HANDS], bits of strategies.
-    play_places: [2, 4 * MAX_HANDS, 4], with the number of the hand. play_masks likewise. counts: [2, 2].
+    play_places: [2, 4 * MAX_HANDS, 4], with the number of the hand. play_masks likewise. counts: [2, 2]. outcomes:
+    [121, 121, 2, 2], sum and number of the margins of earlier games that were at each score location.
     """
 
     places: np.ndarray
@@ -59,6 +61,7 @@ class Memory(NamedTuple):
     play_places: np.ndarray
     play_masks: np.ndarray
     counts: np.ndarray
+    outcomes: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -82,6 +85,7 @@ def new_memory() -> Memory:
         np.zeros((PLAYERS, HAND_SIZE * MAX_HANDS, 4), dtype=np.int16),
         np.zeros((PLAYERS, HAND_SIZE * MAX_HANDS), dtype=np.int64),
         np.zeros((PLAYERS, 2), dtype=np.int64),
+        np.zeros((SCORES, SCORES, 2, 2)),
     )
 
 
