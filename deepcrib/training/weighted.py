@@ -200,10 +200,6 @@ def play_to(
     codes = strategy_codes(options.strategies)
     game, scratch = new_games(np.zeros(1, dtype=np.int64), 2), new_scratch(len(codes))
     memory = new_memory()._replace(outcomes=run.outcomes)
-        new_games(np.zeros(1, dtype=np.int64), 2),
-        new_memory()._replace(outcomes=run.outcomes),
-        new_scratch(len(codes)),
-    )
     seed, first, begin = derive(settings.seed, SELF_PLAY), run.games, time.perf_counter()
     how = method(options, dealing)
     before = run.pool[0].copy()
