@@ -130,7 +130,7 @@ def hand_points(hand: list[int]) -> np.ndarray:
 
 
 def varied_hands(number: int, seed: int) -> np.ndarray:
-    """Sorted hands [number, 6] of all kinds: plain ones, of one or two suits, of few ranks, with jacks."""
+    """Sorted hands [number, 6] of all kinds: any cards, one or two suits, few ranks, quads, jacks."""
     rng = np.random.default_rng(seed)
     decks = [
         np.arange(52),  # any
@@ -138,6 +138,6 @@ def varied_hands(number: int, seed: int) -> np.ndarray:
         np.concatenate([np.arange(0, 52, 4) + suit for suit in (1, 2)]),  # of two
         np.arange(16) + 4 * rng.integers(10),  # pairs royal, double runs
         np.array(cards("5c 5d 5h 5s jc jd jh js")),  # quads
-        np.array([*cards("jc jd jh js"), *range(3, 52, 4)]),  # jacks, and their suits
+        np.unique([*cards("jc jd jh js"), *range(3, 52, 4)]),  # jacks, and a suit
     ]
     return np.array([np.sort(rng.permutation(decks[n % len(decks)])[:6]) for n in range(number)])

@@ -85,10 +85,10 @@ def test_ties_are_uniform() -> None:
 
 
 def test_it_beats_greedy_as_measured_elsewhere() -> None:
-    """57.7% +- 0.4 was measured for such a player whose cribs go by rank alone; this one is at least as good.
+    """57.7% +- 0.4 was measured for such a player whose cribs go by rank alone.
 
-    Over 20,000 games. Were the true rate 57.3% or more, a lower one than asserted had a chance of 1e-4; the best hand
-    means alone (54.5% +- 0.4) do not reach it.
+    Over 20,000 games. Were the true rate 57.3%, a lower one than asserted had a chance of 1e-4; the best hand means
+    alone (54.5% +- 0.4) do not reach it.
     """
     numba.set_num_threads(1)  # steps are short: threads that wait for each other cost more than they do
     games, rate = 20_000, 0.573

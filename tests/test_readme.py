@@ -17,6 +17,7 @@ SHORT = {
     "evaluate": ["games=40"],
     "benchmark": [],
 }
+SHORT_WEIGHTED = ["learner.games=200", "evaluation.final_games=20"]
 
 
 def blocks(language: str) -> list[str]:
@@ -42,6 +43,10 @@ def shortened(command: str, trained: Path) -> list[str]:
     job = words[0]
     if any(word.startswith("resume=") for word in words):
         return [*words, "learner.iterations=3", "evaluation.final_games=20"]
+    if job == "train" and any("learner=weighted" in word or "lang2018" in word for word in words):
+        return [*words, *SHORT_WEIGHTED]
+    if job == "tournament":
+        return [*(word for word in words if not word.startswith("games=")), "games=20"]
     added = [word for word in SHORT.get(job, []) if word.startswith("experiment=") or "games" in word or job == "train"]
     kept = [word for word in words if not word.startswith(("experiment=", "games="))]
     return [*kept, *added] if job in SHORT else words

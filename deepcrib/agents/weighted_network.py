@@ -1,4 +1,4 @@
-"""An agent whose discards a small network chooses by the strategies' opinions and the score (Lang 2018, section 5.2)."""
+"""Discards that a small network chooses by the strategies' opinions and the score (Lang 2018, section 5.2)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from deepcrib.analysis.statistics_rows import PeggingRow
@@ -82,9 +81,6 @@ def target(path: Path, what: str, is_ours: Callable[[Path], bool]) -> Path:
 
 def is_discard_table(path: Path) -> bool:
     """Whether a file is a whole table of all discards."""
-    with open(path, "rb") as file:
-        if file.read(len(npy.MAGIC_PREFIX)) != npy.MAGIC_PREFIX:
-            return False
     try:
         load_table(path)
     except StatisticsError:

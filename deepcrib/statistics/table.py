@@ -7,10 +7,11 @@ database's index.
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 from numba import prange
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.cards import NUM_CARDS
 from deepcrib.errors import RunError, StatisticsError
+from deepcrib.files import write_atomic
 from deepcrib.kernels import cache_folder, jit
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE
 from deepcrib.statistics.classes import (
@@ -33,6 +35,8 @@ from deepcrib.statistics.discards import DISCARD_DTYPE, checked_hands, discard_s
 
 TABLE_FILE = "discards.npy"
 _HUNDRED = 100
+# What NumPy raises for a file that is no sound .npy.
+_DAMAGE = (ValueError, EOFError, TypeError, OverflowError, SyntaxError, TokenError)
 
 
 @dataclass(frozen=True)
@@ -94,28 +98,26 @@ def build_table() -> DiscardTable:
 
 def save_table(table: DiscardTable, path: Path) -> None:
     """Write the table, whole or not at all. Raises RunError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    content = BytesIO()
+    npy.write_array(content, table.rows, allow_pickle=False)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
-            npy.write_array(file, table.rows, allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise RunError(f"cannot write {path}: {error.strerror or error}") from error
+    write_atomic(path, content.getbuffer())
 
 
 def load_table(path: Path | str) -> DiscardTable:
     """Map a table into memory: nothing is read before it is looked up. Raises StatisticsError."""
     path = Path(path)
     try:
-        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+        rows = npy.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise StatisticsError(f"no table at {path}: deepcrib statistics build writes one") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise StatisticsError(f"{path} is truncated or not a table of statistics: build it anew ({error})") from error
+    except OSError as error:
+        raise StatisticsError(f"cannot read {path}: {error.strerror or error}") from error
+    except _DAMAGE as error:
+        raise StatisticsError(f"{path} is truncated or not a table of statistics: build it anew") from error
     if rows.shape != (NUM_CLASSES, NUM_DISCARDS) or rows.dtype != DISCARD_DTYPE:
         raise StatisticsError(
             f"{path} holds {rows.shape} of {rows.dtype}, expected {(NUM_CLASSES, NUM_DISCARDS)} of statistics"

@@ -1,7 +1,6 @@
 """Training of a small network over strategies and score (Lang 2018, section 5.2): Monte Carlo over games.
 
-What the value of a score leaves of a game's outcome is what the discards are learned from, so that the same noise of the
-game is not learned for every discard anew.
+The value of the score is learned beside, and discards are learned from what it leaves of a game's outcome.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from deepcrib import checkpoints
 from deepcrib.agents import Agent, DivergenceError, WeightedNetworkAgent, make_agent, name_agents
@@ -168,16 +168,16 @@ def _train_to(
 def learn(run: LearnerState, decisions: Decisions, settings: Settings) -> dict[str, float]:
     """One pass over decisions in random minibatches; returns figures by TensorBoard tag.
 
-    The value of the score is fitted to the outcomes, and what a discard adds to it to the returns less that value as
-    it was before the pass.
+    The value of the score is fitted to the outcomes, what a discard adds to it to `gain_targets`. Raises
+    DivergenceError where a loss is no number.
     """
     options, network, device = settings.learner, run.network, settings.device
     rate = options.lr * (1 - run.games / options.games if options.lr_schedule == "linear" else 1.0)
     for group in run.optimizer.param_groups:
         group["lr"] = rate
     inputs = torch.from_numpy(decisions.inputs).to(device)
-    outcomes = torch.from_numpy(decisions.won if options.target == "win" else decisions.margin).to(device)
-    gains = _returns(network, inputs, outcomes, decisions, options)
+    outcomes = torch.from_numpy(_outcomes(decisions, options)).to(device)
+    gains = torch.from_numpy(gain_targets(network, decisions, options)).to(device)
     weights = torch.from_numpy(((1 - options.decay) ** decisions.hands_left).astype(np.float32)).to(device)
     generator = np.random.default_rng(derive(settings.seed, MINIBATCHES, run.games))
     order = torch.from_numpy(generator.permutation(len(decisions))).to(device)
@@ -201,21 +201,27 @@ def learn(run: LearnerState, decisions: Decisions, settings: Settings) -> dict[s
     }
 
 
-def _returns(
-    network: StrategyNetwork,
-    inputs: torch.Tensor,
-    outcomes: torch.Tensor,
-    decisions: Decisions,
-    options: WeightedNetworkOptions,
-) -> torch.Tensor:
-    """[E] what the decisions are learned from: their returns less the value of the score that they were made at."""
+def gain_targets(
+    network: StrategyNetwork, decisions: Decisions, options: WeightedNetworkOptions
+) -> NDArray[np.float32]:
+    """[E] what discards are learned from: the return, less the network's value of the score that they were made at.
+
+    The return is the game's outcome, or with `returns: hand` the value of the score at which the player discards next.
+    All that a hand leaves behind is the score, so that this is the mean outcome of every game that stood there; only
+    the last hand of a game has the outcome itself.
+    """
+    device = next(network.parameters()).device
     with torch.no_grad():
-        values = network.score(inputs[:, network.strategies :])
-    returns = outcomes
+        scores = torch.from_numpy(decisions.inputs[:, network.strategies :]).to(device)
+        values = network.score(scores).cpu().numpy()
+    outcomes = _outcomes(decisions, options)
     if options.returns == "hand":
-        following = torch.from_numpy(decisions.following).to(values.device)
-        returns = torch.where(following < 0, outcomes, values[following])
-    return returns - values
+        outcomes = np.where(decisions.following < 0, outcomes, values[decisions.following])
+    return outcomes - values
+
+
+def _outcomes(decisions: Decisions, options: WeightedNetworkOptions) -> NDArray[np.float32]:
+    return decisions.won if options.target == "win" else decisions.margin
 
 
 def _loss(values: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
