@@ -316,7 +316,10 @@ def test_an_unfinished_run_is_not_started_over(tmp_path: Path, capsys: pytest.Ca
         ("learner.iterations=0", "learner.iterations=0: expected 1 or more"),
         ("play_network.hidden=[9]", "does not fit the options of this run"),
         ("learner.discard_agent=greedy", "one has a discard network, the other a discard agent"),
-        ("learner.games=9", "learner.games is an option of learner=weighted, not of learner=replay"),
+        (
+            "learner.games=9",
+            "learner.games is an option of learner=weighted and learner=weighted_network, not of learner=replay",
+        ),
         ("learner=weighted", "learner=weighted: with resume only plain values"),
         ("learner.name=weighted", "learner.name=weighted: expected replay"),
         ("--cfg job", "without --cfg"),
@@ -418,9 +421,18 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train learner=dqn", "learner=dqn: expected one of replay, weighted"),
         ("train ~learner", "learner: expected one of replay, weighted"),
         ("train learner.name=weighted", "learner.name=weighted: expected replay"),
-        ("train learner.games=9", "learner.games is an option of learner=weighted, not of learner=replay"),
-        ("train +learner.games=9", "learner.games is an option of learner=weighted, not of learner=replay"),
-        ("train 'learner={games: 9}'", "learner.games is an option of learner=weighted, not of learner=replay"),
+        (
+            "train learner.games=9",
+            "learner.games is an option of learner=weighted and learner=weighted_network, not of learner=replay",
+        ),
+        (
+            "train +learner.games=9",
+            "learner.games is an option of learner=weighted and learner=weighted_network, not of learner=replay",
+        ),
+        (
+            "train 'learner={games: 9}'",
+            "learner.games is an option of learner=weighted and learner=weighted_network, not of learner=replay",
+        ),
         ("train -m learner=replay,weighted learner.games=9", "learner.games is an option of learner=weighted"),
         ("train -m learner=weighted learner.play_lr=0.1,0.2", "learner.play_lr is an option of learner=replay"),
         ("train learner=weighted learner.play_lr=0.1", "learner.play_lr is an option of learner=replay, not of"),

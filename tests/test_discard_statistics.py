@@ -67,6 +67,7 @@ def test_hands_of_all_kinds() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1_800)
 def test_two_thousand_hands() -> None:
     """1.4 thousand million cribs."""
     assert_counted(brute_force.varied_hands(2_100, seed=2))

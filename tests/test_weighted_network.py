@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
-from tests.reference import cards, show, thrown_by
 
 from deepcrib import checkpoints
 from deepcrib.agents import AgentError, DivergenceError, WeightedNetworkAgent, load_weighted, make_agent
@@ -25,6 +24,7 @@ from deepcrib.training.options import EvaluationOptions, WeightedNetworkOptions
 from deepcrib.training.weighted_network import gain_targets, learn, prepare, train
 from deepcrib.training.weighted_network_games import FROM_ZERO, Decisions, play_games
 from deepcrib.workers import use_workers
+from tests.reference import cards, show, thrown_by
 
 TWO = ("hand_max_avg", "crib_max_avg")
 

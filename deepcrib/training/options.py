@@ -102,7 +102,7 @@ class WeightedOptions(LearnerOptions):
     floor: float = 0.01  # smallest factor of a linear update (open in the thesis)
     punishment: float = 1.0  # times the adjustment after a lost game
     baseline: bool = False  # adjust by the margin beyond the mean of earlier games from there (not in the thesis)
-    cap: float | None = None  # r, the most a weight may be before it is normalised again
+    cap: float | None = None  # r, the most a responsible weight may be before all are normalised again
     responsible_margin: float = 0.0  # strategies within it of the highest value of the choice answer for it
     exploration: str = "constant"  # chance epsilon, or `variance`: epsilon - Var(w)
     epsilon: float = 0.3  # k of round 1, e afterwards

@@ -29,7 +29,7 @@ from deepcrib.statistics.strategies import (
 )
 from deepcrib.training.weighted_state import MAX_HANDS, PLAYERS, Memory, Method, Scratch, Tables
 
-SMALLEST_WEIGHT = 1e-30  # keeps a weight from becoming a denormal number, or 0, from which no factor brings it back
+SMALLEST_WEIGHT = 1e-30  # to which a responsible weight rises: no factor would bring it back from 0
 LARGEST_FACTOR = 1e300  # keeps one from becoming infinite
 
 Pool = Any
