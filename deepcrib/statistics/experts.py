@@ -129,7 +129,9 @@ def crib_table(found: Experts) -> list[tuple[str, str, float, float]]:
     """91 rows (rank_1, rank_2, own crib, opponent's crib): mean points of the crib by the two ranks thrown into it.
 
     Over the other player's discards and the starter, nothing else of the hand being known; two ranks are an average
-    over their suits.
+    over their suits. The weights are the same whatever one throws, but a player whose cards' mates are gone throws them
+    more readily, and does not see its kept cards turned up: between experts that play, the same cribs are worth 0.09
+    points more on average to the dealer's two cards (0.03 to 0.24) and 0.17 more to the pone's (0.07 to 0.36).
     """
     tables = [rank_pair_means(weights) for weights in (found.pone, found.dealer)]
     rows = []
