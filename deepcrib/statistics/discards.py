@@ -33,6 +33,7 @@ HAND_STARTERS = 46
 CRIB_COMPLETIONS = 45_540
 MOST_POINTS = 29
 FLUSH_OF_FOUR = 4
+FEW_HANDS = 32
 DISCARD_DTYPE = np.dtype(
     [
         ("crib_sum", np.uint32),  # points of the crib, over CRIB_COMPLETIONS
@@ -66,7 +67,8 @@ def discard_statistics(hands: ArrayLike) -> NDArray[np.void]:
     """
     checked = checked_hands(hands)
     rows = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
-    _fill_rows(checked, *uniform_sums(), plain_statistics(), rows)
+    fill = _fill_rows if len(checked) > FEW_HANDS else _fill_few
+    fill(checked, *uniform_sums(), plain_statistics(), rows)
     return rows
 
 
@@ -85,15 +87,25 @@ def checked_hands(hands: ArrayLike) -> NDArray[np.int8]:
         raise StatisticsError(f"hands have the shape {np.asarray(hands).shape}, expected [N, 6]")
     if cards.dtype.kind not in "iu":
         raise StatisticsError(f"hands are {cards.dtype}, expected whole numbers, card ids 0..{NUM_CARDS - 1}")
-    wrong = np.flatnonzero(
-        (np.diff(cards.astype(np.int64), axis=1) <= 0).any(axis=1)
-        | (cards < 0).any(axis=1)
-        | (cards >= NUM_CARDS).any(axis=1)
-    )
-    if len(wrong):
-        row = cards[wrong[0]].tolist()
+    if cards.dtype != np.int8:
+        cards = cards.astype(np.int64)
+    wrong = _first_unsorted(cards)
+    if wrong >= 0:
+        row = cards[wrong].tolist()
         raise StatisticsError(f"hand {row}: expected six distinct card ids 0..{NUM_CARDS - 1} in ascending order")
     return np.ascontiguousarray(cards, dtype=np.int8)
+
+
+@jit
+def _first_unsorted(hands: np.ndarray) -> int:
+    """The first row that is not of ascending card ids, or -1."""
+    for r in range(len(hands)):
+        before = -1
+        for i in range(hands.shape[1]):
+            if hands[r, i] <= before or hands[r, i] >= NUM_CARDS:
+                return r
+            before = hands[r, i]
+    return -1
 
 
 # --- one hand -----------------------------------------------------------------------------------------------------
@@ -209,6 +221,22 @@ def _fill_rows(
     rows: np.ndarray,
 ) -> None:
     for r in prange(len(hands)):
+        number = rank_set_6(hands[r])
+        fill_statistics(hands[r], weights, points[number], by_rank[number], total[number], plain[number], rows[r])
+
+
+@jit
+def _fill_few(
+    hands: np.ndarray,
+    weights: np.ndarray,
+    points: np.ndarray,
+    by_rank: np.ndarray,
+    total: np.ndarray,
+    plain: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """`_fill_rows` on one thread: to wake others takes longer than a few hands do."""
+    for r in range(len(hands)):
         number = rank_set_6(hands[r])
         fill_statistics(hands[r], weights, points[number], by_rank[number], total[number], plain[number], rows[r])
 
