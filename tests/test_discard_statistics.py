@@ -142,10 +142,12 @@ def test_the_mean_of_all_cribs() -> None:
 
 
 def test_one_hand_or_many_or_none() -> None:
-    hands = brute_force.varied_hands(30, seed=3)
+    hands = brute_force.varied_hands(40, seed=3)
     rows = discard_statistics(hands)
-    assert rows.shape == (30, 15) and rows.dtype == DISCARD_DTYPE and DISCARD_DTYPE.itemsize == 9
+    assert rows.shape == (40, 15) and rows.dtype == DISCARD_DTYPE and DISCARD_DTYPE.itemsize == 9
     assert all(np.array_equal(discard_statistics(hand)[0], row) for hand, row in zip(hands, rows, strict=True))
+    means = crib_means(hands, uniform_sums())
+    assert all(np.array_equal(crib_means(hand, uniform_sums())[0], row) for hand, row in zip(hands, means, strict=True))
     assert discard_statistics(np.empty((0, 6), dtype=np.int8)).shape == (0, 15)
 
 
