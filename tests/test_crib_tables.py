@@ -126,9 +126,10 @@ def test_experts_answer_each_other(is_dealer: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 def test_experts_are_found_again() -> None:
-    """From uniform discards, to the point at which they stopped moving."""
-    found, iterations, change = solve()
-    assert iterations < 60 and change <= 5e-5
+    """From uniform discards, most of the way: by then an iteration moves no crib by a thousandth of a point."""
+    changes: list[float] = []
+    found, iterations, change = solve(most=18, progress=lambda _, moved: changes.append(moved))
+    assert iterations == len(changes) == 18 and changes[0] > 1 > 0.001 > change == changes[-1]
     for mine, written in ((found.dealer, experts().dealer), (found.pone, experts().pone)):
         assert np.abs(rank_pair_means(mine) - rank_pair_means(written)).max() < 0.005
 
