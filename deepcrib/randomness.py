@@ -24,6 +24,7 @@ Word = Any
 
 # What a hash is for: the `decision` argument of hash_key beyond any real decision number.
 DEAL, CUT, DEALER, START = 1000, 1001, 1002, 1003
+KEPT_DEAL = 1100  # four cards each, without a discard: not a deal of any game
 # Purposes of `derive`.
 NETWORKS, PRETRAINING, SELF_PLAY, MINIBATCHES, MONITORING, FINAL_MATCHES = range(2000, 2006)
 

@@ -89,6 +89,7 @@ JOBS = {
                 "deepcrib evaluate agent=outputs/train/2026-11-20/09-30-00 opponent=greedy duplicate=true",
                 "deepcrib evaluate 'agent={name: random}' opponent=greedy",
             ),
+            tasks=("games",),
         ),
         Job(
             "tournament",

@@ -1,7 +1,8 @@
-"""`deepcrib evaluate`: two agents play full games to 121."""
+"""`deepcrib evaluate`: what one agent does against another."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ from omegaconf import MISSING
 
 from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import match_table, points_table
+from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, evaluate
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
@@ -20,6 +22,7 @@ from deepcrib.jobs.options import RulesOptions
 class Config:
     """The schema of `conf/evaluate.yaml`."""
 
+    task: str = "games"  # full games to 121; also as a bare word: deepcrib evaluate games
     agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
     opponent: Any = "deterministic"  # likewise
     games: int = 10000
@@ -31,9 +34,16 @@ class Config:
 
 
 def run(config: Config, run: Run) -> Outcome:
+    """Measure `agent` against `opponent` in the way that the task names."""
+    if config.task not in _TASKS:
+        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
+    use_threads(config.threads)
+    return _TASKS[config.task](config, run)
+
+
+def _games(config: Config, run: Run) -> Outcome:
     """Play the match and summarise it for `agent`."""
     check_games(config.games, config.duplicate)
-    use_threads(config.threads)
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     run.start()
     with Bars(run.show_progress) as bars:
@@ -48,3 +58,6 @@ def run(config: Config, run: Run) -> Outcome:
         )
     title = f"{agent.name} against {opponent.name}: {config.games:,} games, seed {config.seed}"
     return Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))
+
+
+_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {"games": _games}

@@ -29,7 +29,7 @@ from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.files import write_atomic
 from deepcrib.kernels import cache_folder, jit
 from deepcrib.policies import GREEDY, play_choices
-from deepcrib.randomness import below, hash_key
+from deepcrib.randomness import KEPT_DEAL, below, hash_key
 from deepcrib.rules import HAND_SIZE, play_step
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
 
@@ -38,7 +38,6 @@ MAX_POINTS = 32
 """Points of one player in one play are below it: at most 24 as pone and 30 as dealer, however the cards are laid."""
 MEAN_GAINED, MEDIAN_GAINED, MEAN_GIVEN = 0, 1, 2
 
-_RECORD_DEAL = 1100  # purpose of the hash that deals a random hand to be recorded: not a deal of any game
 # What NumPy raises for a file that is no sound .npz.
 _DAMAGE = (
     *(ValueError, KeyError, EOFError, AttributeError, TypeError, RuntimeError),
@@ -263,17 +262,22 @@ def _tally(counts: np.ndarray, ways: np.ndarray, points: np.ndarray, gained: np.
             given[own, DEALER, points[other, own, PONE]] += hands
 
 
+@jit
+def deal_kept(seed: int, hand: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted card ids [4] of pone and of dealer: two random hands of four cards from one deck, by (seed, hand)."""
+    key = hash_key(seed, hand, 0, -1, KEPT_DEAL)
+    deck = np.arange(NUM_CARDS)
+    for i in range(2 * HAND_SIZE):
+        j = i + below(key, i, NUM_CARDS - i)
+        deck[i], deck[j] = deck[j], deck[i]
+    return np.sort(deck[:HAND_SIZE]), np.sort(deck[HAND_SIZE : 2 * HAND_SIZE])
+
+
 @jit(parallel=True)
 def _play_random(seed: int, sets: np.ndarray, points: np.ndarray) -> None:
     """Deal and play hand 0, 1, ..: sets [N, 2] and points [N, 2] of pone and dealer."""
     for hand in prange(len(sets)):
-        key = hash_key(seed, hand, 0, -1, _RECORD_DEAL)
-        deck = np.arange(NUM_CARDS)
-        for i in range(2 * HAND_SIZE):
-            j = i + below(key, i, NUM_CARDS - i)
-            deck[i], deck[j] = deck[j], deck[i]
-        pone_cards = np.sort(deck[:HAND_SIZE])
-        dealer_cards = np.sort(deck[HAND_SIZE : 2 * HAND_SIZE])
+        pone_cards, dealer_cards = deal_kept(seed, hand)
         sets[hand, PONE] = rank_set_of_kept(pone_cards)
         sets[hand, DEALER] = rank_set_of_kept(dealer_cards)
         points[hand, PONE], points[hand, DEALER] = play_out(pone_cards, dealer_cards)
