@@ -2,6 +2,7 @@
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
 from deepcrib.agents.expected_value import ExpectedValueAgent
+from deepcrib.agents.minimax import MinimaxAgent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs import make_agent, name_agents
@@ -14,6 +15,7 @@ __all__ = [
     "DivergenceError",
     "ExpectedValueAgent",
     "HasProbabilities",
+    "MinimaxAgent",
     "QFunction",
     "QNetworkAgent",
     "ScriptedAgent",

@@ -97,7 +97,7 @@ def add_rank(series: int, rank: int) -> int:
 
 @jit
 def pack_hand(hand: np.ndarray) -> int:
-    """The bits of a hand [4] of ascending card ids (NO_CARD: played); the opponent's are shifted by `join_hands`."""
+    """The bits of a hand [4] of ascending card ids, NO_CARD in the slots of those played."""
     cards = 0
     for slot in range(HAND_SIZE):
         if hand[slot] != NO_CARD:
@@ -106,8 +106,17 @@ def pack_hand(hand: np.ndarray) -> int:
 
 
 @jit
+def pack_ranks(ranks: np.ndarray, size: int) -> int:
+    """The bits of a hand of `size` ascending ranks."""
+    cards = 0
+    for slot in range(size):
+        cards |= (np.int64(ranks[slot]) + 1) << (_BITS * slot)
+    return cards
+
+
+@jit
 def join_hands(player: int, opponent: int) -> int:
-    """`cards` of two packed hands."""
+    """`cards` of the bits of both hands."""
     return player | opponent << _HAND_BITS
 
 

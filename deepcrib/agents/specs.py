@@ -15,6 +15,7 @@ from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.expected_value import ExpectedValueAgent
+from deepcrib.agents.minimax import MINIMAX_NAMES, minimax_options
 from deepcrib.agents.q_network import load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.weighted import WEIGHTED_NAMES, load_weighted, named_weighted, weighted_options
@@ -196,6 +197,10 @@ def _expected_value(options: Options, device: str) -> Agent:
     return ExpectedValueAgent()
 
 
+def _minimax(name: str, options: Options, device: str) -> Agent:
+    return minimax_options(name, options, make_agent(options.get("discards", "expected_value"), device))
+
+
 def _weighted(options: Options, device: str) -> Agent:
     return weighted_options({**options, "seed": _seed(options)})
 
@@ -207,6 +212,7 @@ def _named_weighted(name: str, options: Options, device: str) -> Agent:
 BUILDERS: dict[str, Builder] = {
     **{name: Builder(partial(_scripted, name)) for name in POLICIES},
     "expected_value": Builder(_expected_value),
+    **{name: Builder(partial(_minimax, name), ("samples", "hands", "discards")) for name in MINIMAX_NAMES},
     "weighted": Builder(_weighted, ("initial", "seed", "strategies")),
     "q_network": Builder(_by_path, ("path", "epsilon", "discards"), ("path",)),
     **{

@@ -1,0 +1,112 @@
+"""Figure 4 of Partida 2022 with intervals: python benchmarks/partida2022.py FOLDER [--hands 20000].
+
+Sampled search against greedy in the play of random four-card hands, by the number of samples; every row is a line of
+FOLDER/rows.json, and is not played again. At the end FOLDER/table.md and FOLDER/partida_figure_04.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.minimax import MINIMAX_NAMES
+from deepcrib.analysis.play_curves import differences_by_samples
+from deepcrib.evaluation.play_only import play_only
+from deepcrib.files import write_atomic
+
+SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)
+SEED = 2022
+PUBLISHED = {"random": -1.14, "minimax": -0.11, "greedy_minimax": 0.12}
+"""Points a hand: of 10,000 hands for random, and of 40 times 1,000 for the others."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An agent of the table."""
+
+    name: str
+    hands: str = ""
+    samples: int = -1
+
+    @property
+    def spec(self) -> Any:
+        """What `make_agent` is given."""
+        return {"name": self.name, "hands": self.hands, "samples": self.samples} if self.hands else self.name
+
+    @property
+    def label(self) -> str:
+        """The row's name in the table."""
+        return f"{self.name}, {self.hands}, N = {self.samples}" if self.hands else self.name
+
+
+def rows() -> Iterator[Row]:
+    """Random; both searches by the number of samples; at N = 50 the other ways to sample; all hands instead."""
+    yield Row("random")
+    for samples in SAMPLES:
+        for name in MINIMAX_NAMES:
+            yield Row(name, "ranks", samples)
+    for name in MINIMAX_NAMES:
+        for hands in ("unseen", "kept"):
+            yield Row(name, hands, 50)
+    for name in MINIMAX_NAMES:
+        yield Row(name, "ranks", 0)
+        yield Row(name, "unseen", 0)
+
+
+def measure(folder: Path, hands: int) -> dict[str, dict[str, Any]]:
+    """The figures of every row by its label, played where they are not known yet."""
+    path = folder / "rows.json"
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else {}
+    for row in rows():
+        if row.label not in found:
+            start, cpu = time.perf_counter(), time.process_time()
+            figures = play_only(make_agent(row.spec), make_agent("greedy"), hands, SEED).to_dict()
+            spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
+            found[row.label] = figures | spent
+            write_atomic(path, json.dumps(found, indent=1))
+            print(row.label, f"{figures['difference']:+.3f}", f"{spent['seconds']:.0f} s", flush=True)
+    return found
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """The figures as a Markdown table."""
+    lines = [
+        "| agent | hands | difference [95%] | points, opponent's | as pone | as dealer | published |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows():
+        figures = found[row.label]
+        interval = f"{figures['difference']:+.3f} [{figures['ci_low']:+.3f}, {figures['ci_high']:+.3f}]"
+        points = f"{figures['points']:.2f}, {figures['opponent_points']:.2f}"
+        role = " | ".join(f"{figures[key]:+.2f}" for key in ("as_pone", "as_dealer"))
+        published = f"{PUBLISHED[row.name]:+.2f}"
+        lines.append(f"| {row.label} | {figures['hands']:,} | {interval} | {points} | {role} | {published} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Play what is missing, then write the table and the figure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--hands", type=int, default=20_000, help="of each row; the same cards for all")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    found = measure(options.folder, options.hands)
+    write_atomic(options.folder / "table.md", table(found))
+    curves = {
+        name: [(samples, found[Row(name, "ranks", samples).label]) for samples in SAMPLES] for name in MINIMAX_NAMES
+    }
+    figure = differences_by_samples(curves, PUBLISHED)
+    if figure is not None:
+        figure.savefig(options.folder / "partida_figure_04.png", dpi=100)
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()

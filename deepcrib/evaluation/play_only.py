@@ -1,0 +1,125 @@
+"""The play alone, between random four-card hands (Partida 2022, section 3): nobody discards, nothing is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from deepcrib.agents import require_players
+from deepcrib.cards import NO_CARD, NUM_CARDS
+from deepcrib.engine import Games
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.intervals import mean_interval
+from deepcrib.kernels import jit
+from deepcrib.randomness import KEPT_DEAL, below, hash_key
+from deepcrib.rules import HAND_SIZE
+from deepcrib.statistics.pegging import DEALER, PONE, deal_kept
+
+if TYPE_CHECKING:
+    from deepcrib.agents import Agent
+
+BATCH = 8192  # hands in lockstep
+
+
+@dataclass
+class PlayOnly:
+    """Points of the play, go and last card included, of one player and its opponent on average over hands.
+
+    difference: own minus opponent's, points a hand, with its 95% interval (Student's t on hands, or on pairs with the
+    same cards where `duplicate`). as_pone, as_dealer: the difference by own role.
+    """
+
+    hands: int
+    duplicate: bool
+    difference: float
+    ci_low: float
+    ci_high: float
+    points: float
+    opponent_points: float
+    as_pone: float | None
+    as_dealer: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return asdict(self)
+
+
+def play_only(
+    agent: Agent,
+    opponent: Agent,
+    hands: int,
+    seed: int,
+    *,
+    duplicate: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> PlayOnly:
+    """Let two agents play random hands of four cards, the agent as pone in one and as dealer in the next.
+
+    Hand h of a seed has the same cards whoever plays; with `duplicate` hands 2i and 2i + 1 have them too. The starter
+    is a random card of the rest, which counts for nothing here but is seen, as in a real play; there are no discards,
+    and the score is 0-0. So agents meet nothing that they do not meet in games, except that they threw nothing away.
+    Raises OptionError for hands that cannot be played, AgentError for an agent that does not play with two.
+    """
+    if hands < 1 or (duplicate and hands % 2):
+        raise OptionError(f"hands={hands}: expected {'an even number' if duplicate else 'at least 1 hand'}")
+    for player in (agent, opponent):
+        require_players(player, 2)
+    parts = []
+    for low in range(0, hands, BATCH):
+        numbers = np.arange(low, min(low + BATCH, hands), dtype=np.int64)
+        parts.append(_play(agent, opponent, numbers, seed, duplicate))
+        if progress is not None:
+            progress(len(numbers))
+    points = np.concatenate(parts)
+    margins = points[:, 0] - points[:, 1]
+    interval = mean_interval(margins.reshape(-1, 2).mean(axis=1) if duplicate else margins)
+    by_role = [float(margins[role::2].mean()) if len(margins) > role else None for role in (PONE, DEALER)]
+    return PlayOnly(hands, duplicate, *interval, *map(float, points.mean(axis=0)), *by_role)
+
+
+def deal_table(hands: NDArray[np.int64], seed: int) -> Games:
+    """Hands `hands` of a seed before the first card is played: seat 0 leads, seat 1 deals; see `play_only`."""
+    table = Games(hands, seed, first_dealer=np.full(len(hands), DEALER), stop_at_121=False)
+    table.deal()
+    state = table.state
+    _deal_rows(seed, hands, state.kept, state.starter)
+    state.left[:] = state.kept
+    state.discards[:] = NO_CARD
+    state.turn[:] = PONE
+    return table
+
+
+def _play(agent: Agent, opponent: Agent, hands: NDArray[np.int64], seed: int, duplicate: bool) -> NDArray[np.int64]:
+    """[N, 2] points of agent and opponent."""
+    deals, repeats = np.unique(hands // 2 if duplicate else hands, return_counts=True)
+    table = deal_table(np.repeat(deals, repeats), seed)
+    agent_seat = hands % 2
+    while len(to_play := table.to_play):
+        mine = table.turn[to_play] == agent_seat[to_play]
+        for player, rows in ((agent, to_play[mine]), (opponent, to_play[~mine])):
+            if len(rows):
+                table.play(rows, player.play(table.play_observation(rows)))
+    by_seat = np.stack([(table.log.play_points * (table.log.play_seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1)
+    return np.take_along_axis(by_seat, np.stack([agent_seat, 1 - agent_seat], axis=1), axis=1).astype(np.int64)
+
+
+@jit(parallel=True)
+def _deal_rows(seed: int, hands: np.ndarray, kept: np.ndarray, starter: np.ndarray) -> None:
+    for r in prange(len(hands)):
+        pone, dealer = deal_kept(seed, hands[r])
+        drawn = 0
+        for slot in range(HAND_SIZE):
+            kept[r, PONE, slot] = pone[slot]
+            kept[r, DEALER, slot] = dealer[slot]
+            drawn |= (1 << pone[slot]) | (1 << dealer[slot])
+        skip = below(hash_key(seed, hands[r], 0, -1, KEPT_DEAL), 2 * HAND_SIZE, NUM_CARDS - 2 * HAND_SIZE)
+        card = 0
+        while skip > 0 or drawn >> card & 1:
+            skip -= 1 - (drawn >> card & 1)
+            card += 1
+        starter[r] = card
