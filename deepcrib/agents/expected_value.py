@@ -1,6 +1,11 @@
-"""The expected-value player: the best mean of hand and crib, against an opponent who throws as experts do."""
+"""The expected-value players: the best mean of hand and crib, against an opponent who throws as experts do.
+
+Partida 2022 asks whether what a hand is worth in the play should count in the discard; the second of them counts it.
+"""
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 from numba import prange
@@ -8,11 +13,15 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.masks import pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.cards import rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.statistics.experts import expert_sums
+from deepcrib.statistics.pegging import exact_records
+from deepcrib.statistics.ranks import rank_set_4
 from deepcrib.statistics.strategies import best_choices
 
 
@@ -20,22 +29,28 @@ class ExpectedValueAgent:
     """Discards for the highest hand mean plus (as pone: minus) crib mean, ties uniform; plays as greedy does.
 
     Means are exact, over the 46 cards not seen; the crib mean is that against the self-consistent discards of
-    `statistics.experts`. For two players.
+    `statistics.experts`. pegging: what the four kept cards peg on average is added. For two players.
     """
 
-    name = "expected_value"
     num_players = frozenset({2})
 
-    def __init__(self) -> None:
+    def __init__(self, *, pegging: bool = False) -> None:
+        self.name = "expected_value_pegging" if pegging else "expected_value"
         self._greedy = ScriptedAgent("greedy")
+        self._play_means = play_means() if pegging else None
 
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15] points of hand and crib on average, the crib's with the sign of the one who counts it."""
+        """[N, 15] points of hand and crib on average, the crib's with the sign of the one who counts it.
+
+        With `pegging` also those of the play, own minus opponent's.
+        """
         values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
         for is_dealer in (False, True):
             rows = observation.is_dealer == is_dealer
             cribs = crib_means(observation.hand[rows], expert_sums(is_dealer))
             values[rows] += cribs if is_dealer else -cribs
+        if self._play_means is not None:
+            _add_play_means(observation.hand, observation.is_dealer.astype(np.int8), self._play_means, values)
         return values
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
@@ -58,6 +73,26 @@ class ExpectedValueAgent:
         masks = np.empty(len(observation), dtype=np.int64)
         _best_rows(self.discard_values(observation), masks)
         return masks
+
+
+@cache
+def play_means() -> NDArray[np.float64]:
+    """[1820, 2]: play points gained minus given on average by rank multiset kept and role (1: dealer).
+
+    Of greedy against itself over every hand that the opponent may hold (`statistics.pegging.exact_records`).
+    """
+    records = exact_records()
+    return records.mean_gained - records.mean_given
+
+
+@jit(parallel=True)
+def _add_play_means(hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
+    for r in prange(len(hands)):
+        for action in range(NUM_DISCARDS):
+            a, b, c, d = KEPT_SLOTS_6[action]
+            hand = hands[r]
+            kept = rank_set_4(rank_of(hand[a]), rank_of(hand[b]), rank_of(hand[c]), rank_of(hand[d]))
+            values[r, action] += means[kept, roles[r]]
 
 
 @jit(parallel=True)

@@ -98,6 +98,16 @@ def _ways(ranks: np.ndarray, size: int, unseen: np.ndarray) -> int:
 
 
 @jit
+def set_ways() -> np.ndarray:
+    """[1820]: in how many ways a full deck makes each rank multiset of four."""
+    full = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
+    ways = np.empty(NUM_RANK_SETS_4, dtype=np.int64)
+    for row in range(NUM_RANK_SETS_4):
+        ways[row] = _ways(_SETS[HAND_SIZE, row], HAND_SIZE, full)
+    return ways
+
+
+@jit
 def _whole_set(ranks: np.ndarray, size: int, played: np.ndarray) -> int:
     """Number of the rank multiset of the whole kept hand, hidden and played cards."""
     whole = np.empty(HAND_SIZE, dtype=np.int64)

@@ -8,8 +8,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError
-from deepcrib.agents.hidden_hands import draw_hidden, fill_hidden, hidden_ranks
+from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.agents.hidden_hands import draw_hidden, fill_hidden, hidden_ranks, set_ways
 from deepcrib.agents.play_tree import (
     NO_VALUE,
     NUM_ENDS,
@@ -19,6 +19,7 @@ from deepcrib.agents.play_tree import (
     join_hands,
     pack_hand,
 )
+from deepcrib.beliefs.discards import discard_model
 from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
@@ -87,7 +88,18 @@ class MinimaxAgent:
             raise AgentError(f"agent {self.name} plays with 2 players, not {o.num_players}")
         values = np.empty((len(o), HAND_SIZE))
         _fill_values(
-            *(o.hand, o.seat, o.is_dealer, o.discards, o.starter, o.history, o.history_seats, o.series_start, o.count, o.key),
+            *(
+                o.hand,
+                o.seat,
+                o.is_dealer,
+                o.discards,
+                o.starter,
+                o.history,
+                o.history_seats,
+                o.series_start,
+                o.count,
+                o.key,
+            ),
             *(self.greedy, self.samples, self.weights, self.by_ways),
             values,
         )
@@ -95,15 +107,38 @@ class MinimaxAgent:
 
 
 def minimax_options(name: str, options: dict[str, Any], discards: Agent) -> MinimaxAgent:
-    """`minimax` or `greedy_minimax` from a mapping's `samples` and `hands`. Raises AgentError."""
+    """`minimax` or `greedy_minimax` from a mapping's `samples` and `hands`. Raises AgentError.
+
+    hands: `unseen`, the opponent holds any of the unseen cards; `ranks`, any rank multiset is as likely as any other
+    (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in the opponent's place.
+    """
     samples = options.get("samples", SAMPLES)
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 0:
         raise AgentError(f"samples={samples!r}: expected a whole number, 1 or more, or 0 for all hands")
     hands = options.get("hands", HANDS[0])
     if hands not in HANDS:
         raise AgentError(f"hands={hands!r}: expected one of {', '.join(HANDS)}")
-    greedy = name == MINIMAX_NAMES[1]
-    return MinimaxAgent(name, discards, greedy=greedy, samples=samples, by_ways=hands != "ranks")
+    return MinimaxAgent(
+        name,
+        discards,
+        greedy=name == MINIMAX_NAMES[1],
+        samples=samples,
+        weights=kept_shares(discards) if hands == "kept" else None,
+        by_ways=hands != "ranks",
+    )
+
+
+def kept_shares(agent: Agent) -> NDArray[np.float64]:
+    """[2, 1820]: how often an agent keeps four cards of a rank multiset when it holds them, by role, up to a factor.
+
+    Over all hands of six and their suits; that one's own cards are not among them counts in the ways alone
+    (`hidden_hands`). Raises AgentError for an agent that does not give the probabilities of its choices.
+    """
+    if not isinstance(agent, HasProbabilities):
+        raise AgentError(f"hands=kept: agent {agent.name} does not give the probabilities of its discards")
+    nothing = np.full((2, 1), NO_CARD, dtype=np.int8)
+    kept = discard_model(agent.discard_probabilities).kept_weights(nothing, np.array([False, True]))
+    return kept / set_ways()
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

@@ -197,6 +197,10 @@ def _expected_value(options: Options, device: str) -> Agent:
     return ExpectedValueAgent()
 
 
+def _expected_value_pegging(options: Options, device: str) -> Agent:
+    return ExpectedValueAgent(pegging=True)
+
+
 def _minimax(name: str, options: Options, device: str) -> Agent:
     return minimax_options(name, options, make_agent(options.get("discards", "expected_value"), device))
 
@@ -212,6 +216,7 @@ def _named_weighted(name: str, options: Options, device: str) -> Agent:
 BUILDERS: dict[str, Builder] = {
     **{name: Builder(partial(_scripted, name)) for name in POLICIES},
     "expected_value": Builder(_expected_value),
+    "expected_value_pegging": Builder(_expected_value_pegging),
     **{name: Builder(partial(_minimax, name), ("samples", "hands", "discards")) for name in MINIMAX_NAMES},
     "weighted": Builder(_weighted, ("initial", "seed", "strategies")),
     "q_network": Builder(_by_path, ("path", "epsilon", "discards"), ("path",)),

@@ -44,6 +44,11 @@ class PlayOnly:
     as_pone: float | None
     as_dealer: float | None
 
+    def by_role(self) -> dict[str, float]:
+        """The difference by own role, for the roles that were played."""
+        roles = {"difference as pone": self.as_pone, "difference as dealer": self.as_dealer}
+        return {name: value for name, value in roles.items() if value is not None}
+
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values."""
         return asdict(self)
@@ -65,8 +70,7 @@ def play_only(
     and the score is 0-0. So agents meet nothing that they do not meet in games, except that they threw nothing away.
     Raises OptionError for hands that cannot be played, AgentError for an agent that does not play with two.
     """
-    if hands < 1 or (duplicate and hands % 2):
-        raise OptionError(f"hands={hands}: expected {'an even number' if duplicate else 'at least 1 hand'}")
+    check_hands(hands, duplicate)
     for player in (agent, opponent):
         require_players(player, 2)
     parts = []
@@ -80,6 +84,14 @@ def play_only(
     interval = mean_interval(margins.reshape(-1, 2).mean(axis=1) if duplicate else margins)
     by_role = [float(margins[role::2].mean()) if len(margins) > role else None for role in (PONE, DEALER)]
     return PlayOnly(hands, duplicate, *interval, *map(float, points.mean(axis=0)), *by_role)
+
+
+def check_hands(hands: int, duplicate: bool) -> None:
+    """Refuse numbers of hands that cannot be played."""
+    if hands < 1:
+        raise OptionError(f"hands={hands}: expected at least 1 hand")
+    if duplicate and hands % 2:
+        raise OptionError(f"hands={hands}: duplicate deals are played in pairs, expected an even number")
 
 
 def deal_table(hands: NDArray[np.int64], seed: int) -> Games:
@@ -104,7 +116,9 @@ def _play(agent: Agent, opponent: Agent, hands: NDArray[np.int64], seed: int, du
         for player, rows in ((agent, to_play[mine]), (opponent, to_play[~mine])):
             if len(rows):
                 table.play(rows, player.play(table.play_observation(rows)))
-    by_seat = np.stack([(table.log.play_points * (table.log.play_seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1)
+    by_seat = np.stack(
+        [(table.log.play_points * (table.log.play_seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1
+    )
     return np.take_along_axis(by_seat, np.stack([agent_seat, 1 - agent_seat], axis=1), axis=1).astype(np.int64)
 
 

@@ -88,8 +88,9 @@ JOBS = {
                 "deepcrib evaluate agent=greedy opponent=deterministic games=10000 seed=1",
                 "deepcrib evaluate agent=outputs/train/2026-11-20/09-30-00 opponent=greedy duplicate=true",
                 "deepcrib evaluate 'agent={name: random}' opponent=greedy",
+                "deepcrib evaluate play agent=greedy_minimax opponent=greedy hands=20000",
             ),
-            tasks=("games",),
+            tasks=("games", "play"),
         ),
         Job(
             "tournament",
@@ -129,9 +130,9 @@ JOBS = {
         ),
         Job(
             "benchmark",
-            "measure speed on this machine: games, replay iterations, statistics, training",
+            "measure speed on this machine: games, replay iterations, statistics, training, search",
             ("deepcrib benchmark", "deepcrib benchmark games", "deepcrib benchmark iteration"),
-            tasks=("games", "iteration", "statistics", "weighted"),
+            tasks=("games", "iteration", "statistics", "weighted", "search"),
         ),
     )
 }

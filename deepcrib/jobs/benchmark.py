@@ -22,6 +22,7 @@ from deepcrib.errors import OptionError
 from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
+from deepcrib.jobs.search_speed import search_table, time_search
 from deepcrib.jobs.speed import statistics_table, time_statistics, time_weighted, weighted_table
 from deepcrib.jobs.train import Config as TrainConfig
 from deepcrib.matches import play_match
@@ -97,6 +98,9 @@ def run(config: Config, run: Run) -> Outcome:
         if config.task in ("weighted", "all"):
             summary["weighted"] = time_weighted(config.games, config.seed)
             tables.append(weighted_table(summary["weighted"]))
+        if config.task in ("search", "all"):
+            summary["search"] = time_search(config.seed)
+            tables.append(search_table(summary["search"]))
     summary["load"] = os.getloadavg()[0]
     run.notes.append(f"load of the last minute: {summary['load']:.1f} (1 to {os.cpu_count()} when nothing else runs)")
     return Outcome(summary, tables)

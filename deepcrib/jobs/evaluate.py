@@ -9,9 +9,10 @@ from typing import Any
 from omegaconf import MISSING
 
 from deepcrib.agents import make_agent
-from deepcrib.analysis.tables import match_table, points_table
+from deepcrib.analysis.tables import match_table, plain_table, points_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, evaluate
+from deepcrib.evaluation.play_only import check_hands, play_only
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
@@ -26,6 +27,7 @@ class Config:
     agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
     opponent: Any = "deterministic"  # likewise
     games: int = 10000
+    hands: int = 20000  # of the task play: the play alone between random hands of four cards
     seed: int = 1
     duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
     rules: RulesOptions = field(default_factory=RulesOptions)
@@ -60,4 +62,26 @@ def _games(config: Config, run: Run) -> Outcome:
     return Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))
 
 
-_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {"games": _games}
+def _play(config: Config, run: Run) -> Outcome:
+    """The play of random hands of four cards (Partida 2022): mean difference of the points pegged."""
+    check_hands(config.hands, config.duplicate)
+    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
+    run.start()
+    with Bars(run.show_progress) as bars:
+        figures = play_only(
+            *(agent, opponent, config.hands, config.seed),
+            duplicate=config.duplicate,
+            progress=bars.counter("hands", config.hands),
+        )
+    title = f"{agent.name} against {opponent.name}, the play alone: {config.hands:,} hands, seed {config.seed}"
+    interval = f"{figures.difference:+.3f} [{figures.ci_low:+.3f}, {figures.ci_high:+.3f}]"
+    rows = [
+        ("difference [95%]", interval),
+        ("points", f"{figures.points:.3f}"),
+        ("opponent's points", f"{figures.opponent_points:.3f}"),
+        *((name, f"{value:+.3f}") for name, value in figures.by_role().items()),
+    ]
+    return Outcome(figures.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
+
+
+_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {"games": _games, "play": _play}
