@@ -1,4 +1,4 @@
-"""Search with sampled hands (Partida 2022, algorithm 5): the card that is best on average over what the other may hold."""
+"""Search with sampled hands (Partida 2022, algorithm 5): the card that is best on average over the opponent's hands."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@ Every card that may be played is worth the points that its player still pegs, mi
 the end of the play: go, last card and thirty-one as in `rules`. The opponent chooses either what is best for itself,
 knowing both hands (algorithm 3), or what greedy plays (algorithm 6). Values are exact.
 
-A position is a few whole numbers, a row of a stack, so that a step copies no array (a function that calls itself cannot
-be cached once others call it, hence no recursion). Four bits hold a rank, plus 1 (0: no card): `cards`
-are the eight slots of both hands, lowest bits first, the player's four and then the opponent's, each in ascending order;
-`held` has a bit for every slot whose card has not been played; `series` holds the ranks of a series, the last one in its
-lowest bits. Of equal ranks one is tried; within a series the search is alpha-beta; and once a series has ended only
-`held` and the leader matter, so that what follows is worked out once (`ends`) however it came about.
+A position is a few whole numbers, so that a step copies no array. Four bits hold a rank, plus 1 (0: no card): `cards`
+are the eight slots of both hands, lowest bits first, the player's four and then the opponent's, each in ascending
+order; `held` has a bit for every slot whose card has not been played; `series` holds the ranks of a series, the last
+one in its lowest bits. Of equal ranks one is tried; within a series the search is alpha-beta; and once a series has
+ended only `held` and the leader matter, so that what follows is worked out once (`ends`) however it came about. The
+tree is walked by a loop with a stack: Numba cannot load from its cache what calls a function that calls itself.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def series_points(series: int, count: int, ranks: np.ndarray) -> int:
     The last four ranks decide, unless five or more make a run, of which the last four are a part, or the last three,
     or none.
     """
-    points = np.int64(TAIL_POINTS[series & ((1 << (_TAIL * _BITS)) - 1)])
+    points = int(TAIL_POINTS[series & ((1 << (_TAIL * _BITS)) - 1)])
     if series >> (_TAIL * _BITS) > 0 and (points == 0 or points == 3 or points == 4) and _may_run(series):
         n = 0
         while series >> (_BITS * n) > 0:
@@ -110,7 +110,7 @@ def pack_ranks(ranks: np.ndarray, size: int) -> int:
     """The bits of a hand of `size` ascending ranks."""
     cards = 0
     for slot in range(size):
-        cards |= (np.int64(ranks[slot]) + 1) << (_BITS * slot)
+        cards |= (int(ranks[slot]) + 1) << (_BITS * slot)
     return cards
 
 

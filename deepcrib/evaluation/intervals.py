@@ -56,7 +56,7 @@ def pairs_interval(pair_means: ArrayLike) -> Interval:
 
 
 def mean_interval(values: ArrayLike) -> Interval:
-    """Interval of the mean of independent values [N] in any unit: Student's t. Without bounds (nan) for a single one."""
+    """Interval of the mean of independent values [N], in their unit: Student's t; nan bounds for a single one."""
     numbers = np.asarray(values, dtype=np.float64)
     n = numbers.size
     mean = float(numbers.mean())
