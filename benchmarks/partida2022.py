@@ -1,7 +1,8 @@
-"""Figure 4 of Partida 2022 with intervals: python benchmarks/partida2022.py FOLDER [--hands 20000].
+"""Partida 2022 with intervals: python benchmarks/partida2022.py FOLDER [--hands 20000] [--games 10000].
 
-Sampled search against greedy in the play of random four-card hands, by the number of samples; every row is a line of
-FOLDER/rows.json, and is not played again. At the end FOLDER/table.md and FOLDER/partida_figure_04.png.
+Sampled search against greedy in the play of random four-card hands, by the number of samples (figure 4), and full games
+of the same players, and of discards that count the play. What is in FOLDER/rows.json and FOLDER/matches.json is not
+played again. At the end FOLDER/table.md and FOLDER/partida_figure_04.png.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from deepcrib.agents import make_agent
 from deepcrib.agents.minimax import MINIMAX_NAMES
 from deepcrib.analysis.play_curves import differences_by_samples
+from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.play_only import play_only
 from deepcrib.files import write_atomic
 
@@ -59,10 +61,55 @@ def rows() -> Iterator[Row]:
         yield Row(name, "unseen", 0)
 
 
+def matches() -> Iterator[tuple[str, Any, tuple[str, ...], int]]:
+    """Full games: (label, agent, opponents, games in thousands); searches first."""
+    both = ("greedy", "deterministic")
+    yield "minimax", "minimax", both, 10
+    yield "greedy_minimax", "greedy_minimax", both, 10
+    yield "expected_value_pegging", "expected_value_pegging", (*both, "expected_value"), 200
+    yield "expected_value", "expected_value", both, 200
+    searches: tuple[dict[str, str], ...] = ({"discards": "expected_value_pegging"}, {"hands": "kept"})
+    for options in searches:
+        for name in MINIMAX_NAMES:
+            label = ", ".join([name, *(f"{key}: {value}" for key, value in options.items())])
+            yield label, {"name": name, **options}, both, 10
+
+
+def load(path: Path) -> dict[str, dict[str, Any]]:
+    """Figures by label, none where the file is not there yet."""
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else {}
+    return found
+
+
+def play_matches(folder: Path, share: float) -> dict[str, dict[str, Any]]:
+    """The figures of every match by its label, played where they are not known yet."""
+    path = folder / "matches.json"
+    found = load(path)
+    for label, spec, opponents, thousands in matches():
+        for opponent in opponents:
+            key = f"{label} | {opponent}"
+            if key not in found:
+                figures = evaluate(spec, opponent, max(1, round(1000 * thousands * share)), SEED).to_dict()
+                found[key] = figures
+                write_atomic(path, json.dumps(found, indent=1))
+                print(key, f"{100 * figures['win_rate']:.1f}%", f"{figures['seconds']:.0f} s", flush=True)
+    return found
+
+
+def match_table(found: dict[str, dict[str, Any]]) -> str:
+    """Win rates as a Markdown table."""
+    lines = ["| agent | opponent | games | win rate [95%] | margin, points a game |", "|---|---|---|---|---|"]
+    for key, figures in found.items():
+        rate, low, high = (100 * figures[name] for name in ("win_rate", "ci_low", "ci_high"))
+        interval = f"{rate:.1f}% [{low:.1f}, {high:.1f}]"
+        lines.append(f"| {key} | {figures['games']:,} | {interval} | {figures['margin']:+.2f} |")
+    return "\n".join(lines) + "\n"
+
+
 def measure(folder: Path, hands: int) -> dict[str, dict[str, Any]]:
     """The figures of every row by its label, played where they are not known yet."""
     path = folder / "rows.json"
-    found: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else {}
+    found = load(path)
     for row in rows():
         if row.label not in found:
             start, cpu = time.perf_counter(), time.process_time()
@@ -95,17 +142,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--hands", type=int, default=20_000, help="of each row; the same cards for all")
+    parser.add_argument(
+        "--games", type=int, default=10_000, help="of a match with a search; others have 20 times as many"
+    )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     found = measure(options.folder, options.hands)
-    write_atomic(options.folder / "table.md", table(found))
+    games = play_matches(options.folder, options.games / 10_000)
+    text = table(found) + "\n" + match_table(games)
+    write_atomic(options.folder / "table.md", text)
     curves = {
         name: [(samples, found[Row(name, "ranks", samples).label]) for samples in SAMPLES] for name in MINIMAX_NAMES
     }
     figure = differences_by_samples(curves, PUBLISHED)
     if figure is not None:
         figure.savefig(options.folder / "partida_figure_04.png", dpi=100)
-    print(table(found))
+    print(text)
 
 
 if __name__ == "__main__":

@@ -198,6 +198,14 @@ def test_benchmark_of_statistics_and_of_weighted_training(tmp_path: Path) -> Non
     assert rates["one_run"] > 2  # the thesis
 
 
+@pytest.mark.slow
+def test_benchmark_of_search(tmp_path: Path) -> None:
+    assert call("benchmark search", run_dir(tmp_path / "run")) == 0
+    rates = json.loads((tmp_path / "run" / "summary.json").read_text())["search"]
+    for name in ("minimax", "greedy_minimax"):
+        assert 0 < rates[name]["first plays"] < rates[name]["all plays with a choice"]
+
+
 def test_benchmark_of_an_iteration(tmp_path: Path) -> None:
     assert call("benchmark iteration setups=[mlp_monte_carlo] iterations=5", run_dir(tmp_path / "run")) == 0
     timed = json.loads((tmp_path / "run" / "summary.json").read_text())["iteration"]["mlp_monte_carlo"]
@@ -478,7 +486,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train experiment=quick play_network=cnn_lstm", "cnn_lstm needs the state"),
         ("pretrain state=afterstate discard_network=cnn", "cnn needs the state"),
         ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration, statistics, weighted"),
-        ("benchmark task=speed", "task=speed: expected one of games, iteration, statistics, weighted, all"),
+        ("benchmark task=speed", "task=speed: expected one of games, iteration, statistics, weighted, search, all"),
         ("benchmark setups=[slow]", "setups=slow: expected some of"),
         ("benchmark iterations=1", "iterations=1: expected 5 or more"),
     ],

@@ -15,6 +15,8 @@ from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation
 from deepcrib.statistics.experts import experts
+from deepcrib.statistics.pegging import exact_records
+from deepcrib.statistics.ranks import rank_sets
 
 ERROR_LEVEL = 1e-4
 
@@ -82,6 +84,24 @@ def test_ties_are_uniform() -> None:
     assert len(best) == 4
     assert all({card // 4 for card in reference.thrown_by(seen.hand[0].tolist(), a)} == {4, 5} for a in best)
     assert probabilities.tolist() == [0.25 if a in best else 0 for a in range(15)]
+
+
+def test_what_the_kept_cards_peg_can_be_counted_too() -> None:
+    """Exact means of greedy's pegging by the ranks kept, own minus the opponent's, and by role."""
+    plain, pegging = make_agent("expected_value"), make_agent("expected_value_pegging")
+    assert (plain.name, pegging.name) == ("expected_value", "expected_value_pegging")
+    records = exact_records()
+    sets = [tuple(map(int, row)) for row in rank_sets(4)]
+    hands = brute_force.varied_hands(15, seed=6).tolist()
+    for dealer in (False, True):
+        seen = observed(hands, dealer)
+        more = pegging.discard_values(seen) - plain.discard_values(seen)
+        for row, hand in enumerate(hands):
+            for action in range(15):
+                thrown = reference.thrown_by(hand, action)
+                number = sets.index(tuple(card // 4 for card in sorted(hand) if card not in thrown))
+                worth = records.mean_gained[number, int(dealer)] - records.mean_given[number, int(dealer)]
+                assert more[row, action] == pytest.approx(worth)
 
 
 def test_it_beats_greedy_as_measured_elsewhere() -> None:
