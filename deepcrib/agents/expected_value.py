@@ -10,6 +10,7 @@ from deepcrib.agents.masks import pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import GREEDY
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.statistics.experts import expert_sums
@@ -25,6 +26,7 @@ class ExpectedValueAgent:
 
     name = "expected_value"
     num_players = frozenset({2})
+    play_policy = GREEDY
 
     def __init__(self) -> None:
         self._greedy = ScriptedAgent("greedy")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.best_response import best_response_options
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.q_network import load_agent
 from deepcrib.agents.scripted import ScriptedAgent
@@ -196,6 +197,10 @@ def _expected_value(options: Options, device: str) -> Agent:
     return ExpectedValueAgent()
 
 
+def _best_response(options: Options, device: str) -> Agent:
+    return best_response_options(options, make_agent(options["to"], device))
+
+
 def _weighted(options: Options, device: str) -> Agent:
     return weighted_options({**options, "seed": _seed(options)})
 
@@ -207,6 +212,7 @@ def _named_weighted(name: str, options: Options, device: str) -> Agent:
 BUILDERS: dict[str, Builder] = {
     **{name: Builder(partial(_scripted, name)) for name in POLICIES},
     "expected_value": Builder(_expected_value),
+    "best_response": Builder(_best_response, ("to", "within"), ("to",)),
     "weighted": Builder(_weighted, ("initial", "seed", "strategies")),
     "q_network": Builder(_by_path, ("path", "epsilon", "discards"), ("path",)),
     **{
