@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.cards import rank_of
+from deepcrib.cards import rank_of, value_of_rank
 from deepcrib.kernels import jit
 from deepcrib.randomness import below
 from deepcrib.rules import (
+    COUNT_LIMIT,
     HAND_SIZE,
     KEPT_SLOTS_5,
     KEPT_SLOTS_6,
-    combination_points,
+    card_points,
     four_card_points,
     is_legal_play,
-    play_points,
 )
 
 RANDOM, DETERMINISTIC, GREEDY = 0, 1, 2
@@ -60,6 +60,21 @@ def discard_choices(policy: int, hand: np.ndarray) -> int:
 
 
 @jit
+def rank_value(policy: int, series: np.ndarray, n: int, count: int, rank: int) -> int:
+    """How much a policy likes to play a rank on a series of n ranks and that count: it plays one of the most liked.
+
+    series has room for one more, which is overwritten; the rank may be played.
+    """
+    if policy == RANDOM:
+        return 0
+    series[n] = rank
+    points = card_points(series, n + 1, count + value_of_rank(rank))
+    if policy == GREEDY:
+        return points * 16 + rank  # a rank is below 16: it breaks ties only
+    return points - 2 if count + value_of_rank(rank) == COUNT_LIMIT else points
+
+
+@jit
 def play_choices(policy: int, hand: np.ndarray, series: np.ndarray, n: int, count: int) -> int:
     """Mask of the slots between which a policy chooses uniformly.
 
@@ -72,12 +87,7 @@ def play_choices(policy: int, hand: np.ndarray, series: np.ndarray, n: int, coun
         card = hand[slot]
         if not is_legal_play(count, card):
             continue
-        series[n] = rank_of(card)
-        value = 0
-        if policy == DETERMINISTIC:
-            value = combination_points(series, n + 1)
-        elif policy == GREEDY:
-            value = play_points(series, n + 1) * 16 + rank_of(card)  # a rank is below 16: it breaks ties only
+        value = rank_value(policy, series, n, count, rank_of(card))
         if value > best:
             best = value
             mask = 0

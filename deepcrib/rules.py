@@ -236,10 +236,16 @@ def combination_points(series: np.ndarray, n: int) -> int:
 
 
 @jit
+def card_points(series: np.ndarray, n: int, count: int) -> int:
+    """`play_points` where the count of the n ranks is known."""
+    total = 2 if count == 15 or count == COUNT_LIMIT else 0
+    return total + play_pair_points(series, n) + play_run_points(series, n)
+
+
+@jit
 def play_points(series: np.ndarray, n: int) -> int:
     """Points of the n-th rank of a series: fifteen, thirty-one, pairs and run (go and last card come later)."""
-    thirty_one = 2 if series_count(series, n) == COUNT_LIMIT else 0
-    return combination_points(series, n) + thirty_one
+    return card_points(series, n, series_count(series, n))
 
 
 @jit
@@ -311,7 +317,7 @@ def play_step(
     series[length] = rank
     length += 1
     count += value_of_rank(rank)
-    points = play_points(series, length)
+    points = card_points(series, length, count)
     following = next_in_series(left, goes, seat, count)
     if following >= 0:
         return points, 0, following, length, count

@@ -1,6 +1,7 @@
 """Agents, one file each, and `make_agent`: from a name, a checkpoint path or a mapping to a player."""
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.minimax import MinimaxAgent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
@@ -12,6 +13,7 @@ from deepcrib.agents.weighted_network import WeightedNetworkAgent, load_weighted
 __all__ = [
     "Agent",
     "AgentError",
+    "BestResponseAgent",
     "DivergenceError",
     "ExpectedValueAgent",
     "HasProbabilities",

@@ -20,7 +20,10 @@ class DivergenceError(UserError):
 
 
 class Agent(Protocol):
-    """A player of N games at once. It keeps no memory between calls: observations hold all that it may use."""
+    """A player of N games at once. It keeps no memory between calls: observations hold all that it may use.
+
+    One that plays its cards as a player of `policies` does says so by the attribute `play_policy`.
+    """
 
     name: str
     num_players: frozenset[int]
@@ -52,3 +55,8 @@ def require_players(agent: Agent, num_players: int) -> None:
     if num_players not in agent.num_players:
         supported = ", ".join(map(str, sorted(agent.num_players)))
         raise AgentError(f"agent {agent.name} plays with {supported} players, not {num_players}")
+
+
+def play_policy_of(agent: Agent) -> int | None:
+    """The code in `policies.POLICIES` by which an agent plays its cards, its `play_policy`; None for any other play."""
+    return getattr(agent, "play_policy", None)

@@ -16,6 +16,7 @@ from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import GREEDY
 from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_statistics
@@ -33,6 +34,7 @@ class ExpectedValueAgent:
     """
 
     num_players = frozenset({2})
+    play_policy = GREEDY
 
     def __init__(self, *, pegging: bool = False) -> None:
         self.name = "expected_value_pegging" if pegging else "expected_value"

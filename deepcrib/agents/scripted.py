@@ -21,7 +21,7 @@ class ScriptedAgent:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.policy = POLICIES[name]
+        self.policy = self.play_policy = POLICIES[name]
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.best_response import best_response_options
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.minimax import MINIMAX_NAMES, minimax_options
 from deepcrib.agents.q_network import load_agent
@@ -205,6 +206,10 @@ def _minimax(name: str, options: Options, device: str) -> Agent:
     return minimax_options(name, options, make_agent(options.get("discards", "expected_value"), device))
 
 
+def _best_response(options: Options, device: str) -> Agent:
+    return best_response_options(options, make_agent(options["to"], device))
+
+
 def _weighted(options: Options, device: str) -> Agent:
     return weighted_options({**options, "seed": _seed(options)})
 
@@ -218,6 +223,7 @@ BUILDERS: dict[str, Builder] = {
     "expected_value": Builder(_expected_value),
     "expected_value_pegging": Builder(_expected_value_pegging),
     **{name: Builder(partial(_minimax, name), ("samples", "hands", "discards")) for name in MINIMAX_NAMES},
+    "best_response": Builder(_best_response, ("to", "within"), ("to",)),
     "weighted": Builder(_weighted, ("initial", "seed", "strategies")),
     "q_network": Builder(_by_path, ("path", "epsilon", "discards"), ("path",)),
     **{

@@ -20,6 +20,7 @@ from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, 
 from deepcrib.errors import OptionError
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import GREEDY
 from deepcrib.policies import MAX_SERIES
 from deepcrib.randomness import NETWORKS, derive
 from deepcrib.rules import HAND_SIZE
@@ -114,6 +115,11 @@ class WeightedAgent:
             preferences,
         )
         return preferences
+
+    @property
+    def play_policy(self) -> int | None:
+        """Greedy's, unless the play is weighted too."""
+        return GREEDY if self.play_weights is None else None
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""

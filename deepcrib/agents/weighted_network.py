@@ -22,6 +22,7 @@ from deepcrib.errors import OptionError
 from deepcrib.kernels import jit
 from deepcrib.networks import SCORE_INPUTS, StrategyNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import GREEDY
 from deepcrib.rules import MAX_SCORE
 from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS
@@ -83,6 +84,7 @@ class WeightedNetworkAgent:
     device: torch.device | str = "cpu"
     metadata: dict[str, Any] = field(default_factory=dict)
     num_players = frozenset({2})
+    play_policy = GREEDY
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon <= 1:
