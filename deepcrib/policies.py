@@ -60,18 +60,13 @@ def discard_choices(policy: int, hand: np.ndarray) -> int:
 
 
 @jit
-def rank_value(policy: int, series: np.ndarray, n: int, count: int, rank: int) -> int:
-    """How much a policy likes to play a rank on a series of n ranks and that count: it plays one of the most liked.
-
-    series has room for one more, which is overwritten; the rank may be played.
-    """
-    if policy == RANDOM:
-        return 0
-    series[n] = rank
-    points = card_points(series, n + 1, count + value_of_rank(rank))
+def liking(policy: int, rank: int, points: int, count: int) -> int:
+    """How much a policy likes to play a rank that makes these points and this count: it plays one of the most liked."""
     if policy == GREEDY:
         return points * 16 + rank  # a rank is below 16: it breaks ties only
-    return points - 2 if count + value_of_rank(rank) == COUNT_LIMIT else points
+    if policy == DETERMINISTIC:
+        return points - 2 if count == COUNT_LIMIT else points
+    return 0
 
 
 @jit
@@ -87,7 +82,10 @@ def play_choices(policy: int, hand: np.ndarray, series: np.ndarray, n: int, coun
         card = hand[slot]
         if not is_legal_play(count, card):
             continue
-        value = rank_value(policy, series, n, count, rank_of(card))
+        rank = rank_of(card)
+        series[n] = rank
+        total = count + value_of_rank(rank)
+        value = liking(policy, rank, card_points(series, n + 1, total), total)
         if value > best:
             best = value
             mask = 0

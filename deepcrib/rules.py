@@ -229,13 +229,6 @@ def play_run_points(series: np.ndarray, n: int) -> int:
 
 
 @jit
-def combination_points(series: np.ndarray, n: int) -> int:
-    """Fifteen, pairs and run that the n-th rank of a series makes; not the 2 for thirty-one."""
-    fifteen = 2 if series_count(series, n) == 15 else 0
-    return fifteen + play_pair_points(series, n) + play_run_points(series, n)
-
-
-@jit
 def card_points(series: np.ndarray, n: int, count: int) -> int:
     """`play_points` where the count of the n ranks is known."""
     total = 2 if count == 15 or count == COUNT_LIMIT else 0

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from deepcrib.agents import AgentError, BestResponseAgent, make_agent
-from deepcrib.agents.expectimax import BEST, Players, card_values, new_room, start_value
+from deepcrib.agents.expectimax import card_values, start_value
+from deepcrib.agents.reply_room import BEST, Players, new_room
 from deepcrib.beliefs.plays import SETS_4, kept_beliefs
 from deepcrib.cards import RANKS, parse_cards
 from deepcrib.engine import Games
@@ -270,8 +271,8 @@ def test_values_of_discards_are_points_of_hands_played_out() -> None:
 
 
 def test_within_looks_at_fewer_discards() -> None:
-    everything, narrow = response("greedy"), BestResponseAgent(make_agent("greedy"), within=1.0)
-    narrow._model = everything.model
+    everything, narrow = (BestResponseAgent(make_agent("greedy"), within) for within in (None, 1.0))
+    everything._model = narrow._model = response("greedy").model
     table = Games(np.arange(6), seed=8)
     rows = table.deal()
     observation = table.discard_observation(rows, np.zeros(6, dtype=np.int8))

@@ -8,15 +8,14 @@ import pytest
 import reference
 from reference import cards, pips, rank
 
+from deepcrib.agents.packed_series import add_rank, series_points
 from deepcrib.agents.play_tree import (
     NO_VALUE,
     NUM_ENDS,
     STACK,
-    add_rank,
     fill_play_values,
     join_hands,
     pack_hand,
-    series_points,
 )
 from deepcrib.rules import play_points
 

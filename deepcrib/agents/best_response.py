@@ -1,9 +1,10 @@
 """The best response to an opponent whose ways are known: what a perfect reader of one player would do.
 
 It knows how the opponent discards and plays, never what it holds. In the play it takes the card of the highest exact
-mean of own minus opponent's points over all hands that the opponent may hold (`expectimax`); in the discard, the highest
-mean of hand, crib and play together. It plays for points, not for the game: its points a hand are the most there are
-against that opponent, its win rate is only a lower bound of what a responder who looks at the score could reach.
+mean of own minus opponent's points over all hands that the opponent may hold (`expectimax`); in the discard, the
+highest mean of hand, crib and play together. It plays for points, not for the game: its points a hand are the most
+there are against that opponent, its win rate is only a lower bound of what a responder who looks at the score could
+reach.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities, play_policy_of, require_players
-from deepcrib.agents.expectimax import BEST, Players, card_values, new_room, start_value
+from deepcrib.agents.expectimax import card_values, start_value
 from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.reply_room import BEST, Players, new_room
 from deepcrib.beliefs.cribs import fill_crib_means
 from deepcrib.beliefs.discards import DiscardArrays, DiscardModel, discard_model, fill_kept
 from deepcrib.beliefs.plays import SETS_4, fill_beliefs, own_kept, seen_cards_of
@@ -37,12 +39,12 @@ class BestResponseAgent:
         to: the opponent, which must know its discard probabilities and play as one of `policies.POLICIES` does. Its
             discards are taken to be those at 0-0.
         within: points; discards whose hand and crib are worth so much less than the best ones are not looked at any
-            further. None looks at all: exact, and several times slower.
+            further: of 200 decisions none was another one for it at 2 points. None looks at all, four times slower.
     """
 
     num_players = frozenset({2})
 
-    def __init__(self, to: Agent, within: float | None = None) -> None:
+    def __init__(self, to: Agent, within: float | None = 2.0) -> None:
         """Raises AgentError for an opponent that cannot be answered, or a `within` that is no number of points."""
         require_players(to, 2)
         policy = play_policy_of(to)
@@ -58,13 +60,13 @@ class BestResponseAgent:
         self.policy = policy
         self.within = np.inf if within is None else float(within)
         self._model: DiscardModel | None = None
-        self._discards_of = to.discard_probabilities
+        self.discards_of = to.discard_probabilities
 
     @property
     def model(self) -> DiscardModel:
         """How the opponent discards; worked out when first needed, in some seconds."""
         if self._model is None:
-            self._model = discard_model(self._discards_of)
+            self._model = discard_model(self.discards_of)
         return self._model
 
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
@@ -76,7 +78,7 @@ class BestResponseAgent:
         for is_dealer in (False, True):
             rows = np.flatnonzero(observation.is_dealer == is_dealer)
             _add_play_values(
-                rows, self.policy, SETS_4, observation.hand, is_dealer, self._against(is_dealer), self.within, values
+                rows, self.policy, SETS_4, observation.hand, is_dealer, self.against(is_dealer), self.within, values
             )
         return values
 
@@ -85,7 +87,7 @@ class BestResponseAgent:
         values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
         for is_dealer in (False, True):
             rows = np.flatnonzero(observation.is_dealer == is_dealer)
-            _add_crib_means(rows, observation.hand, is_dealer, self._against(is_dealer), values)
+            _add_crib_means(rows, observation.hand, is_dealer, self.against(is_dealer), values)
         return values
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -95,7 +97,7 @@ class BestResponseAgent:
         for is_dealer in (False, True):
             rows = np.flatnonzero(o.is_dealer == is_dealer)
             places = (o.history, o.history_seats, o.seat, o.series_start, o.count)
-            _fill_play_values(rows, self.policy, SETS_4, self._against(is_dealer), seen, own, o.hand, *places, values)
+            _fill_play_values(rows, self.policy, SETS_4, self.against(is_dealer), seen, own, o.hand, *places, values)
         return values
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
@@ -114,7 +116,7 @@ class BestResponseAgent:
         """[N, 4]: uniform over the best cards."""
         return uniform_over(_best_masks(self.play_values(observation)), HAND_SIZE)
 
-    def _against(self, is_dealer: bool) -> DiscardArrays:
+    def against(self, is_dealer: bool) -> DiscardArrays:
         """How the opponent of a dealer (or pone) discards."""
         return self.model.arrays[0 if is_dealer else 1]
 
@@ -223,7 +225,7 @@ def _fill_play_values(
 
 def best_response_options(options: dict[str, Any], to: Agent) -> BestResponseAgent:
     """The agent of a spec `{name: best_response, to: AGENT, within: POINTS}`. Raises AgentError."""
-    within = options.get("within")
+    within = options.get("within", 2.0)
     if within is not None and (isinstance(within, bool) or not isinstance(within, int | float)):
         raise AgentError(f"within={within!r}: expected points, 0 or more, or null")
     return BestResponseAgent(to, within)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
 from deepcrib.agents.hidden_hands import draw_hidden, fill_hidden, hidden_ranks, set_ways
+from deepcrib.agents.packed_series import add_rank
 from deepcrib.agents.play_tree import (
     NO_VALUE,
     NUM_ENDS,
     STACK,
-    add_rank,
     fill_play_values,
     join_hands,
     pack_hand,

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.cards import NO_CARD, NUM_RANKS, rank_of
+from deepcrib.agents.packed_series import RANK_BITS, series_points
+from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.kernels import jit
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, play_pair_points, play_run_points
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
 
 PLAYER, OPPONENT = 0, 1
 NO_VALUE = -128
@@ -26,73 +27,13 @@ NO_VALUE = -128
 NUM_ENDS = 1 << (2 * HAND_SIZE + 1)
 """Sets of slots that may be held when a series has ended, by leader."""
 _BEYOND = 100
-_BITS = 4  # of a rank in `cards` and `series`
-_RANK = (1 << _BITS) - 1
+_RANK = (1 << RANK_BITS) - 1
 _HAND = (1 << HAND_SIZE) - 1
-_HAND_BITS = HAND_SIZE * _BITS
-_TAIL = 4  # ranks: as many as a pair, or one of its royals, can have
+_HAND_BITS = HAND_SIZE * RANK_BITS
 _SEAT, _POINTS = 3, 10  # columns of the stack
 STACK = (2 * HAND_SIZE + 1, 11)
 """Shape of the stack: a row for every card that may be played, the numbers of `_push` in it."""
 _LOWEST = np.array([0, *((m & -m).bit_length() - 1 for m in range(1, _HAND + 1))], dtype=np.int64)  # bit of a mask
-
-
-@jit
-def _tail_table() -> np.ndarray:
-    """Pair and run points of the last of up to four ranks, by their bits in `series`; 0 for what is no series."""
-    table = np.zeros(1 << (_TAIL * _BITS), dtype=np.int8)
-    ranks = np.empty(_TAIL, dtype=np.int8)
-    for tail in range(1, len(table)):
-        n = 0
-        sound = True
-        for place in range(_TAIL - 1, -1, -1):
-            code = tail >> (_BITS * place) & _RANK
-            sound = sound and code <= NUM_RANKS and (code > 0 or n == 0)
-            if code > 0:
-                ranks[n] = code - 1
-                n += 1
-        if sound:
-            table[tail] = play_pair_points(ranks, n) + play_run_points(ranks, n)
-    return table
-
-
-TAIL_POINTS = _tail_table()
-
-
-@jit
-def series_points(series: int, count: int, ranks: np.ndarray) -> int:
-    """`rules.play_points` of the last rank of a series that counts `count`; ranks: int8 [8], to work in.
-
-    The last four ranks decide, unless five or more make a run, of which the last four are a part, or the last three,
-    or none.
-    """
-    points = int(TAIL_POINTS[series & ((1 << (_TAIL * _BITS)) - 1)])
-    if series >> (_TAIL * _BITS) > 0 and (points == 0 or points == 3 or points == 4) and _may_run(series):
-        n = 0
-        while series >> (_BITS * n) > 0:
-            n += 1
-        for i in range(n):
-            ranks[i] = (series >> (_BITS * (n - 1 - i)) & _RANK) - 1
-        points = play_run_points(ranks, n)
-    return points + 2 if count == 15 or count == COUNT_LIMIT else points
-
-
-@jit
-def _may_run(series: int) -> bool:
-    """Whether the last five ranks are different and within seven: no longer run counts 31 or less than ace to seven."""
-    seen = 0
-    for place in range(_TAIL + 1):
-        bit = 1 << (series >> (_BITS * place) & _RANK)
-        if seen & bit:
-            return False
-        seen |= bit
-    return seen < (seen & -seen) << 7
-
-
-@jit
-def add_rank(series: int, rank: int) -> int:
-    """The series with one more rank 0..12."""
-    return series << _BITS | (rank + 1)
 
 
 @jit
@@ -101,7 +42,7 @@ def pack_hand(hand: np.ndarray) -> int:
     cards = 0
     for slot in range(HAND_SIZE):
         if hand[slot] != NO_CARD:
-            cards |= (rank_of(hand[slot]) + 1) << (_BITS * slot)
+            cards |= (rank_of(hand[slot]) + 1) << (RANK_BITS * slot)
     return cards
 
 
@@ -110,7 +51,7 @@ def pack_ranks(ranks: np.ndarray, size: int) -> int:
     """The bits of a hand of `size` ascending ranks."""
     cards = 0
     for slot in range(size):
-        cards |= (int(ranks[slot]) + 1) << (_BITS * slot)
+        cards |= (int(ranks[slot]) + 1) << (RANK_BITS * slot)
     return cards
 
 
@@ -140,14 +81,14 @@ def fill_play_values(
     ends[0] = ends[1] = 0  # nothing is left
     held = 0
     for place in range(2 * HAND_SIZE):
-        if cards >> (_BITS * place) & _RANK:
+        if cards >> (RANK_BITS * place) & _RANK:
             held |= 1 << place
     before = 0
     for slot in range(HAND_SIZE):
-        code = cards >> (_BITS * slot) & _RANK
+        code = cards >> (RANK_BITS * slot) & _RANK
         if code == 0 or count + min(code, 10) > COUNT_LIMIT:
             values[slot] = NO_VALUE
-        elif before < slot and code == cards >> (_BITS * before) & _RANK:
+        elif before < slot and code == cards >> (RANK_BITS * before) & _RANK:
             values[slot] = values[before]
         else:
             values[slot] = _search(cards, held, 1 << slot, series, count, greedy, stack, ends, ranks)
@@ -189,7 +130,7 @@ def _search(
         if code == before:
             continue
         before = code
-        longer = series << _BITS | code
+        longer = series << RANK_BITS | code
         points = series_points(longer, total, ranks)
         following = _next_seat(cards, rest, seat, total)
         new_end = -1
@@ -244,7 +185,7 @@ def _pop(stack: np.ndarray, depth: int) -> tuple[int, int, int, int, int, int, i
 @jit
 def _code(cards: int, seat: int, mask: int) -> int:
     """Rank plus 1 of the lowest card of a hand's mask, which is not empty."""
-    return cards >> (_HAND_BITS * seat + _BITS * _LOWEST[mask]) & _RANK
+    return cards >> (_HAND_BITS * seat + RANK_BITS * _LOWEST[mask]) & _RANK
 
 
 @jit
@@ -270,7 +211,7 @@ def _greedy_choice(cards: int, mask: int, series: int, count: int, seat: int, ra
         total = count + min(code, 10)
         if total > COUNT_LIMIT:
             break
-        points = series_points(series << _BITS | code, total, ranks)
+        points = series_points(series << RANK_BITS | code, total, ranks)
         if points >= best:  # ranks ascend
             best = points
             choice = mask & -mask

@@ -20,8 +20,7 @@ from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, 
 from deepcrib.errors import OptionError
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import GREEDY
-from deepcrib.policies import MAX_SERIES
+from deepcrib.policies import GREEDY, MAX_SERIES
 from deepcrib.randomness import NETWORKS, derive
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.classes import find_class

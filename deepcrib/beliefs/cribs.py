@@ -1,8 +1,8 @@
 """What a crib is worth on average to who holds six cards and knows how the opponent discards.
 
 Ranks are exact: the opponent's two cards come from the hands that it may hold beside one's own, and the starter from
-what such a hand leaves. The few points of suits (nobs and flush, a tenth of a point) take a card's suit to be any of the
-unseen ones of its rank.
+what such a hand leaves. The few points of suits (nobs and flush, a tenth of a point) take a card's suit to be any of
+the unseen ones of its rank.
 """
 
 from __future__ import annotations

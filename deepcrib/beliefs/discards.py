@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation
+from deepcrib.randomness import Word
 from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
 from deepcrib.statistics.ranks import (
@@ -246,7 +247,7 @@ def _fill_changes(
 
 
 @jit
-def unseen_of(seen: np.ndarray, unseen: np.ndarray) -> int:
+def unseen_of(seen: np.ndarray, unseen: np.ndarray) -> Word:
     """Fill unseen [13] with the cards of each rank that are not in seen [S] (-1: none); returns these as bits."""
     mask = np.uint64(0)
     unseen[:] = NUM_SUITS
@@ -272,7 +273,7 @@ def hand_ways(ranks: np.ndarray, unseen: np.ndarray) -> int:
 
 
 @jit
-def _possible_members(model: DiscardArrays, e: int, mask: int) -> int:
+def _possible_members(model: DiscardArrays, e: int, mask: Word) -> int:
     """Hands of an exceptional class without a card of the mask."""
     ways = 0
     for i in range(model.members[e], model.members[e + 1]):
@@ -302,7 +303,7 @@ def fill_kept(seen: np.ndarray, model: DiscardArrays, kept: np.ndarray) -> None:
 def fill_thrown(seen: np.ndarray, model: DiscardArrays, thrown: np.ndarray, beside: np.ndarray) -> None:
     """Add to thrown [91] the hands, with their chances, that throw each pair of ranks.
 
-    beside [91, 13] receives the same times the number of cards of each rank in the hand: those that cannot be turned up.
+    beside [91, 13] receives the same times the number of cards of each rank in the hand: they cannot be turned up.
     """
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
     mask = unseen_of(seen, unseen)

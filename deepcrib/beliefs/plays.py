@@ -175,8 +175,8 @@ def kept_beliefs(
 ) -> NDArray[np.float64]:
     """[N, 1820] weights of the rank multisets that the opponent may have kept, given its discards, plays and goes.
 
-    models: as pone and as dealer (`DiscardModel.arrays`). policy: how it plays, of `policies`, or ANY_PLAY. Rows are not
-    normalised; a row never sums to 0 (see `fill_beliefs`). For two players.
+    models: as pone and as dealer (`DiscardModel.arrays`). policy: how it plays, of `policies`, or ANY_PLAY. Rows are
+    not normalised; a row never sums to 0 (see `fill_beliefs`). For two players.
     """
     weights = np.zeros((len(observation), NUM_RANK_SETS_4))
     seen, own = seen_cards_of(observation), own_kept(observation)
