@@ -2,6 +2,7 @@
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
 from deepcrib.agents.expected_value import ExpectedValueAgent
+from deepcrib.agents.partida import PartidaAgent, load_partida
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs import make_agent, name_agents
@@ -14,12 +15,14 @@ __all__ = [
     "DivergenceError",
     "ExpectedValueAgent",
     "HasProbabilities",
+    "PartidaAgent",
     "QFunction",
     "QNetworkAgent",
     "ScriptedAgent",
     "WeightedAgent",
     "WeightedNetworkAgent",
     "load_agent",
+    "load_partida",
     "load_weighted",
     "load_weighted_network",
     "make_agent",
