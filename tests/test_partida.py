@@ -25,6 +25,7 @@ from deepcrib.statistics.pegging import deal_kept
 from deepcrib.training import partida
 from deepcrib.training.options import EvaluationOptions, PartidaOptions
 from deepcrib.training.partida import layers_of, learn, prepare, train
+from deepcrib.training.partida_fitting import fit_positions, new_fit
 from deepcrib.training.partida_games import Plays, play_hands
 from tests import reference
 from tests.reference import Board, cards, rank
@@ -205,23 +206,39 @@ def test_hands_do_not_depend_on_their_batch() -> None:
 # --- learning ---
 
 
-def test_a_step_of_a_session_is_torchs_on_its_positions() -> None:
-    """One minibatch of everything, without momentum: the weights move against the mean gradient of the error."""
-    chosen = settings(optimizer="sgd", lr=0.01, batch_size=1000, target="rest", encoding="one_hot")
-    run, again = prepare(chosen), prepare(chosen)
-    plays = play_hands(layers_of(run.network), run.form, 0, 50, 3)
-    inputs = torch.from_numpy(network_inputs(plays.states, 12, 1))
-    values = again.network(inputs)
-    ((values - torch.from_numpy(plays.rest)) ** 2).sum().div(len(plays)).backward()
-    learn(run, plays, chosen)
-    for ours, theirs in zip(run.network.parameters(), again.network.parameters(), strict=True):
-        torch.testing.assert_close(ours, theirs - 0.01 * theirs.grad)
+@pytest.mark.parametrize(("inputs", "encoding"), FORMS)
+@pytest.mark.parametrize(("optimizer", "batch_size"), [("sgd", 7), ("adam", 1), ("adam", 64)])
+def test_fitting_is_torchs(inputs: int, encoding: str, optimizer: str, batch_size: int) -> None:
+    """Steps over the same positions by autograd and torch's optimisers: the same weights and the same loss."""
+    form = make_form(inputs, encoding, "rest")
+    network = new_network(form)
+    fit = new_fit(layers_of(network))
+    plays = play_hands(fit.layers, form, 0, 30, 3, epsilon=0.2)
+    # Adam's first steps divide by the gradient's size: where it is almost 0, rounding decides the step's sign.
+    rate = 1e-4
+    torchs = (
+        torch.optim.Adam(network.parameters(), rate)
+        if optimizer == "adam"
+        else torch.optim.SGD(network.parameters(), rate)
+    )
+    x, targets = torch.from_numpy(network_inputs(plays.states, *form[:2])), torch.from_numpy(plays.rest)
+    losses = []
+    for rows in torch.arange(len(plays)).split(batch_size):
+        loss = ((network(x[rows]) - targets[rows]) ** 2).mean()
+        torchs.zero_grad()
+        loss.backward()
+        torchs.step()
+        losses += [loss.item()] * len(rows)
+    found = fit_positions(fit, form, plays.states, plays.rest, batch_size, rate, optimizer)
+    assert found == pytest.approx(np.mean(losses), rel=1e-4)
+    for ours, theirs in zip(fit.layers, layers_of(network), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=2e-5)
 
 
 def test_the_learning_rate_falls_to_nothing_on_request() -> None:
     chosen = settings(lr=0.5, lr_schedule="linear", sessions=4)
     run = prepare(chosen)
-    plays = play_hands(layers_of(run.network), run.form, 0, 1, 3)
+    plays = play_hands(run.fit.layers, run.form, 0, 1, 3)
     rates = []
     for run.sessions in range(4):
         rates.append(learn(run, plays, chosen)["schedule/lr"])
@@ -232,7 +249,7 @@ def test_a_learning_rate_too_high_stops_the_run() -> None:
     chosen = settings(lr=1e30, optimizer="sgd")
     run = prepare(chosen)
     with pytest.raises(DivergenceError, match="lower it"):
-        learn(run, play_hands(layers_of(run.network), run.form, 0, 10, 1), chosen)
+        learn(run, play_hands(run.fit.layers, run.form, 0, 10, 1), chosen)
 
 
 def test_seeing_both_hands_is_worth_points(tmp_path: Path) -> None:

@@ -144,9 +144,9 @@ def _require_shapes(layers: Layers, width: int) -> None:
 @jit
 def forward(x: np.ndarray, layers: Layers) -> float:
     """Value of an input x [W], float32: the output of the layers with ReLU between them."""
-    hidden = _hidden(x, layers.w1, layers.b1)
-    hidden = _hidden(hidden, layers.w2, layers.b2)
-    hidden = _hidden(hidden, layers.w3, layers.b3)
+    hidden = hidden_layer(x, layers.w1, layers.b1)
+    hidden = hidden_layer(hidden, layers.w2, layers.b2)
+    hidden = hidden_layer(hidden, layers.w3, layers.b3)
     value = layers.b4[0]
     for j in range(len(hidden)):
         value += hidden[j] * layers.w4[j]
@@ -154,7 +154,8 @@ def forward(x: np.ndarray, layers: Layers) -> float:
 
 
 @jit
-def _hidden(x: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+def hidden_layer(x: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Units [m] of a layer over x [n]: weights [n, m], bias [m], and ReLU."""
     y = bias.copy()
     for i in range(len(x)):
         if x[i] != 0:

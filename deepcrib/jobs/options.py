@@ -28,6 +28,7 @@ from deepcrib.training.options import (
     WeightedNetworkOptions,
     WeightedOptions,
 )
+from deepcrib.training.partida_fitting import OPTIMIZERS
 from deepcrib.training.rewards import PLAY_REWARDS
 
 Check = Callable[[Any], str | None]
@@ -179,7 +180,7 @@ CHECKS: dict[type, dict[str, Check]] = {
         "games_per_fit": at_least(1),
         "target": one_of(("whole", "rest")),
         "epsilon": between(0, 1),
-        "optimizer": one_of(("adam", "sgd")),
+        "optimizer": one_of(OPTIMIZERS),
         "batch_size": at_least(1),
         "lr": positive,
         "lr_schedule": one_of(("linear", "constant")),

@@ -15,11 +15,12 @@ import torch
 from deepcrib import checkpoints
 from deepcrib.agents import Agent, DivergenceError, ExpectedValueAgent, make_agent, name_agents
 from deepcrib.agents.partida import HIDDEN, Form, Layers, PartidaAgent, make_form, save_partida
-from deepcrib.encoders.partida import INPUTS, input_width, network_inputs
+from deepcrib.encoders.partida import INPUTS, input_width
 from deepcrib.errors import OptionError
 from deepcrib.networks import MLP
 from deepcrib.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.training.options import EvaluationOptions, PartidaOptions
+from deepcrib.training.partida_fitting import Fit, fit_positions, new_fit
 from deepcrib.training.partida_games import Plays, play_hands
 
 STATE_FILE = "state.pt"
@@ -42,25 +43,29 @@ class Settings(Protocol):
 
 @dataclass
 class LearnerState:
-    """The network, what it reads and means, its optimiser, and how far they are."""
+    """The network with its optimiser, what it reads and means, and how far they are."""
 
-    network: MLP
+    fit: Fit
     form: Form
-    optimizer: torch.optim.Optimizer
     sessions: int = 0
     seconds: float = 0.0
 
     def state(self) -> dict[str, Any]:
         """For `checkpoints.save_state`."""
+        parts = {"layers": self.fit.layers, "first": self.fit.first, "second": self.fit.second}
+        arrays = {name: part._asdict() for name, part in parts.items()}
         figures = {"sessions": self.sessions, "seconds": self.seconds, "form": list(self.form)}
-        return {"network": self.network.state_dict(), "optimizer": self.optimizer.state_dict()} | figures
+        return {**arrays, "steps": self.fit.steps, **figures}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         if state["form"] != list(self.form):
             raise ValueError(f"it is of a network of inputs, encoding and rest {state['form']}, not {list(self.form)}")
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        layers, first, second = (
+            Layers(**{name: tensor.numpy() for name, tensor in state[part].items()})
+            for part in ("layers", "first", "second")
+        )
+        self.fit = Fit(layers, first, second, state["steps"])
         self.sessions, self.seconds = state["sessions"], state["seconds"]
 
 
@@ -105,13 +110,8 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     form = make_form(options.inputs, options.encoding, options.target)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(settings.seed, NETWORKS))
-        network = MLP(input_width(form.inputs, form.encoding), list(HIDDEN)).to(settings.device)
-    optimizer: torch.optim.Optimizer = (
-        torch.optim.Adam(network.parameters(), lr=options.lr, fused=True)
-        if options.optimizer == "adam"
-        else torch.optim.SGD(network.parameters(), lr=options.lr)
-    )
-    run = LearnerState(network, form, optimizer)
+        network = MLP(input_width(form.inputs, form.encoding), list(HIDDEN))
+    run = LearnerState(new_fit(layers_of(network)), form)
     if state is not None:
         saved = checkpoints.load_state(state)
         try:
@@ -157,7 +157,7 @@ def train(
         if progress is not None:
             progress(run.sessions, figures)
     weights = folder / checkpoints.WEIGHTS_FILE
-    save_partida(weights, layers_of(run.network), _metadata(run, settings, dealing))
+    save_partida(weights, run.fit.layers, _metadata(run, settings, dealing))
     hands = run.sessions * options.games_per_fit
     final = measure(run, options.final_hands, derive(_evaluation_seed(settings), FINAL_MATCHES))
     return PartidaResult(_agent(run, settings, dealing), final, run.sessions, hands, run.seconds, weights)
@@ -167,7 +167,7 @@ def _session(run: LearnerState, settings: Settings) -> dict[str, float]:
     """Play the hands of a session and learn from them; returns figures by TensorBoard tag."""
     options = settings.learner
     plays = play_hands(
-        layers_of(run.network),
+        run.fit.layers,
         run.form,
         run.sessions * options.games_per_fit,
         options.games_per_fit,
@@ -185,28 +185,19 @@ def learn(run: LearnerState, plays: Plays, settings: Settings) -> dict[str, floa
 
     Raises DivergenceError where the loss is no number.
     """
-    options, network, device = settings.learner, run.network, settings.device
+    options = settings.learner
     rate = options.lr * (1 - run.sessions / options.sessions if options.lr_schedule == "linear" else 1.0)
-    for group in run.optimizer.param_groups:
-        group["lr"] = rate
-    inputs = torch.from_numpy(network_inputs(plays.states, run.form.inputs, run.form.encoding)).to(device)
-    targets = torch.from_numpy(plays.rest if run.form.rest else plays.whole).to(device)
-    generator = np.random.default_rng(derive(settings.seed, MINIBATCHES, run.sessions))
-    order = torch.from_numpy(generator.permutation(len(plays))).to(device)
-    total = torch.zeros((), dtype=torch.float64, device=device)
-    for rows in order.split(options.batch_size):
-        loss = (network(inputs[rows]) - targets[rows]).square().mean()
-        run.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        run.optimizer.step()
-        total += loss.detach() * len(rows)
-    mean = float(total) / len(plays)
-    if not math.isfinite(mean) or not all(np.isfinite(array).all() for array in layers_of(network)):
+    targets = plays.rest if run.form.rest else plays.whole
+    order = np.random.default_rng(derive(settings.seed, MINIBATCHES, run.sessions)).permutation(len(plays))
+    mean = fit_positions(
+        run.fit, run.form, plays.states[order], targets[order], options.batch_size, rate, options.optimizer
+    )
+    if not math.isfinite(mean) or not all(np.isfinite(array).all() for array in run.fit.layers):
         raise DivergenceError(f"learning diverged: values are not finite at learning rate {rate:g}; lower it")
     return {
         "loss/value": mean,
         "target/mean": float(targets.mean()),
-        "target/std": float(targets.std(correction=0)),
+        "target/std": float(targets.std()),
         "schedule/lr": rate,
     }
 
@@ -223,7 +214,7 @@ def layers_of(network: MLP) -> Layers:
 
 def measure(run: LearnerState, hands: int, seed: int) -> PlayOnly:
     """The network's play against greedy, without exploration, each being pone in every second hand."""
-    differences = play_hands(layers_of(run.network), run.form, 0, hands, seed).differences
+    differences = play_hands(run.fit.layers, run.form, 0, hands, seed).differences
     mean = float(differences.mean())
     half = _Z * float(differences.std(ddof=1)) / math.sqrt(hands)
     return PlayOnly(hands, mean, mean - half, mean + half)
@@ -247,7 +238,7 @@ def _at_session(
     if _is_due(run.sessions, options.checkpoint_every, options):
         (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
         path = folder / CHECKPOINTS / f"sessions_{run.sessions:06d}.safetensors"
-        save_partida(path, layers_of(run.network), _metadata(run, settings, dealing))
+        save_partida(path, run.fit.layers, _metadata(run, settings, dealing))
         every, agent = settings.evaluation.every, _agent(run, settings, dealing)
         if agent is not None and every and run.sessions and not -(-run.sessions // options.checkpoint_every) % every:
             for name, opponent in opponents.items():
@@ -290,4 +281,4 @@ def _agent(run: LearnerState, settings: Settings, dealing: str) -> PartidaAgent 
     if run.form.inputs != min(INPUTS):
         return None
     metadata = _metadata(run, settings, dealing)
-    return PartidaAgent("trained", layers_of(run.network), metadata, ExpectedValueAgent(), metadata)
+    return PartidaAgent("trained", run.fit.layers, metadata, ExpectedValueAgent(), metadata)
