@@ -9,9 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.analysis.curves import read_scalar
+from deepcrib.cli import main as deepcrib
 from deepcrib.evaluation.intervals import wilson
 
 DIFFERENCE = "play_only/difference"
@@ -68,12 +66,8 @@ def train(setup: Setup, seed: int, root: Path) -> Path:
         words.append(f"evaluation.final_games={math.ceil(GAMES / setup.seeds)}")
         if folder.exists():
             words = ["train", f"resume={folder}"]
-        environment = os.environ | {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", "deepcrib", *words]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{folder}: {done.stderr or done.stdout}")
-        print(setup.name, seed, (folder / "summary.json").read_text(), flush=True)
+        if deepcrib(words):
+            raise SystemExit(f"{folder}: not trained")
     return folder
 
 
