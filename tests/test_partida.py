@@ -368,6 +368,14 @@ def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any],
     assert "\n" not in str(caught.value)
 
 
+def test_the_weights_that_come_with_the_package_beat_greedy_at_the_play() -> None:
+    """+0.50 points a hand when they were made; 4 standard errors below 0.3 leave no doubt."""
+    agent = make_agent("partida_network")
+    assert isinstance(agent, PartidaAgent) and agent.name == "partida_network"
+    differences = play_hands(agent.layers, agent.form, 0, 20_000, 77).differences
+    assert differences.mean() > 0.3
+
+
 # --- runs ---
 
 
