@@ -4,6 +4,7 @@ from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabil
 from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.minimax import MinimaxAgent
+from deepcrib.agents.partida import PartidaAgent, load_partida
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs import make_agent, name_agents
@@ -18,12 +19,14 @@ __all__ = [
     "ExpectedValueAgent",
     "HasProbabilities",
     "MinimaxAgent",
+    "PartidaAgent",
     "QFunction",
     "QNetworkAgent",
     "ScriptedAgent",
     "WeightedAgent",
     "WeightedNetworkAgent",
     "load_agent",
+    "load_partida",
     "load_weighted",
     "load_weighted_network",
     "make_agent",

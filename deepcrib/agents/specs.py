@@ -17,11 +17,12 @@ from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.best_response import best_response_options
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.minimax import MINIMAX_NAMES, minimax_options
+from deepcrib.agents.partida import load_partida
 from deepcrib.agents.q_network import load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.weighted import WEIGHTED_NAMES, load_weighted, named_weighted, weighted_options
 from deepcrib.agents.weighted_network import load_weighted_network
-from deepcrib.checkpoints import FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, read_format
+from deepcrib.checkpoints import FORMAT, PARTIDA_FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, read_format
 from deepcrib.policies import POLICIES
 
 Options = dict[str, Any]
@@ -172,10 +173,15 @@ def _load_weighted_network(path: str, options: Options, device: str) -> Agent:
     return load_weighted_network(path, device, options.get("epsilon", 0.0))
 
 
+def _load_partida(path: str, options: Options, device: str) -> Agent:
+    return load_partida(path, make_agent(options.get("discards", "expected_value"), device))
+
+
 LOADERS = {
     FORMAT: Loader(_load_q_network, ("epsilon", "discards")),
     WEIGHTED_FORMAT: Loader(_load_weighted, (), "holds weighted strategies, which do not explore"),
     WEIGHTED_NETWORK_FORMAT: Loader(_load_weighted_network, ("epsilon",), "discards by strategies"),
+    PARTIDA_FORMAT: Loader(_load_partida, ("discards",), "does not explore"),
 }
 """By the format of a checkpoint; a file of no known format is refused by the first."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
+from deepcrib.encoders.partida import ENCODINGS, INPUTS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
 from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
@@ -19,6 +20,7 @@ from deepcrib.training.options import (
     DISCARD_REWARDS,
     AlgorithmOptions,
     EvaluationOptions,
+    PartidaOptions,
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
@@ -26,6 +28,7 @@ from deepcrib.training.options import (
     WeightedNetworkOptions,
     WeightedOptions,
 )
+from deepcrib.training.partida_fitting import OPTIMIZERS
 from deepcrib.training.rewards import PLAY_REWARDS
 
 Check = Callable[[Any], str | None]
@@ -39,9 +42,9 @@ class RulesOptions:
     name: str = "acc"
 
 
-def one_of(choices: Collection[str]) -> Check:
-    """One of a few words."""
-    return lambda value: None if value in choices else f"expected one of {', '.join(choices)}"
+def one_of(choices: Collection[Any]) -> Check:
+    """One of a few words or numbers."""
+    return lambda value: None if value in choices else f"expected one of {', '.join(map(str, choices))}"
 
 
 def between(low: float, high: float) -> Check:
@@ -167,6 +170,23 @@ CHECKS: dict[type, dict[str, Check]] = {
         "batch_size": at_least(1),
         "lr": positive,
         "lr_schedule": one_of(("linear", "constant")),
+        "checkpoint_every": at_least(1),
+    },
+    PartidaOptions: {
+        "inputs": one_of(INPUTS),
+        "encoding": one_of(ENCODINGS),
+        "opponent": one_of(("greedy", "self")),
+        "sessions": at_least(1),
+        "games_per_fit": at_least(1),
+        "target": one_of(("whole", "rest")),
+        "epsilon": between(0, 1),
+        "optimizer": one_of(OPTIMIZERS),
+        "batch_size": at_least(1),
+        "lr": positive,
+        "lr_schedule": one_of(("linear", "constant")),
+        "measure_every": at_least(1),
+        "hands": at_least(2),
+        "final_hands": at_least(2),
         "checkpoint_every": at_least(1),
     },
     PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},

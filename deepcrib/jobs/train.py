@@ -65,15 +65,19 @@ def run(config: Config, run: Run) -> Outcome:
     run.start()
     with closing(summary_writer(run.folder.path, _purge_step(run, None if saved is None else done))) as writer:
         trained = learner.train(config, run, _match(config), writer, resume=saved is not None)
-        matches = _final_matches(config, run, trained.agent, opponents)
-        hands = _final_hands(config, trained.agent, opponents)
+        agent = trained.agent
+        matches = {} if agent is None else _final_matches(config, run, agent, opponents)
+        hands = {} if agent is None else _final_hands(config, agent, opponents)
         metrics = {f"final/{name}/win_rate": figures.win_rate for name, figures in matches.items()}
         write_hyperparameters(writer, _read_options(config), metrics, trained.steps)
     summary = {
         name: figures.to_dict() | ({"hands_won": hands[name].to_dict()} if name in hands else {})
         for name, figures in matches.items()
     }
-    tables = [win_rates_table(f"trained agent ({trained.account})", matches)]
+    summary |= trained.summary
+    tables = [*trained.tables]
+    if matches or not tables:
+        tables.append(win_rates_table(f"trained agent ({trained.account})", matches))
     if hands:
         tables.insert(0, hands_table("hands won on play points", hands))
     return Outcome(summary, tables)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from deepcrib.agents import Agent
 from deepcrib.evaluation.evaluate import Evaluation
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 from deepcrib.jobs.console import Bars
 
 Match = Callable[[Agent, Any, int, int], Evaluation]
@@ -16,15 +19,18 @@ Match = Callable[[Agent, Any, int, int], Evaluation]
 
 @dataclass
 class Trained:
-    """A trained agent.
+    """A trained agent, or None where what was trained can play no games: there are then no final matches.
 
     steps: what the steps of its TensorBoard events count, all of them: iterations, games.
     account: what it took, for the title of the final table: `500 iterations, 100,000 hands, 75 s`.
+    summary and tables: what else the learner measured at the end.
     """
 
-    agent: Agent
+    agent: Agent | None
     steps: int
     account: str
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    tables: Sequence[RenderableType] = ()
 
 
 def training_bar(bars: Bars, total: int) -> Callable[[int, Mapping[str, float]], None]:
