@@ -1,4 +1,4 @@
-"""95% intervals of win rates."""
+"""95% intervals of win rates and of means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)  # 1.95996
 
 
 class Interval(NamedTuple):
-    """An estimate with the bounds of its 95% interval, all shares in 0..1."""
+    """An estimate with the bounds of its 95% interval; shares in 0..1, or means in the units of the numbers."""
 
     estimate: float
     low: float
@@ -53,6 +53,14 @@ def pairs_interval(pair_means: ArrayLike) -> Interval:
         return wilson(mean * n, n)
     half = _t_quantile(n - 1) * float(means.std(ddof=1)) / math.sqrt(n)
     return Interval(mean, max(0.0, mean - half), min(1.0, mean + half))
+
+
+def mean_interval(values: ArrayLike) -> Interval:
+    """Interval of the mean of independent numbers [N], N > 1, in their own units: Student's t."""
+    numbers = np.asarray(values, dtype=np.float64)
+    half = _t_quantile(numbers.size - 1) * float(numbers.std(ddof=1)) / math.sqrt(numbers.size)
+    mean = float(numbers.mean())
+    return Interval(mean, mean - half, mean + half)
 
 
 def _require_trials(wins: float, n: int) -> None:
