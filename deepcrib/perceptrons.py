@@ -48,32 +48,42 @@ def _sigmoid(values: np.ndarray, low: int, high: int) -> None:
 
 
 @jit
+def _layer(weights: np.ndarray, start: int, inputs: int, units: int) -> np.ndarray:
+    """The weights [inputs + 1, units] of the layer that begins at `start`, biases last: a view.
+
+    Loops over its rows are vectorised; with indices into the one array they would not be.
+    """
+    return weights[start : start + (inputs + 1) * units].reshape((inputs + 1, units))
+
+
+@jit
 def forward(
     weights: np.ndarray, sizes: np.ndarray, index: np.ndarray, x: np.ndarray, n: int, units: np.ndarray
 ) -> float:
     """The output for inputs index[i] = x[i], i < n, all others 0; units [sum of hidden] receives the hidden outputs."""
     width = sizes[1]
-    start = sizes[0] * width
+    first = _layer(weights, 0, sizes[0], width)
     for j in range(width):
-        units[j] = weights[start + j]
+        units[j] = first[sizes[0], j]
     for i in range(n):
-        row = index[i] * width
+        row, value = index[i], x[i]
         for j in range(width):
-            units[j] += x[i] * weights[row + j]
+            units[j] += value * first[row, j]
     _sigmoid(units, 0, width)
-    start += width
-    low = 0
+    start, low = (sizes[0] + 1) * width, 0
     for layer in range(2, len(sizes) - 1):
-        high = low + width
         following = sizes[layer]
+        matrix, own = _layer(weights, start, width, following), units[low + width : low + width + following]
         for j in range(following):
-            units[high + j] = weights[start + width * following + j]
+            own[j] = matrix[width, j]
         for i in range(width):
+            value = units[low + i]
             for j in range(following):
-                units[high + j] += units[low + i] * weights[start + i * following + j]
-        _sigmoid(units, high, high + following)
+                own[j] += value * matrix[i, j]
+        _sigmoid(own, 0, following)
         start += (width + 1) * following
-        low, width = high, following
+        low += width
+        width = following
     output = weights[start + width]
     for i in range(width):
         output += units[low + i] * weights[start + i]
@@ -85,26 +95,25 @@ def backward(weights: np.ndarray, sizes: np.ndarray, units: np.ndarray, slopes: 
     """slopes [sum of hidden]: the output's derivative by the sum that enters each hidden unit, after `forward`."""
     last = len(sizes) - 2
     width = sizes[last]
-    end = len(weights) - (width + 1)  # where the weights of the layer above begin
-    low = 0
-    for layer in range(1, last):
-        low += sizes[layer]
+    start = len(weights) - (width + 1)  # of the weights above the layer
+    low = len(units) - width
     for i in range(width):
-        slopes[low + i] = weights[end + i]
+        slopes[low + i] = weights[start + i]
     for layer in range(last, 0, -1):
-        width = sizes[layer]
-        for i in range(width):
-            slopes[low + i] *= units[low + i] * (1 - units[low + i])
+        for i in range(low, low + width):
+            slopes[i] *= units[i] * (1 - units[i])
         if layer == 1:
             return
         below = sizes[layer - 1]
-        end -= (below + 1) * width
+        start -= (below + 1) * width
+        matrix = _layer(weights, start, below, width)
         for i in range(below):
             total = 0.0
             for j in range(width):
-                total += weights[end + i * width + j] * slopes[low + j]
+                total += matrix[i, j] * slopes[low + j]
             slopes[low - below + i] = total
         low -= below
+        width = below
 
 
 @jit
@@ -120,25 +129,26 @@ def add_gradient(
 ) -> None:
     """weights += rate * gradient of the output by the weights, from what `forward` and `backward` left."""
     width = sizes[1]
+    first = _layer(weights, 0, sizes[0], width)
     for i in range(n):
-        row = index[i] * width
+        row, value = index[i], rate * x[i]
         for j in range(width):
-            weights[row + j] += rate * x[i] * slopes[j]
-    start = sizes[0] * width
+            first[row, j] += value * slopes[j]
     for j in range(width):
-        weights[start + j] += rate * slopes[j]
-    start += width
-    low = 0
+        first[sizes[0], j] += rate * slopes[j]
+    start, low = (sizes[0] + 1) * width, 0
     for layer in range(2, len(sizes) - 1):
-        high = low + width
         following = sizes[layer]
+        matrix, own = _layer(weights, start, width, following), slopes[low + width : low + width + following]
         for i in range(width):
+            value = rate * units[low + i]
             for j in range(following):
-                weights[start + i * following + j] += rate * units[low + i] * slopes[high + j]
+                matrix[i, j] += value * own[j]
         for j in range(following):
-            weights[start + width * following + j] += rate * slopes[high + j]
+            matrix[width, j] += rate * own[j]
         start += (width + 1) * following
-        low, width = high, following
+        low += width
+        width = following
     for i in range(width):
         weights[start + i] += rate * units[low + i]
     weights[start + width] += rate

@@ -15,12 +15,14 @@ import numpy as np
 from deepcrib.agents.td_features import FEATURE_WIDTH, PLAYS, Deal, fill_features
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, rank_of
 from deepcrib.kernels import jit
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
-from deepcrib.statistics.cribs import NUM_DISCARDS, STARTERS, fill_crib_sums, seen_cards
-from deepcrib.statistics.discards import HAND_STARTERS
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
+from deepcrib.statistics.classes import find_class
+from deepcrib.statistics.cribs import NUM_DISCARDS, STARTERS, fill_crib_sums
+from deepcrib.statistics.discards import DISCARD_DTYPE, HAND_STARTERS
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.pegging import MEAN_GAINED, MEAN_GIVEN, exact_records
 from deepcrib.statistics.ranks import rank_set_6, rank_set_of_kept
+from deepcrib.statistics.table import cached_table
 
 RAW, FEATURE = 0, 1
 KINDS = {"raw": RAW, "features": FEATURE}
@@ -33,12 +35,16 @@ WIDTHS = {"raw": RAW_WIDTH, "features": FEATURE_WIDTH}
 
 
 class Tables(NamedTuple):
-    """Crib tables against an expert pone and dealer (by own role, 0 pone, 1 dealer), and pegging records' means.
+    """What features are computed from; all empty for raw inputs, which need nothing.
 
-    weights [2, 13, 13], points [2, 18564, 15], by_rank [2, 18564, 13], total [2, 18564], pegging [1820, 2]: gained less
-    given. Empty for raw inputs, which need none.
+    rows, keys, starts: the table of discard statistics and its classes. weights [2, 13, 13], points [2, 18564, 15],
+    by_rank [2, 18564, 13], total [2, 18564]: crib tables against an expert, by own role (0 pone, 1 dealer). pegging
+    [1820, 2]: points gained less points given by four ranks, by role.
     """
 
+    rows: np.ndarray
+    keys: np.ndarray
+    starts: np.ndarray
     weights: np.ndarray
     points: np.ndarray
     by_rank: np.ndarray
@@ -48,14 +54,20 @@ class Tables(NamedTuple):
 
 @cache
 def tables(inputs: str) -> Tables:
-    """What the inputs of a kind are computed from; a second for `features`."""
+    """The tables of `raw` or `features`; seconds for the first features on a machine, which a file then keeps."""
     if inputs == "raw":
-        none = np.zeros((2, 0, 0))
-        return Tables(none, none, none, np.zeros((2, 0)), np.zeros((0, 2)))
+        no_rows = np.zeros((0, NUM_DISCARDS), dtype=DISCARD_DTYPE)
+        no_rows.setflags(write=False)  # as the mapped file is: one type for compiled code
+        none, number = np.zeros((2, 0, 0)), np.zeros(0, dtype=np.int64)
+        return Tables(no_rows, number.astype(np.uint64), number, none, none, none, np.zeros((2, 0)), np.zeros((0, 2)))
+    table = cached_table()
+    rows = np.asarray(table.rows).view()
+    rows.setflags(write=False)
     sums = [expert_sums(is_dealer) for is_dealer in (False, True)]
-    stacked = [np.stack(parts) for parts in zip(*sums, strict=True)]
+    weights, points, by_rank, total = (np.stack(parts) for parts in zip(*sums, strict=True))
     summary = exact_records().summary()
-    return Tables(*stacked, np.ascontiguousarray(summary[..., MEAN_GAINED] - summary[..., MEAN_GIVEN]))
+    pegging = np.ascontiguousarray(summary[..., MEAN_GAINED] - summary[..., MEAN_GIVEN])
+    return Tables(rows, *table.classes, weights, points, by_rank, total, pegging)
 
 
 @jit
@@ -65,34 +77,35 @@ def new_deal(is_dealer: int) -> Deal:
 
 
 @jit
-def set_discard(kind: int, hand: np.ndarray, action: int, cribs: np.ndarray, t: Tables, deal: Deal) -> None:
-    """Fill kept, thrown and means for a discard of a sorted hand [6]; cribs [15] are those of `crib_means`."""
+def set_discard(kind: int, hand: np.ndarray, action: int, means: np.ndarray, t: Tables, deal: Deal) -> None:
+    """Fill kept, thrown and means for a discard of a sorted hand [6]; means [15, 2] are those of `discard_means`."""
     for i in range(HAND_SIZE):
         deal.kept[i] = hand[KEPT_SLOTS_6[action, i]]
     for i in range(2):
         deal.thrown[i] = hand[DISCARD_SLOTS_6[action, i]]
     if kind == RAW:
         return
-    seen = seen_cards(hand)
-    points = 0
-    for starter in range(NUM_CARDS):
-        if not seen >> starter & 1:
-            points += show_points(deal.kept, starter, False)
-    deal.means[0] = points / HAND_STARTERS
-    deal.means[1] = cribs[action] if deal.is_dealer else -cribs[action]
+    deal.means[0], deal.means[1] = means[action, 0], means[action, 1]
     deal.means[2] = t.pegging[rank_set_of_kept(deal.kept), deal.is_dealer]
 
 
 @jit
-def crib_means(kind: int, hand: np.ndarray, is_dealer: int, t: Tables, cribs: np.ndarray) -> None:
-    """cribs [15]: mean points of the crib after each discard of a sorted hand [6]; left alone for raw inputs."""
+def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: Tables, means: np.ndarray) -> None:
+    """means [15, 2]: of the hand and of the crib (negative for the pone) after each discard of a sorted hand [6].
+
+    Left alone for raw inputs.
+    """
     if kind == RAW:
         return
+    actions, cribs = np.empty(NUM_DISCARDS, dtype=np.int64), np.empty(NUM_DISCARDS)
+    row = t.rows[find_class(hand, t.keys, t.starts, actions)]
     number = rank_set_6(hand)
     total = t.total[is_dealer, number]
     fill_crib_sums(hand, t.weights[is_dealer], t.points[is_dealer, number], t.by_rank[is_dealer, number], total, cribs)
+    sign = 1 if is_dealer else -1
     for action in range(NUM_DISCARDS):
-        cribs[action] /= STARTERS * total
+        means[action, 0] = row[actions[action]].hand_sum / HAND_STARTERS
+        means[action, 1] = sign * cribs[action] / (STARTERS * total)
 
 
 @jit

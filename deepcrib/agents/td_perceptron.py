@@ -18,7 +18,7 @@ from deepcrib.agents.td_inputs import (
     MOST_INPUTS,
     WIDTHS,
     Tables,
-    crib_means,
+    discard_means,
     fill_inputs,
     new_deal,
     set_discard,
@@ -48,12 +48,12 @@ class Network(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for a decision: inputs, hidden units, cribs by discard, ranks of a series."""
+    """Room for a decision: inputs, hidden units, means by discard, ranks of a series."""
 
-    index: np.ndarray
+    places: np.ndarray
     x: np.ndarray
     units: np.ndarray
-    cribs: np.ndarray
+    means: np.ndarray
     series: np.ndarray
 
 
@@ -64,7 +64,7 @@ def new_scratch(sizes: np.ndarray) -> Scratch:
         np.zeros(MOST_INPUTS, dtype=np.int64),
         np.zeros(MOST_INPUTS),
         np.zeros(sizes[1:-1].sum()),
-        np.zeros(NUM_DISCARDS),
+        np.zeros((NUM_DISCARDS, 2)),
         np.zeros(PLAYS + 2, dtype=np.int64),
     )
 
@@ -168,11 +168,11 @@ def load_td_perceptron(path: Path | str) -> TdPerceptronAgent:
 @jit
 def discard_values(net: Network, t: Tables, hand: np.ndarray, deal: Deal, s: Scratch, values: np.ndarray) -> None:
     """values [15]: of the states after each discard of a sorted hand [6]; `deal` is overwritten."""
-    crib_means(net.kind, hand, deal.is_dealer, t, s.cribs)
+    discard_means(net.kind, hand, deal.is_dealer, t, s.means)
     for action in range(NUM_DISCARDS):
-        set_discard(net.kind, hand, action, s.cribs, t, deal)
-        n = fill_inputs(net.kind, deal, NO_CARD, _NO_PLAYS, _NO_PLAYS, 0, 0, s.index, s.x)
-        values[action] = forward(net.weights, net.sizes, s.index, s.x, n, s.units)
+        set_discard(net.kind, hand, action, s.means, t, deal)
+        n = fill_inputs(net.kind, deal, NO_CARD, _NO_PLAYS, _NO_PLAYS, 0, 0, s.places, s.x)
+        values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
 
 
 @jit
@@ -203,8 +203,8 @@ def play_values(
         history[n], seats[n] = left[slot], seat
         length, _, _, _ = replay(history, seats, n + 1, seat, s.series)
         points[slot] = play_points(s.series, length)
-        filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.index, s.x)
-        values[slot] = forward(net.weights, net.sizes, s.index, s.x, filled, s.units)
+        filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.places, s.x)
+        values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
         if net.added:
             values[slot] += points[slot]
 
@@ -221,7 +221,7 @@ def _recall_deal(
     deal: Deal,
 ) -> int:
     """Fill `deal` from what is left of a hand [4], what was thrown [2] and played; returns the number of plays."""
-    six, cribs = np.empty(HAND_SIZE + 2, dtype=np.int64), np.zeros(NUM_DISCARDS)
+    six, means = np.empty(HAND_SIZE + 2, dtype=np.int64), np.zeros((NUM_DISCARDS, 2))
     held, n = 0, 0
     while n < PLAYS and history[n] >= 0:
         if seats[n] == seat:
@@ -238,8 +238,8 @@ def _recall_deal(
     action = 0
     while six[DISCARD_SLOTS_6[action, 0]] != low or six[DISCARD_SLOTS_6[action, 1]] != high:
         action += 1
-    crib_means(net.kind, six, deal.is_dealer, t, cribs)
-    set_discard(net.kind, six, action, cribs, t, deal)
+    discard_means(net.kind, six, deal.is_dealer, t, means)
+    set_discard(net.kind, six, action, means, t, deal)
     return n
 
 

@@ -20,7 +20,7 @@ from deepcrib.evaluation.intervals import mean_interval
 from deepcrib.kernels import jit
 from deepcrib.perceptrons import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.policies import pick
-from deepcrib.randomness import START, below, hash_key, uniform
+from deepcrib.randomness import NETWORKS, below, derive, hash_key, uniform
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
 from deepcrib.statistics.cribs import NUM_DISCARDS, seen_cards
@@ -111,7 +111,7 @@ class DiscardNetwork:
         if not hidden or min(hidden) < 1:
             raise OptionError(f"hidden={list(hidden)}: expected one or more layers of 1 or more units")
         self.sizes = layer_sizes(NUM_CARDS, hidden)
-        self.weights = new_weights(self.sizes, int(hash_key(seed, 0, 0, -1, START)))
+        self.weights = new_weights(self.sizes, derive(seed, NETWORKS))
         self.seed, self.hands = seed, 0
 
     def learn(self, hands: int, lr: float = 0.01, epsilon: float = 0.0) -> None:

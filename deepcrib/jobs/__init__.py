@@ -88,8 +88,9 @@ JOBS = {
                 "deepcrib evaluate agent=greedy opponent=deterministic games=10000 seed=1",
                 "deepcrib evaluate agent=outputs/train/2026-11-20/09-30-00 opponent=greedy duplicate=true",
                 "deepcrib evaluate 'agent={name: random}' opponent=greedy",
+                "deepcrib evaluate pairs agent=td_perceptron opponent=random pairs=20000",
             ),
-            tasks=("games",),
+            tasks=("games", "pairs"),
         ),
         Job(
             "tournament",

@@ -1,11 +1,11 @@
-"""Hands of self-play in which one perceptron learns from both players' moves as they are made: the compiled part of `td`.
+"""Hands of self-play in which one perceptron learns from both players' moves as they are made (`learner=td`).
 
-The states of one player in a hand are the one after its discard and those after each of its four cards; the show ends the
-hand. An account, own points less the opponent's since the deal, is noted at each state; the reward between two
-states is the difference of their accounts, and the last state's is what the account has grown to when hands and crib
-have been counted. So the rewards add up to the points of the whole hand. Whether the points of the card that leads to a
-state are in its account already (they were added to its value when it was chosen) or come after it (they are part of
-its value, as in the paper) is what `added` says. A go is always settled after, as it depends on cards that cannot be seen.
+The states of one player in a hand are the one after its discard and those after each of its four cards; the show ends
+the hand. An account, own points less the opponent's since the deal, is noted at each state; the reward between two
+states is the difference of their accounts, and the last state's is what its account has grown by when hands and crib
+have been counted. So the rewards add up to the points of the whole hand. Whether the points of the card that leads to
+a state are in its account already (they were added to its value when it was chosen) or come after it (they are part
+of its value, as in the paper) is what `added` says. A go is always settled after: it depends on cards not seen.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deepcrib.agents.td_features import Deal
-from deepcrib.agents.td_inputs import MOST_INPUTS, Tables, crib_means, fill_inputs, new_deal, set_discard
+from deepcrib.agents.td_inputs import MOST_INPUTS, Tables, discard_means, fill_inputs, new_deal, set_discard
 from deepcrib.agents.td_perceptron import Network, Scratch, discard_values, new_scratch, play_values
 from deepcrib.engine.batch import decision_key
 from deepcrib.engine.state import Game, deal, discard, play, show, start_play
@@ -46,11 +46,11 @@ class Method(NamedTuple):
 class Trace(NamedTuple):
     """The states of both players in a hand, by player and state: inputs, and the gradient when it was taken.
 
-    index, x: [2, 5, MOST_INPUTS]. filled: [2, 5]. units, slopes: [2, 5, hidden units]. accounts: [2, 5], points.
+    places, x: [2, 5, MOST_INPUTS]. filled: [2, 5]. units, slopes: [2, 5, hidden units]. accounts: [2, 5], points.
     counts: [2], states so far. totals: [4], sums of squared errors, steps, values of first states and errors.
     """
 
-    index: np.ndarray
+    places: np.ndarray
     x: np.ndarray
     filled: np.ndarray
     units: np.ndarray
@@ -83,13 +83,13 @@ def learn_step(net: Network, trace: Trace, seat: int, account: float, value: flo
     """
     last = trace.counts[seat] - 1
     units, slopes = trace.units[seat], trace.slopes[seat]
-    index, x, filled = trace.index[seat], trace.x[seat], trace.filled[seat]
-    before = forward(net.weights, net.sizes, index[last], x[last], filled[last], units[last])
+    places, x, filled = trace.places[seat], trace.x[seat], trace.filled[seat]
+    before = forward(net.weights, net.sizes, places[last], x[last], filled[last], units[last])
     backward(net.weights, net.sizes, units[last], slopes[last])
     error = account - trace.accounts[seat, last] + value - before
     rate = lr * error
     for k in range(last, -1, -1):
-        add_gradient(net.weights, net.sizes, index[k], x[k], filled[k], units[k], slopes[k], rate)
+        add_gradient(net.weights, net.sizes, places[k], x[k], filled[k], units[k], slopes[k], rate)
         rate *= decay
         if rate == 0:
             break
@@ -106,7 +106,7 @@ def _enter_state(
 ) -> None:
     k = trace.counts[seat]
     trace.filled[seat, k] = fill_inputs(
-        net.kind, own, g.starter, history, seats, g.num_played, seat, trace.index[seat, k], trace.x[seat, k]
+        net.kind, own, g.starter, history, seats, g.num_played, seat, trace.places[seat, k], trace.x[seat, k]
     )
     trace.accounts[seat, k] = account
     trace.counts[seat] = k + 1
@@ -150,8 +150,8 @@ def play_hand(
         hand = g.dealt[seat].astype(np.int64)
         discard_values(net, t, hand, own[seat], s, discards)
         action = _choose(discards, decision_key(g, seat, seed), m.epsilon)
-        crib_means(net.kind, hand, own[seat].is_dealer, t, s.cribs)
-        set_discard(net.kind, hand, action, s.cribs, t, own[seat])
+        discard_means(net.kind, hand, own[seat].is_dealer, t, s.means)
+        set_discard(net.kind, hand, action, s.means, t, own[seat])
         discard(g, seat, action)
         _enter_state(net, trace, g, seat, own[seat], 0.0, history, seats)
     start_play(g, False)
