@@ -1,27 +1,34 @@
 """The perceptron of the full game: its network, its inputs, what it learns from each move, its runs, pairs of hands."""
 
+import json
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from statistics import mean
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from deepcrib import checkpoints
-from deepcrib.agents import TdPerceptronAgent, make_agent
+from deepcrib.agents import DivergenceError, TdPerceptronAgent, make_agent
 from deepcrib.agents.td_features import FEATURES, replay
 from deepcrib.agents.td_inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
 from deepcrib.agents.td_perceptron import make_network
+from deepcrib.cli import main
 from deepcrib.engine import Games
 from deepcrib.engine.state import new_games
+from deepcrib.evaluation.hand_pairs import hand_pairs
+from deepcrib.matches import play_hand
 from deepcrib.perceptrons import add_gradient, backward, forward, layer_sizes, new_weights
+from deepcrib.training import td
+from deepcrib.training.options import EvaluationOptions, TdOptions
 from deepcrib.training.td_games import Method, learn_step, new_trace, play_hands
 from tests.reference import cards, drive, pegs, pips, rank, show, thrown_by
-
-Step = tuple[dict[int, float], float]
 
 
 def new_agent(hidden: tuple[int, ...] = (6,), inputs: str = "raw", move_points: str = "learned", seed: int = 1) -> Any:
@@ -429,3 +436,146 @@ def is_go(g: Any, k: int) -> bool:
         if n == k:
             break
     return count < 31 and (k == 7 or count + pips(history[k + 1]) > 31)
+
+
+def test_self_play_learns_to_beat_random() -> None:
+    """Untrained, a perceptron of the paper plays like random; after 40,000 hands it is points a pair better."""
+    weights = new_weights(layer_sizes(209, (20,)), 3)
+    random = make_agent("random")
+    before = hand_pairs(TdPerceptronAgent("new", weights.copy(), (20,)), random, 1500, 9)
+    learn(weights, (20,), range(40_000), 3, lr=0.01)
+    after = hand_pairs(TdPerceptronAgent("trained", weights, (20,)), random, 1500, 9)
+    assert before.high < 1.5 < after.low
+
+
+def test_lambda_linear_rates_and_exploration_change_what_is_learned() -> None:
+    found = []
+    for options in ({}, {"decay": 0.5}, {"linear": True}, {"epsilon": 0.5}, {"move_points": "added"}):
+        weights = new_weights(layer_sizes(209, (4,)), 3)
+        learn(weights, (4,), range(50), 3, **options)
+        found.append(weights)
+    assert all((a != b).any() for a, b in combinations(found, 2))
+    last = new_weights(layer_sizes(209, (4,)), 3)
+    learn(last, (4,), range(100, 101), 3, linear=True)  # the rate has come down to 0
+    np.testing.assert_array_equal(last, new_weights(layer_sizes(209, (4,)), 3))
+
+
+# --- runs ---
+
+
+def settings(seed: int = 1, **options: Any) -> Any:
+    learner = TdOptions(**{"hands": 600, "hidden": [4], "checkpoint_every": 200, "pairs": 0, **options})
+    return SimpleNamespace(seed=seed, learner=learner, evaluation=EvaluationOptions(opponents=[], every=0))
+
+
+def no_match(*_: Any) -> Any:
+    raise AssertionError("no match was asked for")
+
+
+def trained(folder: Path, resume: bool = False, **options: Any) -> np.ndarray:
+    result = td.train(settings(**options), folder, no_match, no_match, resume=resume)
+    assert load_file(result.weights)["weights"].shape == result.agent.weights.shape
+    return load_file(folder / "weights.safetensors")["weights"]
+
+
+def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
+    first, again, other = (trained(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path) -> None:
+    """With a rate that falls, so that hands must be counted through."""
+    whole = trained(tmp_path / "whole", lr_schedule="linear")
+
+    class Stop(Exception):
+        pass
+
+    def stop(done: int, figures: Any) -> None:
+        if done == 400 and figures:  # after the second checkpoint
+            raise Stop
+
+    with pytest.raises(Stop):
+        td.train(settings(lr_schedule="linear"), tmp_path / "parts", no_match, no_match, progress=stop)
+    np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
+    start = load_file(tmp_path / "whole" / "checkpoints" / "hands_000000000.safetensors")["weights"]
+    assert (start != whole).any()
+
+
+@pytest.mark.parametrize("change", [{"hidden": [5]}, {"inputs": "features"}, {"move_points": "added"}])
+def test_a_saved_state_of_other_options_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    trained(tmp_path)
+    with pytest.raises(checkpoints.CheckpointError, match="does not fit the options of this run"):
+        td.prepare(settings(**change), tmp_path / "state.pt")
+
+
+def test_a_learning_rate_too_high_stops_the_run(tmp_path: Path) -> None:
+    with pytest.raises(DivergenceError, match="learning rate 1e\\+06; lower it"):
+        trained(tmp_path, lr=1e6)
+
+
+def test_the_job_trains_measures_and_evaluates_pairs(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = ["learner=td", "learner.hands=300", "learner.hidden=[4]", "learner.checkpoint_every=100"]
+    matches = ["learner.pairs=10", "evaluation.opponents=[random]", "evaluation.every=2", "evaluation.games=6"]
+    assert main(["train", *words, *matches, "evaluation.final_games=8", f"hydra.run.dir={run}"]) == 0
+    assert json.loads((run / "summary.json").read_text())["random"]["games"] == 8
+    events = EventAccumulator(str(run)).Reload()
+    assert [event.step for event in events.Scalars("random/pair_margin")] == [200]
+    assert [event.step for event in events.Scalars("loss/squared_error")] == [100, 200, 300]
+    out = tmp_path / "pairs"
+    assert main(["evaluate", "pairs", f"agent={run}", "opponent=random", "pairs=30", f"hydra.run.dir={out}"]) == 0
+    figures = json.loads((out / "summary.json").read_text())
+    assert figures["pairs"] == 30 and figures["low"] < figures["margin"] < figures["high"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["train", "learner=td", "learner.inputs=cards"], "learner.inputs=cards: expected one of raw, features"),
+        (["train", "learner=td", "learner.hidden=[]"], "learner.hidden=[]: expected 1 or more values"),
+        (["train", "learner=td", "learner.move_points=x"], "learner.move_points=x: expected one of learned, added"),
+        (["train", "learner=td", "learner.trace_decay=2"], "learner.trace_decay=2.0: expected 0 to 1"),
+        (["train", "learner=td", "learner.lr=0"], "learner.lr=0.0: expected a number above 0"),
+        (["evaluate", "pairs", "agent=random", "pairs=1"], "pairs=1: expected 2 or more pairs of hands"),
+    ],
+)
+def test_wrong_options_are_one_line(words: list[str], expected: str, tmp_path: Path, capsys: Any) -> None:
+    assert main([*words, f"hydra.run.dir={tmp_path / 'run'}"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert expected in line
+    assert not (tmp_path / "run").exists()
+
+
+# --- pairs of hands ---
+
+
+def test_in_each_pair_both_deal_once_and_seats_are_balanced() -> None:
+    """Equal players are 0 apart, and the dealer some six points ahead (16.2 to 10.2 among people)."""
+    greedy = make_agent("greedy")
+    figures = hand_pairs(greedy, greedy, 4000, 3)
+    assert figures.low < 0 < figures.high and figures.pairs == 4000
+    assert figures.dealer_margin + figures.pone_margin == pytest.approx(figures.margin)
+    assert 4 < figures.dealer_margin < 8 and -8 < figures.pone_margin < -4
+
+
+def test_pairs_are_counted_for_the_first_agent() -> None:
+    greedy, random = make_agent("greedy"), make_agent("random")
+    for_greedy, against = hand_pairs(greedy, random, 1000, 5), hand_pairs(random, greedy, 1000, 5)
+    assert for_greedy.low > 5 and against.high < -5
+
+
+def test_the_interval_of_pairs_is_that_of_the_differences_of_scores() -> None:
+    """Pair by pair from hands played one at a time, with the seats that the pairs have."""
+    greedy, random, margins = make_agent("greedy"), make_agent("random"), []
+    for pair in range(40):
+        total, seat = 0, pair % 2
+        for hand in (0, 1):
+            dealer = seat if hand == 0 else 1 - seat
+            table = Games([2 * pair + hand], 6, first_dealer=[dealer], stop_at_121=False)
+            play_hand(table, [greedy, random], np.array([[int(s != seat) for s in (0, 1)]]))
+            total += int(table.state.scores[0, seat]) - int(table.state.scores[0, 1 - seat])
+        margins.append(total)
+    figures = hand_pairs(greedy, random, 40, 6)
+    assert figures.margin == pytest.approx(mean(margins))
+    assert figures.high - figures.margin == pytest.approx(2.0227 * np.std(margins, ddof=1) / np.sqrt(40), rel=1e-3)
