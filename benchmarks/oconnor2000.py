@@ -37,18 +37,18 @@ SEEDS = (1, 2, 3)
 MEASURE_SEED = 2000  # of all matches and of the hands that the discard game is measured on
 DISCARD_HANDS = 20_000  # the paper's
 DISCARD_STEPS = (0, 10_000, 25_000, 50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 500_000)
-HANDS, PAIRS, GAMES = 500_000, 20_000, 25_000
+HANDS, PAIRS, GAMES = 200_000, 20_000, 5_000
 OPPONENTS = ("random", "greedy", "deterministic")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A training: its experiment, seed, what is set beside it, and whether full games are measured too."""
+    """A training: its experiment, seed, what is set beside it, and how many full games are measured too."""
 
     experiment: str
     seed: int
     overrides: tuple[str, ...] = ()
-    games: bool = False
+    games: int = 0
 
     @property
     def name(self) -> str:
@@ -57,9 +57,9 @@ class Run:
 
 
 RUNS = (
-    Run("td_perceptron", 1, games=True),
+    Run("td_perceptron", 1, games=GAMES),
     *(Run("oconnor2000_20", seed) for seed in SEEDS),
-    *(Run("oconnor2000_40", seed, games=seed == 1) for seed in SEEDS),
+    *(Run("oconnor2000_40", seed, games=GAMES if seed == 1 else 0) for seed in SEEDS),
     Run("oconnor2000_lambda", 1),
     Run("oconnor2000_features", 1),
 )
@@ -156,7 +156,7 @@ def measure(run: Run, root: Path, share: float) -> dict[str, Any]:
             return hand_pairs(agent, opponent, max(2, round(PAIRS * share)), MEASURE_SEED).to_dict()
 
         def games(opponent: Any = opponent) -> Any:
-            return evaluate(agent, opponent, max(2, round(GAMES * share)), MEASURE_SEED).to_dict()
+            return evaluate(agent, opponent, max(2, round(run.games * share)), MEASURE_SEED).to_dict()
 
         found[name] = {"pairs": kept(folder / f"pairs_{name}.json", pairs)}
         if run.games:

@@ -488,14 +488,14 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path)
     """With a rate that falls, so that hands must be counted through."""
     whole = trained(tmp_path / "whole", lr_schedule="linear")
 
-    class Stop(Exception):
+    class StopError(Exception):
         pass
 
     def stop(done: int, figures: Any) -> None:
         if done == 400 and figures:  # after the second checkpoint
-            raise Stop
+            raise StopError
 
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         td.train(settings(lr_schedule="linear"), tmp_path / "parts", no_match, no_match, progress=stop)
     np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
     start = load_file(tmp_path / "whole" / "checkpoints" / "hands_000000000.safetensors")["weights"]
