@@ -70,7 +70,7 @@ def lines_with_bands(
         axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
     for label, level in levels.items():
         axes.axhline(level, color="0.4", linewidth=0.8, linestyle="--")
-        axes.annotate(label, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+        axes.annotate(label, (0.25, level), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
     axes.grid(alpha=0.3)
