@@ -245,8 +245,8 @@ def _learn_hands(
         starter = _deal_hand(seed, number, hand)
         _fill_values(hand, weights, sizes, kept, units, values)
         key = hash_key(seed, number, 0, 0, _CHOICE)
-        if epsilon > 0 and uniform(key, _EXPLORE) < epsilon:
-            values[:] = 0
+        if np.isnan(values.sum()) or (epsilon > 0 and uniform(key, _EXPLORE) < epsilon):
+            values[:] = 0  # all alike
         _keep(hand, pick(best_choices(values), key), kept)
         error = show_points(kept, starter, False) - forward(weights, sizes, kept, ones, HAND_SIZE, units)
         backward(weights, sizes, units, slopes)

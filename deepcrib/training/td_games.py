@@ -119,12 +119,12 @@ def _account(g: Game, seat: int) -> float:
 
 @jit
 def _choose(values: np.ndarray, key: int, epsilon: float) -> int:
-    """The highest value, ties uniform; with chance epsilon any that is possible."""
+    """The highest value, ties uniform; with chance epsilon, or when values are no numbers, any that is possible."""
     mask = best_choices(values)
-    if epsilon > 0 and uniform(key, _EXPLORE) < epsilon:
+    if mask == 0 or (epsilon > 0 and uniform(key, _EXPLORE) < epsilon):
         mask = 0
         for j in range(len(values)):
-            if values[j] > -np.inf:
+            if values[j] != -np.inf:
                 mask |= 1 << j
     return pick(mask, key)
 
