@@ -22,6 +22,7 @@ from deepcrib.agents.td_perceptron import make_network
 from deepcrib.cli import main
 from deepcrib.engine import Games
 from deepcrib.engine.state import new_games
+from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.matches import play_hand
 from deepcrib.perceptrons import add_gradient, backward, forward, layer_sizes, new_weights
@@ -579,3 +580,10 @@ def test_the_interval_of_pairs_is_that_of_the_differences_of_scores() -> None:
     figures = hand_pairs(greedy, random, 40, 6)
     assert figures.margin == pytest.approx(mean(margins))
     assert figures.high - figures.margin == pytest.approx(2.0227 * np.std(margins, ddof=1) / np.sqrt(40), rel=1e-3)
+
+
+def test_the_packaged_agent_beats_the_deterministic_one() -> None:
+    """Some 67% of games in docs/results/td_perceptron.md: 60% of 1,000 are four standard errors below."""
+    agent = make_agent("td_perceptron")
+    assert agent.name == "td_perceptron" and agent.metadata["hands"] == 150_000
+    assert evaluate(agent, "deterministic", 1000, 5).win_rate > 0.6
