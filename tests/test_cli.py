@@ -19,6 +19,7 @@ from deepcrib import __version__, runs
 from deepcrib.cli import main
 from deepcrib.files import write_atomic
 from deepcrib.jobs import JOBS
+from deepcrib.jobs.learners import LEARNERS
 from deepcrib.runs import RunError, RunFolder
 
 TINY = (
@@ -543,7 +544,7 @@ def test_a_file_says_which_learner_its_options_are_of(tmp_path: Path, capsys: py
     assert call(f"train --config-dir {tmp_path} learner=few --cfg job") == 0
     assert yaml.safe_load(capsys.readouterr().out)["learner"]["games"] == 7
     assert call(f"train --config-dir {tmp_path} learner=bare") == 2
-    assert "learner/bare: learner.games: expected one of replay, weighted, weighted_network" in one_line(capsys)
+    assert f"learner/bare: learner.games: expected one of {', '.join(LEARNERS)}; a file" in one_line(capsys)
     assert call(f"train --config-dir {tmp_path} experiment=text") == 2
     assert "experiment/text: learner.games: expected a whole number" in one_line(capsys)
 

@@ -8,6 +8,7 @@ from deepcrib.agents.partida import PartidaAgent, load_partida
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs import make_agent, name_agents
+from deepcrib.agents.td_perceptron import TdPerceptronAgent, load_td_perceptron
 from deepcrib.agents.weighted import WeightedAgent, load_weighted
 from deepcrib.agents.weighted_network import WeightedNetworkAgent, load_weighted_network
 
@@ -23,10 +24,12 @@ __all__ = [
     "QFunction",
     "QNetworkAgent",
     "ScriptedAgent",
+    "TdPerceptronAgent",
     "WeightedAgent",
     "WeightedNetworkAgent",
     "load_agent",
     "load_partida",
+    "load_td_perceptron",
     "load_weighted",
     "load_weighted_network",
     "make_agent",

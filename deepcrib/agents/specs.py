@@ -20,9 +20,17 @@ from deepcrib.agents.minimax import MINIMAX_NAMES, minimax_options
 from deepcrib.agents.partida import load_partida
 from deepcrib.agents.q_network import load_agent
 from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.td_perceptron import load_td_perceptron
 from deepcrib.agents.weighted import WEIGHTED_NAMES, load_weighted, named_weighted, weighted_options
 from deepcrib.agents.weighted_network import load_weighted_network
-from deepcrib.checkpoints import FORMAT, PARTIDA_FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, read_format
+from deepcrib.checkpoints import (
+    FORMAT,
+    PARTIDA_FORMAT,
+    TD_FORMAT,
+    WEIGHTED_FORMAT,
+    WEIGHTED_NETWORK_FORMAT,
+    read_format,
+)
 from deepcrib.policies import POLICIES
 
 Options = dict[str, Any]
@@ -177,9 +185,14 @@ def _load_partida(path: str, options: Options, device: str) -> Agent:
     return load_partida(path, make_agent(options.get("discards", "expected_value"), device))
 
 
+def _load_td_perceptron(path: str, options: Options, device: str) -> Agent:
+    return load_td_perceptron(path)
+
+
 LOADERS = {
     FORMAT: Loader(_load_q_network, ("epsilon", "discards")),
     WEIGHTED_FORMAT: Loader(_load_weighted, (), "holds weighted strategies, which do not explore"),
+    TD_FORMAT: Loader(_load_td_perceptron, (), "holds a TD perceptron, which does not explore"),
     WEIGHTED_NETWORK_FORMAT: Loader(_load_weighted_network, ("epsilon",), "discards by strategies"),
     PARTIDA_FORMAT: Loader(_load_partida, ("discards",), "does not explore"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,4 +45,34 @@ def predicted_against_true(
     axes.set(xlabel="true value (points)", ylabel="predicted value (points)", title=title)
     axes.legend(loc="upper left")
     figure.colorbar(mesh, ax=axes, label="share of the hands of this true value")
+    return figure
+
+
+def lines_with_bands(
+    lines: Mapping[str, tuple[Sequence[float], np.ndarray]],
+    levels: Mapping[str, float],
+    *,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+) -> Figure:
+    """A line a label, the mean over seeds in the band from the lowest to the highest, and named horizontal levels.
+
+    lines: (x [T], values [S, T]) by label. Needs matplotlib.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for label, (x, values) in lines.items():
+        (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=label)
+        axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
+    for label, level in levels.items():
+        axes.axhline(level, color="0.4", linewidth=0.8, linestyle="--")
+        axes.annotate(label, (0.25, level), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right")
     return figure

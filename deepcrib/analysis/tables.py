@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from deepcrib.evaluation.evaluate import ROLES, Evaluation
+from deepcrib.evaluation.hand_pairs import HandPairs
 from deepcrib.evaluation.hands import HandsWon
 from deepcrib.evaluation.tournament import Bracket, MatchScore, Pairing, Series, Standing
 from deepcrib.rules import KINDS
@@ -56,6 +57,16 @@ def hands_table(title: str, results: Mapping[str, HandsWon]) -> Table:
         for opponent, result in results.items()
     ]
     return plain_table(title, ("opponent", "hands won [95%]", "hands", "ties", "play points\na hand"), rows)
+
+
+def pairs_table(title: str, result: HandPairs) -> Table:
+    """Points a pair of hands with their interval, and by the agent's role."""
+    rows = [
+        ("points a pair of hands [95%]", f"{result.margin:+.3f} [{result.low:+.3f}, {result.high:+.3f}]"),
+        ("as dealer", f"{result.dealer_margin:+.3f}"),
+        ("as pone", f"{result.pone_margin:+.3f}"),
+    ]
+    return plain_table(title, ("figure", "agent less opponent"), rows)
 
 
 def match_table(title: str, figures: Evaluation) -> Table:

@@ -89,8 +89,9 @@ JOBS = {
                 "deepcrib evaluate agent=outputs/train/2026-11-20/09-30-00 opponent=greedy duplicate=true",
                 "deepcrib evaluate 'agent={name: random}' opponent=greedy",
                 "deepcrib evaluate play agent=greedy_minimax opponent=greedy hands=20000",
+                "deepcrib evaluate pairs agent=td_perceptron opponent=random pairs=20000",
             ),
-            tasks=("games", "play"),
+            tasks=("games", "play", "pairs"),
         ),
         Job(
             "tournament",

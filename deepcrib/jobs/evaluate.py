@@ -9,9 +9,10 @@ from typing import Any
 from omegaconf import MISSING
 
 from deepcrib.agents import make_agent
-from deepcrib.analysis.tables import match_table, plain_table, points_table
+from deepcrib.analysis.tables import match_table, pairs_table, plain_table, points_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, evaluate
+from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.evaluation.play_only import check_hands, play_only
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
@@ -23,11 +24,12 @@ from deepcrib.jobs.options import RulesOptions
 class Config:
     """The schema of `conf/evaluate.yaml`."""
 
-    task: str = "games"  # full games to 121; also as a bare word: deepcrib evaluate games
+    task: str = "games"  # full games to 121, or pairs of hands; also as a bare word: deepcrib evaluate pairs
     agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
     opponent: Any = "deterministic"  # likewise
     games: int = 10000
     hands: int = 20000  # of the task play: the play alone between random hands of four cards
+    pairs: int = 20000  # of the task pairs: in each pair of hands both deal once
     seed: int = 1
     duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
     rules: RulesOptions = field(default_factory=RulesOptions)
@@ -84,4 +86,17 @@ def _play(config: Config, run: Run) -> Outcome:
     return Outcome(figures.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
 
 
-_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {"games": _games, "play": _play}
+def _pairs(config: Config, run: Run) -> Outcome:
+    """Play pairs of hands, in each of which both deal once (O'Connor 2000)."""
+    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
+    if config.pairs < 2:
+        raise OptionError(f"pairs={config.pairs}: expected 2 or more pairs of hands")
+    run.start()
+    with Bars(run.show_progress) as bars:
+        counter = bars.counter("pairs of hands", config.pairs)
+        figures = hand_pairs(agent, opponent, config.pairs, config.seed, progress=counter)
+    title = f"{agent.name} against {opponent.name}: {config.pairs:,} pairs of hands, seed {config.seed}"
+    return Outcome(figures.to_dict(), (pairs_table(title, figures),))
+
+
+_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {"games": _games, "play": _play, "pairs": _pairs}

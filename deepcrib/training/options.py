@@ -170,6 +170,24 @@ class PartidaOptions(LearnerOptions):
 
 
 @dataclass
+class TdOptions(LearnerOptions):
+    """`learner=td`: a perceptron by temporal differences (O'Connor 2000); a comment says what the paper leaves open."""
+
+    name: str = "td"
+    hands: int = 1_000_000  # of self-play (open in the paper: two days of a computer of 2000)
+    hidden: list[int] = field(default_factory=lambda: [40])  # sigmoid units of each hidden layer
+    inputs: str = "raw"  # the paper's 209, or `features` (not in the paper)
+    move_points: str = "learned"  # as part of a state's value, or `added` to the value of the rest (not in the paper)
+    initial_deviation: float = 1.0  # of the normal distribution that weights are drawn from
+    lr: float = 0.003  # open in the paper for the full game
+    lr_schedule: str = "constant"  # or `linear`: down to 0 at the last hand (not in the paper)
+    trace_decay: float = 0.0  # lambda of TD(lambda)
+    epsilon: float = 0.0  # chance of any move
+    pairs: int = 1000  # pairs of hands against each opponent whenever the agent is monitored; fewer than 2: none
+    checkpoint_every: int = 100_000  # hands
+
+
+@dataclass
 class PretrainingOptions:
     """Pretraining of the discard network on the show value of every four-card hand (section 3.6.4)."""
 

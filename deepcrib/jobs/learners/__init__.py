@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepcrib.jobs.learners import partida, replay, weighted, weighted_network
+from deepcrib.jobs.learners import partida, replay, td, weighted, weighted_network
 from deepcrib.jobs.learners.common import Trained
 from deepcrib.training.options import (
     LearnerOptions,
     PartidaOptions,
     ReplayOptions,
+    TdOptions,
     WeightedNetworkOptions,
     WeightedOptions,
 )
@@ -51,5 +52,6 @@ LEARNERS = {
         WeightedNetworkOptions, weighted_network.STATE_FILE, weighted_network.prepare, weighted_network.train
     ),
     "partida": Learner(PartidaOptions, partida.STATE_FILE, partida.prepare, partida.train),
+    "td": Learner(TdOptions, td.STATE_FILE, td.prepare, td.train),
 }
 """By the choice of the group `learner`, which is also the `name` of its options."""

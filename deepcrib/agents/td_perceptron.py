@@ -1,0 +1,297 @@
+"""The perceptron that learned the full game by temporal differences (O'Connor 2000), as a player."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import AgentError, DivergenceError
+from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.td_features import PLAYS, Deal, replay
+from deepcrib.agents.td_inputs import (
+    KINDS,
+    MOST_INPUTS,
+    WIDTHS,
+    Tables,
+    discard_means,
+    fill_inputs,
+    new_deal,
+    set_discard,
+    tables,
+)
+from deepcrib.cards import NO_CARD
+from deepcrib.checkpoints import TD_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.kernels import jit
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.perceptrons import count_weights, forward, layer_sizes
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
+from deepcrib.statistics.cribs import NUM_DISCARDS
+from deepcrib.statistics.strategies import best_choices
+
+MOVE_POINTS = ("learned", "added")
+"""The points of a move are part of the value of the state that it leads to, or are added to the value of the rest."""
+_NO_PLAYS = np.zeros(PLAYS, dtype=np.int64)
+
+
+class Network(NamedTuple):
+    """A perceptron as compiled choices read it; `kind` is one of `td_inputs.KINDS`, `added` of MOVE_POINTS."""
+
+    weights: np.ndarray
+    sizes: np.ndarray
+    kind: int
+    added: bool
+
+
+class Scratch(NamedTuple):
+    """Room for a decision: inputs, hidden units, means by discard, ranks of a series."""
+
+    places: np.ndarray
+    x: np.ndarray
+    units: np.ndarray
+    means: np.ndarray
+    series: np.ndarray
+
+
+@jit
+def new_scratch(sizes: np.ndarray) -> Scratch:
+    """Room for the decisions of a perceptron."""
+    return Scratch(
+        np.zeros(MOST_INPUTS, dtype=np.int64),
+        np.zeros(MOST_INPUTS),
+        np.zeros(sizes[1:-1].sum()),
+        np.zeros((NUM_DISCARDS, 2)),
+        np.zeros(PLAYS + 2, dtype=np.int64),
+    )
+
+
+def make_network(weights: NDArray[np.float64], hidden: tuple[int, ...], inputs: str, move_points: str) -> Network:
+    """A perceptron of `inputs`, one of `td_inputs.KINDS`, on an array of weights."""
+    return Network(weights, layer_sizes(WIDTHS[inputs], hidden), KINDS[inputs], move_points == "added")
+
+
+@dataclass
+class TdPerceptronAgent:
+    """Takes the move to the state of the highest value, ties uniform; values are points, own less the opponent's.
+
+    The value of a state is what the rest of the hand is worth, show included. With move_points `added` the points that
+    the card makes at once (fifteen, thirty-one, pairs, runs; not the go, which depends on hidden cards) are added to
+    it; with `learned`, as in the paper, they are part of it. A discard makes none. For two players.
+    """
+
+    name: str
+    weights: NDArray[np.float64]
+    hidden: tuple[int, ...]
+    inputs: str = "raw"
+    move_points: str = "learned"
+    metadata: dict[str, Any] = field(default_factory=dict)
+    num_players = frozenset({2})
+
+    def __post_init__(self) -> None:
+        if self.inputs not in KINDS:
+            raise AgentError(f"inputs={self.inputs}: expected one of {', '.join(KINDS)}")
+        if self.move_points not in MOVE_POINTS:
+            raise AgentError(f"move_points={self.move_points}: expected one of {', '.join(MOVE_POINTS)}")
+        sizes = layer_sizes(WIDTHS[self.inputs], self.hidden)
+        if not self.hidden or sizes.min() < 1 or self.weights.shape != (count_weights(sizes),):
+            raise AgentError(f"{self.weights.shape} weights for {self.inputs} inputs and hidden={list(self.hidden)}")
+        if not np.isfinite(self.weights).all():
+            raise DivergenceError("the perceptron's weights are not finite: its learning diverged; lower lr")
+        self._network = make_network(self.weights, self.hidden, self.inputs, self.move_points)
+        self._tables = tables(self.inputs)
+
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] points, by discard action."""
+        values = np.empty((len(observation), NUM_DISCARDS))
+        _value_discards(self._network, self._tables, observation.hand, observation.is_dealer, values)
+        return values
+
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4] points, by slot; -inf where no card may be played."""
+        o, values = observation, np.empty((len(observation), HAND_SIZE))
+        _value_plays(
+            self._network,
+            self._tables,
+            o.hand,
+            o.discards,
+            o.is_dealer,
+            o.starter,
+            o.history.astype(np.int64),
+            o.history_seats.astype(np.int64),
+            o.seat,
+            o.count,
+            values,
+        )
+        return values
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(_best(self.discard_values(observation)), observation.key)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return pick_rows(_best(self.play_values(observation)), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: uniform over the discards with the highest value."""
+        return uniform_over(_best(self.discard_values(observation)), NUM_DISCARDS)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: uniform over the cards with the highest value."""
+        return uniform_over(_best(self.play_values(observation)), HAND_SIZE)
+
+    def save(self, path: Path | str) -> None:
+        """Write the agent as a checkpoint. Raises CheckpointError."""
+        own = {"hidden": list(self.hidden), "inputs": self.inputs, "move_points": self.move_points}
+        save_arrays(path, TD_FORMAT, {"weights": self.weights}, {**self.metadata, **own})
+
+
+def load_td_perceptron(path: Path | str) -> TdPerceptronAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
+    arrays, metadata = load_arrays(path, TD_FORMAT)
+    try:
+        hidden = tuple(int(size) for size in metadata["hidden"])
+        weights = arrays["weights"].astype(np.float64)
+        return TdPerceptronAgent(str(path), weights, hidden, metadata["inputs"], metadata["move_points"], metadata)
+    except (KeyError, TypeError, ValueError, AgentError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CheckpointError(f"{path} is no checkpoint of a TD perceptron: {reason}") from error
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def discard_values(net: Network, t: Tables, hand: np.ndarray, deal: Deal, s: Scratch, values: np.ndarray) -> None:
+    """values [15]: of the states after each discard of a sorted hand [6]; `deal` is overwritten."""
+    discard_means(net.kind, hand, deal.is_dealer, t, s.means)
+    for action in range(NUM_DISCARDS):
+        set_discard(net.kind, hand, action, s.means, t, deal)
+        n = fill_inputs(net.kind, deal, NO_CARD, _NO_PLAYS, _NO_PLAYS, 0, 0, s.places, s.x)
+        values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
+
+
+@jit
+def play_values(
+    net: Network,
+    t: Tables,
+    deal: Deal,
+    left: np.ndarray,
+    starter: int,
+    history: np.ndarray,
+    seats: np.ndarray,
+    n: int,
+    seat: int,
+    count: int,
+    s: Scratch,
+    values: np.ndarray,
+    points: np.ndarray,
+) -> None:
+    """values [4]: of each card of left [4] (-inf where it may not be played); points [4]: those that it makes at once.
+
+    history, seats [8] hold the n cards played; their n-th entry is overwritten.
+    """
+    values[:] = -np.inf
+    points[:] = 0
+    for slot in range(HAND_SIZE):
+        if not is_legal_play(count, left[slot]):
+            continue
+        history[n], seats[n] = left[slot], seat
+        length, _, _, _ = replay(history, seats, n + 1, seat, s.series)
+        points[slot] = play_points(s.series, length)
+        filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.places, s.x)
+        values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
+        if net.added:
+            values[slot] += points[slot]
+
+
+@jit
+def _recall_deal(
+    net: Network,
+    t: Tables,
+    hand: np.ndarray,
+    thrown: np.ndarray,
+    history: np.ndarray,
+    seats: np.ndarray,
+    seat: int,
+    deal: Deal,
+) -> int:
+    """Fill `deal` from what is left of a hand [4], what was thrown [2] and played; returns the number of plays."""
+    six, means = np.empty(HAND_SIZE + 2, dtype=np.int64), np.zeros((NUM_DISCARDS, 2))
+    held, n = 0, 0
+    while n < PLAYS and history[n] >= 0:
+        if seats[n] == seat:
+            six[held] = history[n]
+            held += 1
+        n += 1
+    for card in hand:
+        if card >= 0:
+            six[held] = card
+            held += 1
+    low, high = min(thrown[0], thrown[1]), max(thrown[0], thrown[1])
+    six[HAND_SIZE], six[HAND_SIZE + 1] = low, high
+    six.sort()
+    action = 0
+    while six[DISCARD_SLOTS_6[action, 0]] != low or six[DISCARD_SLOTS_6[action, 1]] != high:
+        action += 1
+    discard_means(net.kind, six, deal.is_dealer, t, means)
+    set_discard(net.kind, six, action, means, t, deal)
+    return n
+
+
+@jit(parallel=True)
+def _value_discards(net: Network, t: Tables, hands: np.ndarray, dealers: np.ndarray, values: np.ndarray) -> None:
+    for r in prange(len(hands)):
+        deal = new_deal(1 if dealers[r] else 0)
+        discard_values(net, t, hands[r].astype(np.int64), deal, new_scratch(net.sizes), values[r])
+
+
+@jit(parallel=True)
+def _value_plays(
+    net: Network,
+    t: Tables,
+    hands: np.ndarray,
+    thrown: np.ndarray,
+    dealers: np.ndarray,
+    starters: np.ndarray,
+    histories: np.ndarray,
+    seats: np.ndarray,
+    own: np.ndarray,
+    counts: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    for r in prange(len(hands)):
+        deal = new_deal(1 if dealers[r] else 0)
+        scratch, points = new_scratch(net.sizes), np.empty(HAND_SIZE, dtype=np.int64)
+        n = _recall_deal(net, t, hands[r], thrown[r], histories[r], seats[r], own[r], deal)
+        play_values(
+            net,
+            t,
+            deal,
+            hands[r],
+            starters[r],
+            histories[r],
+            seats[r],
+            n,
+            own[r],
+            counts[r],
+            scratch,
+            values[r],
+            points,
+        )
+
+
+@jit(parallel=True)
+def _fill_masks(values: np.ndarray, masks: np.ndarray) -> None:
+    for r in prange(len(values)):
+        masks[r] = best_choices(values[r])
+
+
+def _best(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    masks = np.empty(len(values), dtype=np.int64)
+    _fill_masks(values, masks)
+    return masks

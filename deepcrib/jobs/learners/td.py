@@ -1,0 +1,47 @@
+"""`learner=td`: a perceptron of the full game, by temporal differences (O'Connor 2000)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from deepcrib.evaluation.hand_pairs import hand_pairs
+from deepcrib.jobs import Run
+from deepcrib.jobs.console import Bars
+from deepcrib.jobs.learners.common import Match, Trained, training_bar
+from deepcrib.training import td
+from deepcrib.training.td import STATE_FILE, Settings
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+    from deepcrib.jobs.train import Config
+
+__all__ = ["STATE_FILE", "prepare", "train"]
+
+
+def prepare(config: Config, saved: Path | None) -> int:
+    """Hands done; refuses a saved state of other options."""
+    return td.prepare(_settings(config), saved).hands
+
+
+def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
+    """Train the network, or go on from the saved state."""
+    settings = _settings(config)
+    with Bars(run.show_progress) as bars:
+        result = td.train(
+            settings,
+            run.folder.path,
+            match,
+            hand_pairs,
+            dealing=config.rules.name,
+            writer=writer,
+            progress=training_bar(bars, settings.learner.hands),
+            resume=resume,
+        )
+    account = f"{result.hands:,} hands, {result.seconds:,.0f} s"
+    return Trained(result.agent, result.hands, account)
+
+
+def _settings(config: Config) -> Settings:
+    return cast(Settings, config)  # its learner is TdOptions: the table's class, or the config was refused
