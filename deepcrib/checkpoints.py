@@ -33,6 +33,7 @@ FORMAT = "deepcrib weights"
 FORMAT_VERSION = 1
 WEIGHTED_FORMAT = "deepcrib weighted strategies"
 WEIGHTED_NETWORK_FORMAT = "deepcrib weighted network"
+EVOLUTIONARY_FORMAT = "deepcrib evolutionary weights"
 STATE_FORMAT = "deepcrib training state"
 ZIP_MAGIC = b"PK\x03\x04"
 WEIGHTS_FILE = "weights.safetensors"
@@ -184,7 +185,7 @@ def _read_weights(path: Path) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
 
 def _require_format(path: Path, header: Mapping[str, str], kind: str) -> None:
     found, version = header.get("format"), header.get("format_version")
-    if found not in (FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT):
+    if found not in (FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, EVOLUTIONARY_FORMAT):
         raise CheckpointError(f"{path} is a safetensors file, but not of a deepcrib agent")
     if found != kind:
         raise CheckpointError(f"{path} holds {found}, expected {kind}")

@@ -1,6 +1,7 @@
 """Agents, one file each, and `make_agent`: from a name, a checkpoint path or a mapping to a player."""
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
+from deepcrib.agents.evolutionary import EvolutionaryAgent, load_evolutionary
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
@@ -12,6 +13,7 @@ __all__ = [
     "Agent",
     "AgentError",
     "DivergenceError",
+    "EvolutionaryAgent",
     "ExpectedValueAgent",
     "HasProbabilities",
     "QFunction",
@@ -20,6 +22,7 @@ __all__ = [
     "WeightedAgent",
     "WeightedNetworkAgent",
     "load_agent",
+    "load_evolutionary",
     "load_weighted",
     "load_weighted_network",
     "make_agent",

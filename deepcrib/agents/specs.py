@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.evolutionary import load_evolutionary
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.q_network import load_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.weighted import WEIGHTED_NAMES, load_weighted, named_weighted, weighted_options
 from deepcrib.agents.weighted_network import load_weighted_network
-from deepcrib.checkpoints import FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, read_format
+from deepcrib.checkpoints import EVOLUTIONARY_FORMAT, FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, read_format
 from deepcrib.policies import POLICIES
 
 Options = dict[str, Any]
@@ -170,10 +171,15 @@ def _load_weighted_network(path: str, options: Options, device: str) -> Agent:
     return load_weighted_network(path, device, options.get("epsilon", 0.0))
 
 
+def _load_evolutionary(path: str, options: Options, device: str) -> Agent:
+    return load_evolutionary(path)
+
+
 LOADERS = {
     FORMAT: Loader(_load_q_network, ("epsilon", "discards")),
     WEIGHTED_FORMAT: Loader(_load_weighted, (), "holds weighted strategies, which do not explore"),
     WEIGHTED_NETWORK_FORMAT: Loader(_load_weighted_network, ("epsilon",), "discards by strategies"),
+    EVOLUTIONARY_FORMAT: Loader(_load_evolutionary, (), "holds the values of cards, which do not explore"),
 }
 """By the format of a checkpoint; a file of no known format is refused by the first."""
 

@@ -9,16 +9,19 @@ from typing import Any
 
 import torch
 
+from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
 from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
+from deepcrib.training.evolution_steps import ADJUSTMENTS
 from deepcrib.training.options import (
     ALGORITHMS,
     DISCARD_REWARDS,
     AlgorithmOptions,
     EvaluationOptions,
+    EvolutionOptions,
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
@@ -168,6 +171,24 @@ CHECKS: dict[type, dict[str, Check]] = {
         "lr": positive,
         "lr_schedule": one_of(("linear", "constant")),
         "checkpoint_every": at_least(1),
+    },
+    EvolutionOptions: {
+        "generations": at_least(1),
+        "deals": at_least(1),
+        "genome": one_of(GENOMES),
+        "cards": one_of(("same", "different")),
+        "score": one_of(("hand", "crib")),
+        "update": one_of(("threshold", "population")),
+        "measure_every": at_least(1),
+        "held_out": at_least(2),
+        "checkpoint_every": at_least(1),
+        "against": one_of(("opponent", "optimal")),
+        "threshold": share,
+        "adjust": one_of(ADJUSTMENTS),
+        "rate": positive,
+        "sigma": positive,
+        "population": at_least(2),
+        "parents": at_least(1),
     },
     PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},
     EvaluationOptions: {

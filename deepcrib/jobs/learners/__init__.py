@@ -12,9 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepcrib.jobs.learners import replay, weighted, weighted_network
+from deepcrib.jobs.learners import evolution, replay, weighted, weighted_network
 from deepcrib.jobs.learners.common import Trained
-from deepcrib.training.options import LearnerOptions, ReplayOptions, WeightedNetworkOptions, WeightedOptions
+from deepcrib.training.options import (
+    EvolutionOptions,
+    LearnerOptions,
+    ReplayOptions,
+    WeightedNetworkOptions,
+    WeightedOptions,
+)
 
 if TYPE_CHECKING:
     from deepcrib.jobs.train import Config
@@ -44,5 +50,6 @@ LEARNERS = {
     "weighted_network": Learner(
         WeightedNetworkOptions, weighted_network.STATE_FILE, weighted_network.prepare, weighted_network.train
     ),
+    "evolution": Learner(EvolutionOptions, evolution.STATE_FILE, evolution.prepare, evolution.train),
 }
 """By the choice of the group `learner`, which is also the `name` of its options."""
