@@ -160,7 +160,7 @@ def _seed(options: Options) -> int:
 
 def _load_q_network(path: str, options: Options, device: str) -> Agent:
     discards = make_agent(options["discards"], device) if "discards" in options else None
-    return load_agent(path, device, options.get("epsilon", 0.0), discards)
+    return load_agent(path, device, options.get("epsilon", 0.0), discards, partial(make_agent, device=device))
 
 
 def _load_weighted(path: str, options: Options, device: str) -> Agent:

@@ -15,6 +15,7 @@ from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
 from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
+from deepcrib.training.climbers import CLIMBED
 from deepcrib.training.evolution_steps import ADJUSTMENTS
 from deepcrib.training.options import (
     ALGORITHMS,
@@ -22,6 +23,7 @@ from deepcrib.training.options import (
     AlgorithmOptions,
     EvaluationOptions,
     EvolutionOptions,
+    HillClimbOptions,
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
@@ -189,6 +191,19 @@ CHECKS: dict[type, dict[str, Check]] = {
         "sigma": positive,
         "population": at_least(2),
         "parents": at_least(1),
+    },
+    HillClimbOptions: {
+        "games": at_least(2),
+        "unit": one_of(("games", "hands")),
+        "climb": one_of(CLIMBED),
+        "genome": one_of(GENOMES),
+        "start": one_of(("zero", "random")),
+        "pairs": at_least(1),
+        "sigma": positive,
+        "share": between(0, 1),
+        "final_share": optional(between(0, 1)),
+        "step": share,
+        "checkpoint_every": at_least(1),
     },
     PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},
     EvaluationOptions: {

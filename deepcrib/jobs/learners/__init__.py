@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepcrib.jobs.learners import evolution, replay, weighted, weighted_network
+from deepcrib.jobs.learners import evolution, hill_climb, replay, weighted, weighted_network
 from deepcrib.jobs.learners.common import Trained
 from deepcrib.training.options import (
     EvolutionOptions,
+    HillClimbOptions,
     LearnerOptions,
     ReplayOptions,
     WeightedNetworkOptions,
@@ -51,5 +52,8 @@ LEARNERS = {
         WeightedNetworkOptions, weighted_network.STATE_FILE, weighted_network.prepare, weighted_network.train
     ),
     "evolution": Learner(EvolutionOptions, evolution.STATE_FILE, evolution.prepare, evolution.train),
+    "hill_climb": Learner(
+        HillClimbOptions, hill_climb.STATE_FILE, hill_climb.prepare, hill_climb.train, hill_climb.READS
+    ),
 }
 """By the choice of the group `learner`, which is also the `name` of its options."""
