@@ -44,25 +44,31 @@ EXPERIMENTS = {
 }
 # Label: number of seeds, experiment and overrides.
 CURVES: dict[str, tuple[int, tuple[str, ...]]] = {
-    **{label: (20, (f"experiment={name}",)) for label, name in EXPERIMENTS.items()},
+    **{label: (20, (f"experiment={name}", "learner.measure_every=20")) for label, name in EXPERIMENTS.items()},
     **{
         f"{form}, against the optimal keep": (
-            10,
-            ("experiment=kendall_shaw2002_optimal", f"learner.adjust={form}", "learner.rate=0.02"),
+            5,
+            (
+                *("experiment=kendall_shaw2002_optimal", f"learner.adjust={form}"),
+                *("learner.rate=0.02", "learner.measure_every=20"),
+            ),
         )
         for form in ("toward", "punish", "mutate", "select")
     },
     **{
         f"{form}, {cards} cards": (
-            10,
-            (f"experiment=kendall_shaw2002_{cards}", f"learner.adjust={form}", "learner.rate=0.02"),
+            5,
+            (
+                *(f"experiment=kendall_shaw2002_{cards}", f"learner.adjust={form}"),
+                *("learner.rate=0.02", "learner.measure_every=20"),
+            ),
         )
         for form in ("toward", "punish")
         for cards in ("same", "different")
     },
     **{
         f"population, {genome}": (
-            5,
+            3,
             (
                 *("learner=evolution", "learner.update=population", f"learner.genome={genome}"),
                 *("learner.generations=200", "learner.deals=500", "learner.checkpoint_every=200"),
