@@ -179,6 +179,14 @@ def test_fractions_of_players_stand_in_their_order() -> None:
     assert by_name["hand_max_avg"] / by_name["greedy"] == pytest.approx(1.024, abs=0.01)
 
 
+def test_the_packaged_weights_keep_more_than_ranks_alone_can() -> None:
+    """But less than a player who counts points: values of two ranks know no runs and no fifteens of three."""
+    agent, deals = make_agent("evolutionary"), ShowDeals.deal(7, 4000)
+    assert isinstance(agent, EvolutionaryAgent) and (agent.name, agent.genome) == ("evolutionary", "pairs")
+    found, greedy = (deals.fraction(deals.probabilities(one), crib=False) for one in (agent, make_agent("greedy")))
+    assert 0.75 < found.low and found.high < greedy.low
+
+
 # --- adjusting ---
 
 
