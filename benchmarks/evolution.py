@@ -44,7 +44,7 @@ EXPERIMENTS = {
 }
 # Label: number of seeds, experiment and overrides.
 CURVES: dict[str, tuple[int, tuple[str, ...]]] = {
-    **{label: (20, (f"experiment={name}", "learner.measure_every=20")) for label, name in EXPERIMENTS.items()},
+    **{label: (10, (f"experiment={name}", "learner.measure_every=20")) for label, name in EXPERIMENTS.items()},
     **{
         f"{form}, against the optimal keep": (
             5,
@@ -63,7 +63,7 @@ CURVES: dict[str, tuple[int, tuple[str, ...]]] = {
                 *("learner.rate=0.02", "learner.measure_every=20"),
             ),
         )
-        for form in ("toward", "punish")
+        for form in ("toward",)
         for cards in ("same", "different")
     },
     **{
@@ -71,7 +71,7 @@ CURVES: dict[str, tuple[int, tuple[str, ...]]] = {
             3,
             (
                 *("learner=evolution", "learner.update=population", f"learner.genome={genome}"),
-                *("learner.generations=200", "learner.deals=500", "learner.checkpoint_every=200"),
+                *("learner.generations=150", "learner.deals=200", "learner.checkpoint_every=150"),
             ),
         )
         for genome in ("ranks", "pairs")
@@ -109,8 +109,12 @@ def _no_match(*_: Any) -> Any:
 
 def curves(root: Path, share: float) -> dict[str, Any]:
     """{label: {steps [T], hand [S][T], with_crib [S][T], spread [S][T]}}: fractions of the best points, by seed."""
-    found: dict[str, Any] = {}
+    part, found = root / "curves_so_far.json", dict[str, Any]()
+    if part.is_file():
+        found = json.loads(part.read_text())
     for label, (count, overrides) in CURVES.items():
+        if label in found:
+            continue
         rows: dict[str, list[list[float]]] = {"hand": [], "with_crib": [], "spread": []}
         for seed in range(FIRST_SEED, FIRST_SEED + max(1, round(count * share))):
             recorder, folder = Recorder(), root / "curves" / label.replace(", ", "_").replace(" ", "_") / str(seed)
@@ -123,6 +127,7 @@ def curves(root: Path, share: float) -> dict[str, Any]:
                 rows[name].append([value for _, value in recorder.curves[tag]])
             steps = [step for step, _ in recorder.curves["held_out/hand"]]
         found[label] = {"steps": steps, **rows}
+        part.write_text(json.dumps(found))
         means = np.array(rows["hand"]).mean(axis=0)
         print(label, f"{means[0]:.4f} -> {means.max():.4f} -> {means[-1]:.4f}", flush=True)
     return found
