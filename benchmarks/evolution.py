@@ -193,7 +193,7 @@ def figures(root: Path, out: Path) -> None:
     """docs/results/evolution_generations.png and hill_climb.png."""
     from matplotlib.figure import Figure
 
-    found, fixed = (json.loads((root / f"{part}.json").read_text()) for part in ("curves", "references"))
+    found, fixed = (json.loads((root / f"{part}.json").read_text()) for part in ("curves_so_far", "references"))
     figure = Figure(figsize=(11, 4), layout="constrained")
     groups = (
         ("Merging values: three readings", [label for label in CURVES if label in EXPERIMENTS]),
@@ -204,7 +204,7 @@ def figures(root: Path, out: Path) -> None:
         ("A population", [label for label in CURVES if label.startswith("population")]),
     )
     for axes, (title, labels) in zip(figure.subplots(1, 3), groups, strict=True):
-        for label in labels:
+        for label in (label for label in labels if label in found):
             mean, half = band(found[label]["hand"])
             steps = found[label]["steps"]
             (line,) = axes.plot(steps, 100 * mean, label=label.removesuffix(", against the optimal keep"))
@@ -221,7 +221,7 @@ def figures(root: Path, out: Path) -> None:
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     for name in CLIMBS:
-        if not (root / name).is_dir():
+        if not (root / name / "summary.json").is_file():
             continue
         steps, rates = read_scalar(root / name, "greedy/win_rate")
         games = steps if name == "pollack_blair" else steps / 9
