@@ -24,7 +24,7 @@ from deepcrib import runs
 from deepcrib.agents import make_agent
 from deepcrib.analysis.curves import read_scalar
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.intervals import _t_quantile
+from deepcrib.evaluation.intervals import _t_quantile, wilson
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.schema import register_schema
 from deepcrib.randomness import FINAL_MATCHES, derive
@@ -225,7 +225,10 @@ def figures(root: Path, out: Path) -> None:
             continue
         steps, rates = read_scalar(root / name, "greedy/win_rate")
         games = steps if name == "pollack_blair" else steps / 9
-        axes.plot(games, 100 * rates, marker="o", markersize=3, label=name)
+        matched = OmegaConf.load(root / name / "config.yaml").evaluation.games
+        bounds = np.array([wilson(rate * matched, matched) for rate in rates])
+        (line,) = axes.plot(games, 100 * rates, marker="o", markersize=3, label=name)
+        axes.fill_between(games, 100 * bounds[:, 1], 100 * bounds[:, 2], color=line.get_color(), alpha=0.2, lw=0)
     axes.axhline(50, color="0.4", lw=0.8, ls="--")
     axes.set(xlabel="games of climbing (nine hands count as one)", ylabel="win rate against greedy, %")
     axes.set_title("Hill-climbing from zeros")
