@@ -248,3 +248,11 @@ def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert isinstance(make_agent(str(tmp_path / "run")), QNetworkAgent)
     assert main(["train", "learner=hill_climb", "learner.share=2", f"hydra.run.dir={tmp_path / 'no'}"]) == 2
     assert "learner.share=2.0: expected 0 to 1" in capsys.readouterr().err
+
+
+def test_the_packaged_champion_plays_by_its_network_and_discards_as_greedy_does() -> None:
+    agent = make_agent("hill_climber")
+    assert isinstance(agent, QNetworkAgent) and agent.discard_q is None and agent.play_q is not None
+    assert agent.name == "hill_climber" and agent.discards_by is not None and agent.discards_by.name == "greedy"
+    margins = pair_margins((agent, make_agent("greedy")), 4000, 5)
+    assert margins.mean() > 0  # about 0.3 points a pair in longer matches
