@@ -177,7 +177,7 @@ class EvolutionOptions(LearnerOptions):
 class HillClimbOptions(LearnerOptions):
     """`learner=hill_climb`: a champion moves towards mutants that beat it (Pollack and Blair 1997, for backgammon).
 
-    Known here from Lang 2018, section 2.1; a step of 5% and zeros as the first weights are theirs. Mutant and champion
+    Known here from Lang 2018, section 2.1; the step of 5% is theirs, the other numbers are ours. Mutant and champion
     meet in pairs of games, or single hands, with the same deals and seats swapped.
     """
 
