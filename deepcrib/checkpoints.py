@@ -35,7 +35,8 @@ WEIGHTED_FORMAT = "deepcrib weighted strategies"
 WEIGHTED_NETWORK_FORMAT = "deepcrib weighted network"
 PARTIDA_FORMAT = "deepcrib partida network"
 TD_FORMAT = "deepcrib td perceptron"
-FORMATS = (FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, PARTIDA_FORMAT, TD_FORMAT)
+EVOLUTIONARY_FORMAT = "deepcrib evolutionary weights"
+FORMATS = (FORMAT, WEIGHTED_FORMAT, WEIGHTED_NETWORK_FORMAT, PARTIDA_FORMAT, TD_FORMAT, EVOLUTIONARY_FORMAT)
 """Of agents."""
 STATE_FORMAT = "deepcrib training state"
 ZIP_MAGIC = b"PK\x03\x04"

@@ -2,6 +2,7 @@
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
 from deepcrib.agents.best_response import BestResponseAgent
+from deepcrib.agents.evolutionary import EvolutionaryAgent, load_evolutionary
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.minimax import MinimaxAgent
 from deepcrib.agents.partida import PartidaAgent, load_partida
@@ -17,6 +18,7 @@ __all__ = [
     "AgentError",
     "BestResponseAgent",
     "DivergenceError",
+    "EvolutionaryAgent",
     "ExpectedValueAgent",
     "HasProbabilities",
     "MinimaxAgent",
@@ -30,6 +32,7 @@ __all__ = [
     "load_agent",
     "load_partida",
     "load_td_perceptron",
+    "load_evolutionary",
     "load_weighted",
     "load_weighted_network",
     "make_agent",

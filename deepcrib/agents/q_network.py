@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -68,7 +69,7 @@ class QFunction:
 class QNetworkAgent:
     """Plays the highest-valued choice, or with probability epsilon any legal one; for two players.
 
-    Either function may be None where another agent takes those decisions (`discards_by`).
+    Either function may be None where another agent takes those decisions (`discards_by`, `plays_by`).
     """
 
     num_players = frozenset({2})
@@ -81,6 +82,7 @@ class QNetworkAgent:
         *,
         name: str = "q_network",
         discards_by: Agent | None = None,
+        plays_by: Agent | None = None,
     ) -> None:
         if not 0 <= epsilon <= 1:
             raise AgentError(f"epsilon={epsilon}: expected 0 to 1")
@@ -89,6 +91,7 @@ class QNetworkAgent:
         self.play_q = play_q
         self.epsilon = epsilon
         self.discards_by = discards_by
+        self.plays_by = plays_by
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -98,6 +101,8 @@ class QNetworkAgent:
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots; a forced card costs no evaluation."""
+        if self.plays_by is not None:
+            return self.plays_by.play(observation)
         legal = observation.legal
         values = np.where(legal, np.float32(0), np.float32(-np.inf))
         open_rows = np.flatnonzero(legal.sum(axis=1) > 1)
@@ -120,13 +125,13 @@ class QNetworkAgent:
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]: epsilon spread evenly, the rest on the highest value."""
         if self.discards_by is not None:
-            if not isinstance(self.discards_by, HasProbabilities):
-                raise AgentError(f"agent {self.discards_by.name} does not give the probabilities of its choices")
-            return self.discards_by.discard_probabilities(observation)
+            return _with_probabilities(self.discards_by).discard_probabilities(observation)
         return epsilon_greedy(self.discard_values(observation), self.epsilon)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value."""
+        if self.plays_by is not None:
+            return _with_probabilities(self.plays_by).play_probabilities(observation)
         return epsilon_greedy(self.play_values(observation), self.epsilon)
 
     def _play_values(self, observation: PlayObservation, legal: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -135,16 +140,35 @@ class QNetworkAgent:
         return self.play_q.all_values(compact_play(observation), legal)
 
 
-def load_agent(path: str, device: str = "cpu", epsilon: float = 0.0, discards: Agent | None = None) -> QNetworkAgent:
-    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
+def load_agent(
+    path: str,
+    device: str = "cpu",
+    epsilon: float = 0.0,
+    discards: Agent | None = None,
+    make: Callable[[Any], Agent] | None = None,
+) -> QNetworkAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError.
+
+    Where the checkpoint names an agent for the part that was not trained, `make` makes it from its spec.
+    """
     checkpoint = load_weights(path, device)
+    others = {part: checkpoint.metadata.get(part) for part in ("discards_by", "plays_by")}
+    made = {part: make(spec) for part, spec in others.items() if make is not None and spec is not None}
+    if discards is not None:
+        made["discards_by"] = discards
     functions = []
     for encoder, network in (
         (checkpoint.discard_encoder, checkpoint.discard_network),
         (checkpoint.play_encoder, checkpoint.play_network),
     ):
         functions.append(QFunction(encoder, network, device) if encoder and network else None)
-    return QNetworkAgent(functions[0], functions[1], epsilon, name=str(path), discards_by=discards)
+    return QNetworkAgent(functions[0], functions[1], epsilon, name=str(path), **made)
+
+
+def _with_probabilities(agent: Agent) -> HasProbabilities:
+    if not isinstance(agent, HasProbabilities):
+        raise AgentError(f"agent {agent.name} does not give the probabilities of its choices")
+    return agent
 
 
 def epsilon_greedy(values: NDArray[np.float32], epsilon: float) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.best_response import best_response_options
+from deepcrib.agents.evolutionary import load_evolutionary
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.minimax import MINIMAX_NAMES, minimax_options
 from deepcrib.agents.partida import load_partida
@@ -24,6 +25,7 @@ from deepcrib.agents.td_perceptron import load_td_perceptron
 from deepcrib.agents.weighted import WEIGHTED_NAMES, load_weighted, named_weighted, weighted_options
 from deepcrib.agents.weighted_network import load_weighted_network
 from deepcrib.checkpoints import (
+    EVOLUTIONARY_FORMAT,
     FORMAT,
     PARTIDA_FORMAT,
     TD_FORMAT,
@@ -170,7 +172,7 @@ def _seed(options: Options) -> int:
 
 def _load_q_network(path: str, options: Options, device: str) -> Agent:
     discards = make_agent(options["discards"], device) if "discards" in options else None
-    return load_agent(path, device, options.get("epsilon", 0.0), discards)
+    return load_agent(path, device, options.get("epsilon", 0.0), discards, partial(make_agent, device=device))
 
 
 def _load_weighted(path: str, options: Options, device: str) -> Agent:
@@ -189,12 +191,17 @@ def _load_td_perceptron(path: str, options: Options, device: str) -> Agent:
     return load_td_perceptron(path)
 
 
+def _load_evolutionary(path: str, options: Options, device: str) -> Agent:
+    return load_evolutionary(path)
+
+
 LOADERS = {
     FORMAT: Loader(_load_q_network, ("epsilon", "discards")),
     WEIGHTED_FORMAT: Loader(_load_weighted, (), "holds weighted strategies, which do not explore"),
     TD_FORMAT: Loader(_load_td_perceptron, (), "holds a TD perceptron, which does not explore"),
     WEIGHTED_NETWORK_FORMAT: Loader(_load_weighted_network, ("epsilon",), "discards by strategies"),
     PARTIDA_FORMAT: Loader(_load_partida, ("discards",), "does not explore"),
+    EVOLUTIONARY_FORMAT: Loader(_load_evolutionary, (), "holds the values of cards, which do not explore"),
 }
 """By the format of a checkpoint; a file of no known format is refused by the first."""
 

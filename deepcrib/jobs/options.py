@@ -9,17 +9,22 @@ from typing import Any
 
 import torch
 
+from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.encoders.partida import ENCODINGS, INPUTS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
 from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
+from deepcrib.training.climbers import CLIMBED
+from deepcrib.training.evolution_steps import ADJUSTMENTS
 from deepcrib.training.options import (
     ALGORITHMS,
     DISCARD_REWARDS,
     AlgorithmOptions,
     EvaluationOptions,
+    EvolutionOptions,
+    HillClimbOptions,
     PartidaOptions,
     PretrainingOptions,
     ReplayOptions,
@@ -201,6 +206,37 @@ CHECKS: dict[type, dict[str, Check]] = {
         "trace_decay": between(0, 1),
         "epsilon": between(0, 1),
         "pairs": at_least(0),
+        "checkpoint_every": at_least(1),
+    },
+    EvolutionOptions: {
+        "generations": at_least(1),
+        "deals": at_least(1),
+        "genome": one_of(GENOMES),
+        "cards": one_of(("same", "different")),
+        "score": one_of(("hand", "crib")),
+        "update": one_of(("threshold", "population")),
+        "measure_every": at_least(1),
+        "held_out": at_least(2),
+        "checkpoint_every": at_least(1),
+        "against": one_of(("opponent", "optimal")),
+        "threshold": share,
+        "adjust": one_of(ADJUSTMENTS),
+        "rate": positive,
+        "sigma": positive,
+        "population": at_least(2),
+        "parents": at_least(1),
+    },
+    HillClimbOptions: {
+        "games": at_least(2),
+        "unit": one_of(("games", "hands")),
+        "climb": one_of(CLIMBED),
+        "genome": one_of(GENOMES),
+        "start": one_of(("zero", "random")),
+        "pairs": at_least(1),
+        "sigma": positive,
+        "share": between(0, 1),
+        "final_share": optional(between(0, 1)),
+        "step": share,
         "checkpoint_every": at_least(1),
     },
     PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},

@@ -188,6 +188,60 @@ class TdOptions(LearnerOptions):
 
 
 @dataclass
+class EvolutionOptions(LearnerOptions):
+    """`learner=evolution`: values of cards that choose the discard, evolved (Kendall and Shaw 2002).
+
+    Known here from Lang 2018, section 2.2, alone, which leaves the size and the form of an adjustment, the threshold
+    and the numbers open. The last group is of `update: population` alone, the one before it of `update: threshold`.
+    """
+
+    name: str = "evolution"
+    generations: int = 1000
+    deals: int = 100  # of a generation
+    genome: str = "ranks"  # or `pairs`: two ranks kept, or thrown, together have a value too
+    cards: str = "same"  # both players (all members of a population) get the same cards, or `different`
+    score: str = "hand"  # the starter being known; `crib`: plus the crib as dealer, less it as pone
+    update: str = "threshold"  # hand by hand, or `population`
+    measure_every: int = 10  # generations between two measurements on held-out hands
+    held_out: int = 20_000  # hands
+    checkpoint_every: int = 100  # generations
+
+    against: str = "opponent"  # whose points a hand's are held against, or `optimal`: those of the best discard
+    threshold: float = 1.0  # share of these points below which weights are adjusted
+    adjust: str = "merge"  # one of evolution_steps.ADJUSTMENTS
+    rate: float = 0.5  # of toward, merge and punish
+    sigma: float = 0.1  # of a mutation; the first one where it adapts itself
+
+    population: int = 64
+    parents: int = 16  # whose mean the next generation comes from
+    adaptive: bool = True  # sigma is inherited and mutated too
+
+
+@dataclass
+class HillClimbOptions(LearnerOptions):
+    """`learner=hill_climb`: a champion moves towards mutants that beat it (Pollack and Blair 1997, for backgammon).
+
+    Known here from Lang 2018, section 2.1; the step of 5% is theirs, the other numbers are ours. Mutant and champion
+    meet in pairs of games, or single hands, with the same deals and seats swapped.
+    """
+
+    name: str = "hill_climb"
+    games: int = 200_000  # or hands, in all
+    unit: str = "games"  # to 121, or `hands`: single ones at 0-0, won by the points of all kinds
+    climb: str = "both"  # networks: `both`, `discard`, `play`; or `genome`: values of cards (learner=evolution)
+    genome: str = "pairs"  # of `climb: genome`
+    discards_by: Any = "greedy"  # agent spec: who discards where only the play is climbed
+    plays_by: Any = "greedy"  # agent spec: who plays where only the discards are climbed
+    start: str = "zero"  # the first weights, or `random`
+    pairs: int = 100  # of games or hands between champion and mutant
+    sigma: float = 0.05  # of the noise that makes a mutant
+    share: float = 0.5  # of the pairs' points: the mutant must win more than this, in the first contest ...
+    final_share: float | None = None  # ... and in the last one, in a straight line between
+    step: float = 0.05  # of the way to the mutant; 1 replaces the champion
+    checkpoint_every: int = 20_000  # games or hands
+
+
+@dataclass
 class PretrainingOptions:
     """Pretraining of the discard network on the show value of every four-card hand (section 3.6.4)."""
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepcrib.jobs.learners import partida, replay, td, weighted, weighted_network
+from deepcrib.jobs.learners import evolution, hill_climb, partida, replay, td, weighted, weighted_network
 from deepcrib.jobs.learners.common import Trained
 from deepcrib.training.options import (
+    EvolutionOptions,
+    HillClimbOptions,
     LearnerOptions,
     PartidaOptions,
     ReplayOptions,
@@ -53,5 +55,9 @@ LEARNERS = {
     ),
     "partida": Learner(PartidaOptions, partida.STATE_FILE, partida.prepare, partida.train),
     "td": Learner(TdOptions, td.STATE_FILE, td.prepare, td.train),
+    "evolution": Learner(EvolutionOptions, evolution.STATE_FILE, evolution.prepare, evolution.train),
+    "hill_climb": Learner(
+        HillClimbOptions, hill_climb.STATE_FILE, hill_climb.prepare, hill_climb.train, hill_climb.READS
+    ),
 }
 """By the choice of the group `learner`, which is also the `name` of its options."""

@@ -1,0 +1,46 @@
+"""`learner=evolution`: evolved values of cards that choose the discard (Kendall and Shaw 2002)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from deepcrib.jobs import Run
+from deepcrib.jobs.console import Bars
+from deepcrib.jobs.learners.common import Match, Trained, training_bar
+from deepcrib.training import evolution
+from deepcrib.training.evolution import STATE_FILE, Settings
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+    from deepcrib.jobs.train import Config
+
+__all__ = ["STATE_FILE", "prepare", "train"]
+
+
+def prepare(config: Config, saved: Path | None) -> int:
+    """Generations done; refuses options that do not go together, and a saved state of other options."""
+    return evolution.prepare(_settings(config), saved).generation
+
+
+def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
+    """Evolve, or go on from the saved state."""
+    settings = _settings(config)
+    with Bars(run.show_progress) as bars:
+        result = evolution.train(
+            settings,
+            run.folder.path,
+            match,
+            dealing=config.rules.name,
+            writer=writer,
+            progress=training_bar(bars, settings.learner.generations),
+            resume=resume,
+        )
+    hands = f"{100 * result.hand_fraction:.1f}% of the best hand points"
+    account = f"{result.generations:,} generations, {result.deals:,} deals, {result.seconds:,.0f} s; {hands}"
+    return Trained(result.agent, result.generations, account)
+
+
+def _settings(config: Config) -> Settings:
+    return cast(Settings, config)  # its learner is EvolutionOptions: the table's class, or the config was refused

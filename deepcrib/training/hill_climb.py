@@ -1,0 +1,234 @@
+"""Hill-climbing by play alone (Pollack and Blair 1997, as told by Lang 2018, section 2.1).
+
+The champion's weights plus noise make a mutant. The two meet in pairs with the same deals and seats swapped, so that
+equals win one half each. A mutant that wins enough draws the champion a small step towards itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib import checkpoints
+from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.engine import Games
+from deepcrib.matches import play_hand, play_match
+from deepcrib.randomness import MINIBATCHES, MONITORING, SELF_PLAY, derive
+from deepcrib.training.climbers import Climber, ClimbSettings, Vector, make_climber
+from deepcrib.training.options import EvaluationOptions, HillClimbOptions
+
+STATE_FILE = "state.pt"
+CHECKPOINTS = "checkpoints"
+Match = Callable[[Agent, Any, int, int], Any]
+Progress = Callable[[int, Mapping[str, float]], None]
+
+
+class Settings(ClimbSettings, Protocol):
+    """What the training reads: the config of the job `train`."""
+
+    evaluation: EvaluationOptions
+
+
+@dataclass
+class LearnerState:
+    """The champion's weights [P], the contests that it has had and how many of them moved it, and the games played."""
+
+    climber: Climber
+    champion: Vector
+    contests: int = 0
+    moves: int = 0
+    games: int = 0
+    seconds: float = 0.0
+
+    def state(self) -> dict[str, Any]:
+        """For `checkpoints.save_state`."""
+        return {name: getattr(self, name) for name in ("champion", "contests", "moves", "games", "seconds")}
+
+
+@dataclass
+class HillClimbResult:
+    """The champion, what it took, and the file of its weights."""
+
+    agent: Agent
+    games: int
+    contests: int
+    moves: int
+    seconds: float
+    weights: Path
+
+
+def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
+    """The champion of a new run, or of the training state in a file.
+
+    Raises OptionError where networks and states do not go together, AgentError for an agent that there is not,
+    CheckpointError for a state that cannot be read or does not fit the options.
+    """
+    climber = make_climber(settings)
+    start = climber.start()
+    run = LearnerState(climber, start if settings.learner.start == "random" else np.zeros_like(start))
+    if state is None:
+        return run
+    saved = checkpoints.load_state(state)
+    try:
+        if tuple(saved["champion"].shape) != start.shape:
+            raise ValueError(f"its champion has {tuple(saved['champion'].shape)} weights, expected {start.shape}")
+        run.champion = saved["champion"].numpy()
+        run.contests, run.moves = saved["contests"], saved["moves"]
+        run.games, run.seconds = saved["games"], saved["seconds"]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise checkpoints.CheckpointError(f"{state} does not fit the options of this run: {reason}") from error
+    return run
+
+
+def train(
+    settings: Settings,
+    folder: Path,
+    match: Match,
+    *,
+    dealing: str = "acc",
+    writer: Any = None,
+    progress: Progress | None = None,
+    resume: bool = False,
+) -> HillClimbResult:
+    """Climb, with checkpoints; with `resume`, from the state in the folder.
+
+    match(agent, opponent, games, seed) measures the champion at every `evaluation.every`-th checkpoint; writer is a
+    TensorBoard SummaryWriter or None. The same seed gives the same weights. Raises as `prepare` does.
+    """
+    run = prepare(settings, folder / STATE_FILE if resume else None)
+    opponents = name_agents([make_agent(spec, settings.device) for spec in settings.evaluation.opponents])
+    options = settings.learner
+    if run.games == 0:
+        _save(run, settings, folder, dealing)
+    begin = time.perf_counter() - run.seconds
+    while run.games < options.games:
+        last = min(options.games, (run.games // options.checkpoint_every + 1) * options.checkpoint_every)
+        figures = _climb_to(run, last, settings, dealing, progress)
+        run.seconds = time.perf_counter() - begin
+        _save(run, settings, folder, dealing)
+        _monitor(run, settings, opponents, match, figures)
+        if writer is not None:
+            for tag, value in figures.items():
+                writer.add_scalar(tag, value, run.games)
+            writer.flush()
+        checkpoints.save_state(folder / STATE_FILE, run.state())
+        if progress is not None:
+            progress(run.games, figures)
+    weights = folder / checkpoints.WEIGHTS_FILE
+    run.climber.save(run.champion, weights, _metadata(run, settings, dealing))
+    agent = run.climber.agent(run.champion)
+    return HillClimbResult(agent, run.games, run.contests, run.moves, run.seconds, weights)
+
+
+def _climb_to(
+    run: LearnerState, last: int, settings: Settings, dealing: str, progress: Progress | None
+) -> dict[str, float]:
+    """Contests until `last` games are played; returns figures of them."""
+    first, contests, moves, begin = run.games, run.contests, run.moves, time.perf_counter()
+    shares = []
+    while run.games < last:
+        shares.append(contest(run, settings, dealing))
+        if progress is not None:
+            progress(run.games, {})
+    return {
+        "contest/share": float(np.mean(shares)),
+        "contest/share_std": float(np.std(shares)),
+        "contest/moved": (run.moves - moves) / (run.contests - contests),
+        "contest/required": required_share(settings.learner, run.games),
+        "weights/norm": float(np.linalg.norm(run.champion)),
+        "speed/games_per_second": (run.games - first) / (time.perf_counter() - begin),
+    }
+
+
+def contest(run: LearnerState, settings: Settings, dealing: str) -> float:
+    """One mutant against the champion, and the champion's move if there is one; returns the mutant's share."""
+    options = settings.learner
+    generator = np.random.default_rng(derive(settings.seed, MINIBATCHES, run.contests))
+    mutant = run.champion + options.sigma * generator.standard_normal(run.champion.shape)
+    agents = run.climber.agent(mutant), run.climber.agent(run.champion)
+    seed, first = derive(settings.seed, SELF_PLAY), run.games // 2
+    if options.unit == "hands":
+        share = hands_share(agents, options.pairs, seed, first)
+    else:
+        games = 2 * options.pairs
+        result = play_match(agents, games, seed, duplicate=True, dealing=dealing, first_game=first)
+        share = float((result.winner == 0).mean())
+    if share > required_share(options, run.games):
+        run.champion = (1 - options.step) * run.champion + options.step * mutant
+        run.moves += 1
+    run.contests += 1
+    run.games += 2 * options.pairs
+    return share
+
+
+def required_share(options: HillClimbOptions, games: int) -> float:
+    """What a mutant must win more than, after so many games."""
+    final = options.share if options.final_share is None else options.final_share
+    return options.share + (final - options.share) * min(games / options.games, 1.0)
+
+
+def hands_share(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int = 0) -> float:
+    """Share of pairs of single hands at 0-0 that the first agent wins, an equal pair being half won.
+
+    The two hands of a pair have the same cards, each agent once in either seat; it wins that has more points in both
+    together, of all kinds. Seat 1 deals every other pair.
+    """
+    margins = pair_margins(agents, pairs, seed, first)
+    return float(((margins > 0) + 0.5 * (margins == 0)).mean())
+
+
+def pair_margins(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int = 0) -> NDArray[np.int64]:
+    """[pairs] the first agent's points minus the second's, in both hands of each pair first, first + 1, .."""
+    numbers = first + np.repeat(np.arange(pairs, dtype=np.int64), 2)
+    table = Games(numbers, seed, first_dealer=(numbers % 2).astype(np.int8), stop_at_121=False)
+    seating = np.tile(np.array([[0, 1], [1, 0]]), (pairs, 1))
+    play_hand(table, agents, seating)
+    scores = table.state.scores.astype(np.int64)
+    margins = np.where(seating[:, 0] == 0, 1, -1) * (scores[:, 0] - scores[:, 1])
+    return margins.reshape(pairs, 2).sum(axis=1)
+
+
+# --- what a run leaves ----------------------------------------------------------------------------------------------
+
+
+def _monitor(
+    run: LearnerState, settings: Settings, opponents: Mapping[str, Agent], match: Match, figures: dict[str, float]
+) -> None:
+    """Measure the champion at every `evaluation.every`-th checkpoint."""
+    every, number = settings.evaluation.every, -(-run.games // settings.learner.checkpoint_every)
+    if not every or number % every:
+        return
+    seed = settings.seed if settings.evaluation.seed is None else settings.evaluation.seed
+    agent = run.climber.agent(run.champion)
+    for name, opponent in opponents.items():
+        result = match(agent, opponent, settings.evaluation.games, derive(seed, MONITORING))
+        figures[f"{name}/win_rate"] = result.win_rate
+        figures[f"{name}/margin"] = result.margin
+
+
+def _metadata(run: LearnerState, settings: Settings, dealing: str) -> dict[str, Any]:
+    options = settings.learner
+    return {
+        "learner": options.name,
+        "climb": options.climb,
+        "unit": options.unit,
+        "games": run.games,
+        "contests": run.contests,
+        "moves": run.moves,
+        "seed": settings.seed,
+        "rules": dealing,
+    }
+
+
+def _save(run: LearnerState, settings: Settings, folder: Path, dealing: str) -> None:
+    """The champion after so many games, in the folder of checkpoints."""
+    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+    path = folder / CHECKPOINTS / f"games_{run.games:08d}.safetensors"
+    run.climber.save(run.champion, path, _metadata(run, settings, dealing))
