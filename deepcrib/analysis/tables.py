@@ -58,17 +58,14 @@ def hands_table(title: str, results: Mapping[str, HandsWon]) -> Table:
     return plain_table(title, ("opponent", "hands won [95%]", "hands", "ties", "play points\na hand"), rows)
 
 
-def match_table(title: str, figures: Evaluation) -> Table:
-    """All figures of one match but the points by role."""
-    unit = "over pairs" if figures.duplicate else "Wilson"
+def match_table(title: str, figures: Evaluation, unit: str | None = None) -> Table:
+    """All figures of one match but the points by role; unit: what the interval of the win rate is, if not the usual."""
+    unit = unit or ("95%, over pairs" if figures.duplicate else "95%, Wilson")
     loss = figures.games - figures.wins
     per_second = f"{figures.games / figures.seconds:,.0f}" if figures.seconds > 0 else "-"
     rows = [
-        (f"win rate [95%, {unit}]", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
-        (
-            "win rate [95%, normal, by game]",
-            percent(figures.win_rate, figures.normal_low, figures.normal_high),
-        ),
+        (f"win rate [{unit}]", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
+        *_normal_row(figures),
         ("wins - losses", f"{figures.wins:,} - {loss:,}"),
         ("win rate dealing first / second", _first_second(figures)),
         ("skunks for - against", f"{figures.skunks:,} - {figures.skunks_against:,}"),
@@ -79,6 +76,12 @@ def match_table(title: str, figures: Evaluation) -> Table:
         ("seconds (games a second)", f"{figures.seconds:.2f} ({per_second})"),
     ]
     return plain_table(title, ("figure", "value"), rows)
+
+
+def _normal_row(figures: Evaluation) -> list[tuple[str, str]]:
+    if figures.normal_low is None or figures.normal_high is None:
+        return []
+    return [("win rate [95%, normal, by game]", percent(figures.win_rate, figures.normal_low, figures.normal_high))]
 
 
 def points_table(title: str, figures: Evaluation) -> Table:

@@ -88,6 +88,7 @@ JOBS = {
                 "deepcrib evaluate agent=greedy opponent=deterministic games=10000 seed=1",
                 "deepcrib evaluate agent=outputs/train/2026-11-20/09-30-00 opponent=greedy duplicate=true",
                 "deepcrib evaluate 'agent={name: random}' opponent=greedy",
+                "deepcrib evaluate agent=greedy opponent=hand_max_avg duplicate=true until=significant games=100000",
             ),
             tasks=("games",),
         ),

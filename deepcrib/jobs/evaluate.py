@@ -8,10 +8,11 @@ from typing import Any
 
 from omegaconf import MISSING
 
-from deepcrib.agents import make_agent
+from deepcrib.agents import Agent, make_agent
 from deepcrib.analysis.tables import match_table, points_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, evaluate
+from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
@@ -25,9 +26,13 @@ class Config:
     task: str = "games"  # full games to 121; also as a bare word: deepcrib evaluate games
     agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
     opponent: Any = "deterministic"  # likewise
-    games: int = 10000
+    games: int = 10000  # with until, at most
     seed: int = 1
     duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
+    until: str | None = None  # stop when decided: significant (the interval leaves out 50%) or sprt (Wald's test)
+    difference: float = 0.02  # significant: stop also within 50% +- it; sprt: tell 50% + it from 50% - it
+    alpha: float = 0.05  # significant: 1 - the interval's level; sprt: chance to take 50% - difference for better
+    beta: float = 0.05  # sprt: chance to take 50% + difference for worse
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
     threads: int = 1  # that networks work on
@@ -44,8 +49,12 @@ def run(config: Config, run: Run) -> Outcome:
 def _games(config: Config, run: Run) -> Outcome:
     """Play the match and summarise it for `agent`."""
     check_games(config.games, config.duplicate)
+    rule = _rule(config)
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     run.start()
+    title = f"{agent.name} against {opponent.name}: {{:,}} games, seed {config.seed}"
+    if rule is not None:
+        return _until(config, run, rule, (agent, opponent), title)
     with Bars(run.show_progress) as bars:
         figures = evaluate(
             agent,
@@ -56,8 +65,39 @@ def _games(config: Config, run: Run) -> Outcome:
             dealing=config.rules.name,
             progress=bars.counter("games", config.games),
         )
-    title = f"{agent.name} against {opponent.name}: {config.games:,} games, seed {config.seed}"
-    return Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))
+    table = match_table(title.format(config.games), figures)
+    return Outcome(figures.to_dict(), (points_table("points", figures), table))
+
+
+def _rule(config: Config) -> StoppingRule | None:
+    """When the match may stop; options that the rule does not read are refused."""
+    unread = {None: ("difference", "alpha", "beta"), "significant": ("beta",)}.get(config.until, ())
+    for name in unread:
+        if getattr(config, name) != getattr(StoppingRule, name):
+            expected = "until=sprt" if name == "beta" else "until=significant or until=sprt"
+            raise OptionError(f"{name}={getattr(config, name)}: only with {expected}")
+    if config.until is None:
+        return None
+    rule = StoppingRule(config.until, config.difference, config.alpha, config.beta)
+    check_pairs(config.games, rule)
+    return rule
+
+
+def _until(config: Config, run: Run, rule: StoppingRule, players: tuple[Agent, Agent], title: str) -> Outcome:
+    with Bars(run.show_progress) as bars:
+        found = evaluate_until(
+            *players,
+            config.games,
+            config.seed,
+            rule,
+            duplicate=config.duplicate,
+            dealing=config.rules.name,
+            progress=bars.counter("games, at most", config.games),
+        )
+    run.notes.append(found.sentence())
+    unit = f"{100 * (1 - rule.alpha):g}%, always valid"
+    table = match_table(title.format(found.figures.games), found.figures, unit)
+    return Outcome(found.to_dict(), (points_table("points", found.figures), table))
 
 
 _TASKS: dict[str, Callable[[Config, Run], Outcome]] = {"games": _games}
