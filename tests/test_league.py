@@ -365,6 +365,7 @@ def test_only_a_league_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "only a league can be resumed, not the task round_robin" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_league_killed_with_signal_9_goes_on(tmp_path: Path) -> None:
     """What a killed process had written is read again, and the finished league is that of an undisturbed one."""
     words = ["tournament", "league", "agents=[deterministic,random,greedy]", "games=80000"]

@@ -47,9 +47,7 @@ class Config:
     games_of: Any = None  # league: at most so many for an agent, {minimax: 2000}
     matches: int = 1  # of each pairing; a bracket, and a league, has one
     seed: int = 1
-    duplicate: bool = (
-        False  # games in pairs: the same cards with seats swapped; intervals over the pairs; league: always
-    )
+    duplicate: bool = False  # games in pairs (a league always): same cards, seats swapped; intervals over the pairs
     resume: str | None = None  # the folder of a league, which then goes on
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
