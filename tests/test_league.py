@@ -341,7 +341,10 @@ def test_the_job_ends_with_2_and_names_the_agent(
         (["league", "agents=[greedy]"], "expected two or more agents"),
         (["league", "agents=[greedy,random]", "games=7"], "games=7: duplicate deals are played in pairs"),
         (["league", "agents=[greedy,random]", "games_of={rnd: 20}"], "games_of.rnd: no such agent plays"),
-        (["league", "agents=[greedy,random]", "games_of={random: few}"], "games_of.random=few: expected a number"),
+        (
+            ["league", "agents=[greedy,random]", "games_of={random: few}"],
+            "games_of.random=few: expected an even number",
+        ),
         (
             ["league", "agents=[greedy,random]", "games_of=20"],
             "games_of=20: expected games by agent",

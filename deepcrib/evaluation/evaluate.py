@@ -26,9 +26,10 @@ WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
 class Evaluation:
     """What one agent did in a match of two. Shares are 0..1, points are cribbage points.
 
-    ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals.
-    normal_low and normal_high: the 2019 paper's interval, as if all games were independent; None where a match was
-        stopped by its own result (`sequential`), which makes it meaningless.
+    ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals; of a match that
+        stopped by its own result, the one that is valid there (`sequential`).
+    normal_low and normal_high: the 2019 paper's interval, as if all games were independent; None of a match
+        that stopped by its own result, where it means nothing.
     points and opponent_points: `{role: {kind: mean}}`, the mean over the times that kind was counted, so a
         last hand cut short at 121 lowers none of them.
     points_per_hand: all points over all hands, the cut ones included.

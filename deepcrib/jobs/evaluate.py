@@ -52,9 +52,8 @@ def _games(config: Config, run: Run) -> Outcome:
     rule = _rule(config)
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     run.start()
-    title = f"{agent.name} against {opponent.name}: {{:,}} games, seed {config.seed}"
     if rule is not None:
-        return _until(config, run, rule, (agent, opponent), title)
+        return _until(config, run, rule, agent, opponent)
     with Bars(run.show_progress) as bars:
         figures = evaluate(
             agent,
@@ -65,8 +64,12 @@ def _games(config: Config, run: Run) -> Outcome:
             dealing=config.rules.name,
             progress=bars.counter("games", config.games),
         )
-    table = match_table(title.format(config.games), figures)
-    return Outcome(figures.to_dict(), (points_table("points", figures), table))
+    title = _title(config, agent, opponent, config.games)
+    return Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))
+
+
+def _title(config: Config, agent: Agent, opponent: Agent, games: int) -> str:
+    return f"{agent.name} against {opponent.name}: {games:,} games, seed {config.seed}"
 
 
 def _rule(config: Config) -> StoppingRule | None:
@@ -83,10 +86,12 @@ def _rule(config: Config) -> StoppingRule | None:
     return rule
 
 
-def _until(config: Config, run: Run, rule: StoppingRule, players: tuple[Agent, Agent], title: str) -> Outcome:
+def _until(config: Config, run: Run, rule: StoppingRule, agent: Agent, opponent: Agent) -> Outcome:
+    """Play until the rule has decided, and summarise that."""
     with Bars(run.show_progress) as bars:
         found = evaluate_until(
-            *players,
+            agent,
+            opponent,
             config.games,
             config.seed,
             rule,
@@ -96,7 +101,7 @@ def _until(config: Config, run: Run, rule: StoppingRule, players: tuple[Agent, A
         )
     run.notes.append(found.sentence())
     unit = f"{100 * (1 - rule.alpha):g}%, always valid"
-    table = match_table(title.format(found.figures.games), found.figures, unit)
+    table = match_table(_title(config, agent, opponent, found.figures.games), found.figures, unit)
     return Outcome(found.to_dict(), (points_table("points", found.figures), table))
 
 

@@ -65,8 +65,8 @@ def _limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
                 limit = games_of[key]
                 used.add(key)
         if limit is not None:
-            if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-                raise OptionError(f"games_of.{name}={limit}: expected a number of games")
+            if not isinstance(limit, int) or limit < 2 or limit % 2:
+                raise OptionError(f"games_of.{name}={limit}: expected an even number of games, 2 or more")
             limits[name] = limit
     for key in games_of:
         if key not in used:
