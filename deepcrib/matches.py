@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,19 @@ class MatchResult:
     counts: NDArray[np.int32]
     first_dealer: NDArray[np.int8]
     seconds: float
+
+    def take(self, games: slice) -> MatchResult:
+        """Some of the games; their seconds are not known, and given as 0."""
+        return MatchResult(**{name: getattr(self, name)[games] for name in _COLUMNS}, seconds=0.0)
+
+    @staticmethod
+    def concatenate(parts: Sequence[MatchResult]) -> MatchResult:
+        """The games of all parts of a match, in order."""
+        columns: dict[str, Any] = {name: np.concatenate([getattr(p, name) for p in parts]) for name in _COLUMNS}
+        return MatchResult(**columns, seconds=sum(part.seconds for part in parts))
+
+
+_COLUMNS = [f.name for f in fields(MatchResult) if f.name != "seconds"]
 
 
 def play_match(
@@ -87,9 +100,31 @@ def play_match(
         if progress is not None:
             progress(len(numbers))
     seconds = time.perf_counter() - start
-    names = [f.name for f in fields(MatchResult)][:-1]
-    columns: dict[str, Any] = {n: np.concatenate(c) for n, c in zip(names, zip(*parts, strict=True), strict=True)}
+    columns: dict[str, Any] = {n: np.concatenate(c) for n, c in zip(_COLUMNS, zip(*parts, strict=True), strict=True)}
     return MatchResult(**columns, seconds=seconds)
+
+
+def match_part(
+    agents: Sequence[Agent],
+    first: int,
+    games: int,
+    seed: int,
+    *,
+    duplicate: bool = False,
+    dealing: str = "acc",
+    progress: Progress | None = None,
+) -> MatchResult:
+    """Games first..first + games - 1 of the match that `play_match` plays with this seed, pair ids included.
+
+    `first` is a multiple of P * P for P players, after which seats and first deals repeat; else ValueError.
+    """
+    cycle = len(agents) ** 2
+    if first < 0 or first % cycle:
+        raise ValueError(f"first={first}: expected a multiple of {cycle}")
+    start = first // len(agents) if duplicate else first
+    options: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "progress": progress}
+    part = play_match(agents, games, seed, first_game=start, **options)
+    return replace(part, pair=part.pair + start)
 
 
 def _play_out(table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], scripted: bool) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
+from deepcrib.evaluation.audit import Audit, Decision
 from deepcrib.evaluation.evaluate import ROLES, Evaluation
+from deepcrib.evaluation.exploit import Exploitability
 from deepcrib.evaluation.hand_pairs import HandPairs
 from deepcrib.evaluation.hands import HandsWon
 from deepcrib.evaluation.tournament import Bracket, MatchScore, Pairing, Series, Standing
@@ -69,17 +71,44 @@ def pairs_table(title: str, result: HandPairs) -> Table:
     return plain_table(title, ("figure", "agent less opponent"), rows)
 
 
-def match_table(title: str, figures: Evaluation) -> Table:
-    """All figures of one match but the points by role."""
-    unit = "over pairs" if figures.duplicate else "Wilson"
+def exploit_table(title: str, found: Exploitability) -> Table:
+    """Points a hand that a best responder gains, by its role."""
+    rows = [
+        (name, f"{gain.gain:.3f} [{gain.ci_low:.3f}, {gain.ci_high:.3f}]", f"{gain.discards:.3f}", f"{gain.play:.3f}")
+        for name, gain in {**found.roles, "both": found.total}.items()
+    ]
+    return plain_table(title, ("responder's role", "points a hand [95%]", "by discards", "by play"), rows)
+
+
+def audit_table(title: str, found: Audit) -> Table:
+    """Points lost by kind of decision."""
+    rows = [
+        (
+            kind,
+            f"{regret.decisions:,}",
+            f"{regret.regret:.3f} [{regret.ci_low:.3f}, {regret.ci_high:.3f}]",
+            f"{100 * regret.right:.1f}%",
+            f"{regret.per_hand:.3f}",
+        )
+        for kind, regret in found.kinds.items()
+    ]
+    return plain_table(title, ("decision", "number", "points lost [95%]", "best", "points lost\na hand"), rows)
+
+
+def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
+    """Decisions with their cards; in parentheses own minus opponent's points from there on."""
+    rows = [(f"{d.regret:.2f}", f"{d.kind}, {d.role}", d.cards, d.seen or "-", d.taken, d.best) for d in decisions]
+    return plain_table(title, ("points\nlost", "decision", "cards", "seen", "taken", "best"), rows)
+
+
+def match_table(title: str, figures: Evaluation, unit: str | None = None) -> Table:
+    """All figures of one match but the points by role; unit: what the interval of the win rate is, if not the usual."""
+    unit = unit or ("95%, over pairs" if figures.duplicate else "95%, Wilson")
     loss = figures.games - figures.wins
     per_second = f"{figures.games / figures.seconds:,.0f}" if figures.seconds > 0 else "-"
     rows = [
-        (f"win rate [95%, {unit}]", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
-        (
-            "win rate [95%, normal, by game]",
-            percent(figures.win_rate, figures.normal_low, figures.normal_high),
-        ),
+        (f"win rate [{unit}]", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
+        *_normal_row(figures),
         ("wins - losses", f"{figures.wins:,} - {loss:,}"),
         ("win rate dealing first / second", _first_second(figures)),
         ("skunks for - against", f"{figures.skunks:,} - {figures.skunks_against:,}"),
@@ -90,6 +119,12 @@ def match_table(title: str, figures: Evaluation) -> Table:
         ("seconds (games a second)", f"{figures.seconds:.2f} ({per_second})"),
     ]
     return plain_table(title, ("figure", "value"), rows)
+
+
+def _normal_row(figures: Evaluation) -> list[tuple[str, str]]:
+    if figures.normal_low is None or figures.normal_high is None:
+        return []
+    return [("win rate [95%, normal, by game]", percent(figures.win_rate, figures.normal_low, figures.normal_high))]
 
 
 def points_table(title: str, figures: Evaluation) -> Table:

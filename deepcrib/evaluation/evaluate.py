@@ -26,8 +26,10 @@ WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
 class Evaluation:
     """What one agent did in a match of two. Shares are 0..1, points are cribbage points.
 
-    ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals.
-    normal_low and normal_high: the 2019 paper's interval, as if all games were independent.
+    ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals; of a match that
+        stopped by its own result, the one that is valid there (`sequential`).
+    normal_low and normal_high: the 2019 paper's interval, as if all games were independent; None of a match
+        that stopped by its own result, where it means nothing.
     points and opponent_points: `{role: {kind: mean}}`, the mean over the times that kind was counted, so a
         last hand cut short at 121 lowers none of them.
     points_per_hand: all points over all hands, the cut ones included.
@@ -39,8 +41,8 @@ class Evaluation:
     win_rate: float
     ci_low: float
     ci_high: float
-    normal_low: float
-    normal_high: float
+    normal_low: float | None
+    normal_high: float | None
     duplicate: bool
     points_per_hand: float
     opponent_points_per_hand: float
@@ -77,7 +79,7 @@ def evaluate(
     `progress` is called with the number of games finished since its last call.
     """
     check_games(games, duplicate)
-    players = [_as_agent(spec, device) for spec in (agent, opponent)]
+    players = [as_agent(spec, device) for spec in (agent, opponent)]
     result = play_match(players, games=games, seed=seed, duplicate=duplicate, dealing=dealing, progress=progress)
     return summarise(result, duplicate=duplicate)
 
@@ -147,7 +149,8 @@ def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float
     }
 
 
-def _as_agent(spec: Any, device: str) -> Agent:
+def as_agent(spec: Any, device: str = "cpu") -> Agent:
+    """An agent as it is, or that of a spec."""
     is_spec = isinstance(spec, str | dict) or not hasattr(spec, "play")
     return make_agent(spec, device=device) if is_spec else spec
 

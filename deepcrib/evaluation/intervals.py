@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 LEVEL = 0.95
-_Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)  # 1.95996
+Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)  # 1.95996
 
 
 class Interval(NamedTuple):
@@ -24,9 +24,9 @@ class Interval(NamedTuple):
 def wilson(wins: float, n: int) -> Interval:
     """Wilson's score interval of a share of `n` independent games (Wilson 1927); also right near 0 and 1."""
     _require_trials(wins, n)
-    share, z2 = wins / n, _Z * _Z
+    share, z2 = wins / n, Z * Z
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    half = Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
     # at 0 and n wins a bound is 0 or 1 exactly; rounding must not push it past the estimate
     return Interval(share, max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
 
@@ -35,7 +35,7 @@ def normal(wins: float, n: int) -> Interval:
     """The normal approximation, the interval of Bélanger et al. 2019 (16 of 27 games: 59.3% +- 18.5)."""
     _require_trials(wins, n)
     share = wins / n
-    half = _Z * math.sqrt(share * (1 - share) / n)
+    half = Z * math.sqrt(share * (1 - share) / n)
     return Interval(share, max(0.0, share - half), min(1.0, share + half))
 
 
@@ -81,7 +81,7 @@ def _t_quantile(freedom: int) -> float:
         return math.tan(math.pi * (tail - 0.5))
     if freedom == 2:
         return (2 * tail - 1) / math.sqrt(2 * tail * (1 - tail))
-    z, v = _Z, freedom
+    z, v = Z, freedom
     return (
         z
         + (z**3 + z) / (4 * v)

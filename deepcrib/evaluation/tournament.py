@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
@@ -146,17 +146,11 @@ def repeated_matches(
         raise OptionError(f"matches={matches}: expected at least 1 match")
     result = play_match([agent, opponent], games * matches, seed, **options)
     starts = range(0, games * matches, games)
-    scores = tuple(score_match(_take(result, slice(start, start + games))) for start in starts)
+    scores = tuple(score_match(result.take(slice(start, start + games))) for start in starts)
     total = score_match(result)
     lost = sum(score.winner for score in scores)
     mean = (total.spread_per_game, total.spread_per_game_low, total.spread_per_game_high)
     return Series(scores, total, (matches - lost, lost), *(games * value for value in mean))
-
-
-def _take(result: MatchResult, games: slice) -> MatchResult:
-    """Some games of a match; their seconds are not known."""
-    columns: dict[str, Any] = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "seconds"}
-    return MatchResult(**{name: column[games] for name, column in columns.items()}, seconds=0.0)
 
 
 def against_checkpoints(
@@ -221,7 +215,7 @@ def round_robin(
     if len(agents) < 2:
         raise OptionError(f"agents={list(agents)}: expected two or more agents")
     pairings = {
-        (a, b): repeated_matches(agents[a], agents[b], games, matches, _pairing_seed(seed, a, b), **options)
+        (a, b): repeated_matches(agents[a], agents[b], games, matches, pairing_seed(seed, a, b), **options)
         for a, b in combinations(sorted(agents), 2)
     }
     standings = [_standing(name, pairings) for name in sorted(agents)]
@@ -229,7 +223,8 @@ def round_robin(
     return RoundRobin(tuple(standings), pairings)
 
 
-def _pairing_seed(seed: int, *names: str) -> int:
+def pairing_seed(seed: int, *names: str) -> int:
+    """The seed of the match between two agents, given by name in the order of the alphabet."""
     digest = hashlib.blake2b("\n".join(names).encode(), digest_size=8).digest()
     return derive(seed, FINAL_MATCHES, int.from_bytes(digest, "big") >> 1)
 

@@ -45,6 +45,7 @@ class Outcome:
 
     summary: Mapping[str, Any]
     tables: Sequence[RenderableType] = ()
+    fault: str | None = None  # what went wrong in part of it: said last, in one line, and the job ends with exit code 2
 
 
 @dataclass
@@ -90,18 +91,24 @@ JOBS = {
                 "deepcrib evaluate 'agent={name: random}' opponent=greedy",
                 "deepcrib evaluate play agent=greedy_minimax opponent=greedy hands=20000",
                 "deepcrib evaluate pairs agent=td_perceptron opponent=random pairs=20000",
+                "deepcrib evaluate agent=expected_value opponent=greedy exploit=true deals=1000",
+                "deepcrib evaluate audit agent=td_perceptron opponent=greedy hands=200",
+                "deepcrib evaluate agent=greedy opponent=hand_max_avg duplicate=true until=significant games=100000",
             ),
-            tasks=("games", "play", "pairs"),
+            tasks=("games", "play", "pairs", "audit"),
         ),
         Job(
             "tournament",
-            "play matches scored by game points: round robin, bracket, a run's checkpoints",
+            "matches by game points: round robin, bracket, a run's checkpoints; the league, with ratings",
             (
                 "deepcrib tournament agents=[greedy,deterministic,random] games=1000",
                 "deepcrib tournament bracket agents=[greedy,deterministic,random] games=101",
                 "deepcrib tournament checkpoints run=outputs/train/2026-11-20/09-30-00 games=100 matches=20",
+                "deepcrib tournament league agents=all games=20000",
+                "deepcrib tournament resume=outputs/tournament/2026-11-20/09-30-00",
             ),
-            tasks=("round_robin", "bracket", "checkpoints"),
+            tasks=("round_robin", "bracket", "checkpoints", "league"),
+            resumable=True,
         ),
         Job(
             "analyse",

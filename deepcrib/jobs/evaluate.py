@@ -8,15 +8,15 @@ from typing import Any
 
 from omegaconf import MISSING
 
-from deepcrib.agents import make_agent
-from deepcrib.analysis.tables import match_table, pairs_table, plain_table, points_table
+from deepcrib.agents import Agent, make_agent
+from deepcrib.analysis.tables import match_table, points_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, evaluate
-from deepcrib.evaluation.hand_pairs import hand_pairs
-from deepcrib.evaluation.play_only import check_hands, play_only
+from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
+from deepcrib.jobs.evaluation_tasks import audit_decisions, check_exploit, pairs_of_hands, play_alone, with_exploit
 from deepcrib.jobs.options import RulesOptions
 
 
@@ -24,14 +24,21 @@ from deepcrib.jobs.options import RulesOptions
 class Config:
     """The schema of `conf/evaluate.yaml`."""
 
-    task: str = "games"  # full games to 121, or pairs of hands; also as a bare word: deepcrib evaluate pairs
+    task: str = "games"  # full games to 121, or play, pairs, audit; also as a bare word: deepcrib evaluate play
     agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
     opponent: Any = "deterministic"  # likewise
-    games: int = 10000
-    hands: int = 20000  # of the task play: the play alone between random hands of four cards
+    games: int = 10000  # with until, at most
+    hands: int | None = None  # of the task play (20,000) or audit (200)
     pairs: int = 20000  # of the task pairs: in each pair of hands both deal once
+    exploit: bool = False  # also what the agent loses to its best responder, points a hand
+    deals: int = 1000  # that exploit is measured on
+    worst: int = 20  # decisions that audit lists
     seed: int = 1
     duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
+    until: str | None = None  # stop when decided: significant (the interval leaves out 50%) or sprt (Wald's test)
+    difference: float = 0.02  # significant: stop also within 50% +- it; sprt: tell 50% + it from 50% - it
+    alpha: float = 0.05  # significant: 1 - the interval's level; sprt: chance to take 50% - difference for better
+    beta: float = 0.05  # sprt: chance to take 50% + difference for worse
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
     threads: int = 1  # that networks work on
@@ -48,8 +55,13 @@ def run(config: Config, run: Run) -> Outcome:
 def _games(config: Config, run: Run) -> Outcome:
     """Play the match and summarise it for `agent`."""
     check_games(config.games, config.duplicate)
+    rule = _rule(config)
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
+    if config.exploit:
+        check_exploit(config, agent)
     run.start()
+    if rule is not None:
+        return _until(config, run, rule, agent, opponent)
     with Bars(run.show_progress) as bars:
         figures = evaluate(
             agent,
@@ -60,43 +72,52 @@ def _games(config: Config, run: Run) -> Outcome:
             dealing=config.rules.name,
             progress=bars.counter("games", config.games),
         )
-    title = f"{agent.name} against {opponent.name}: {config.games:,} games, seed {config.seed}"
-    return Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))
+    title = _title(config, agent, opponent, config.games)
+    outcome = Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))
+    return with_exploit(config, run, agent, outcome) if config.exploit else outcome
 
 
-def _play(config: Config, run: Run) -> Outcome:
-    """The play of random hands of four cards (Partida 2022): mean difference of the points pegged."""
-    check_hands(config.hands, config.duplicate)
-    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
-    run.start()
+def _title(config: Config, agent: Agent, opponent: Agent, games: int) -> str:
+    return f"{agent.name} against {opponent.name}: {games:,} games, seed {config.seed}"
+
+
+def _rule(config: Config) -> StoppingRule | None:
+    """When the match may stop; options that the rule does not read are refused."""
+    unread = {None: ("difference", "alpha", "beta"), "significant": ("beta",)}.get(config.until, ())
+    for name in unread:
+        if getattr(config, name) != getattr(StoppingRule, name):
+            expected = "until=sprt" if name == "beta" else "until=significant or until=sprt"
+            raise OptionError(f"{name}={getattr(config, name)}: only with {expected}")
+    if config.until is None:
+        return None
+    rule = StoppingRule(config.until, config.difference, config.alpha, config.beta)
+    check_pairs(config.games, rule)
+    return rule
+
+
+def _until(config: Config, run: Run, rule: StoppingRule, agent: Agent, opponent: Agent) -> Outcome:
+    """Play until the rule has decided, and summarise that."""
     with Bars(run.show_progress) as bars:
-        figures = play_only(
-            *(agent, opponent, config.hands, config.seed),
+        found = evaluate_until(
+            agent,
+            opponent,
+            config.games,
+            config.seed,
+            rule,
             duplicate=config.duplicate,
-            progress=bars.counter("hands", config.hands),
+            dealing=config.rules.name,
+            progress=bars.counter("games, at most", config.games),
         )
-    title = f"{agent.name} against {opponent.name}, the play alone: {config.hands:,} hands, seed {config.seed}"
-    interval = f"{figures.difference:+.3f} [{figures.ci_low:+.3f}, {figures.ci_high:+.3f}]"
-    rows = [
-        ("difference [95%]", interval),
-        ("points", f"{figures.points:.3f}"),
-        ("opponent's points", f"{figures.opponent_points:.3f}"),
-        *((name, f"{value:+.3f}") for name, value in figures.by_role().items()),
-    ]
-    return Outcome(figures.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
+    run.notes.append(found.sentence())
+    unit = f"{100 * (1 - rule.alpha):g}%, always valid"
+    table = match_table(_title(config, agent, opponent, found.figures.games), found.figures, unit)
+    outcome = Outcome(found.to_dict(), (points_table("points", found.figures), table))
+    return with_exploit(config, run, agent, outcome) if config.exploit else outcome
 
 
-def _pairs(config: Config, run: Run) -> Outcome:
-    """Play pairs of hands, in each of which both deal once (O'Connor 2000)."""
-    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
-    if config.pairs < 2:
-        raise OptionError(f"pairs={config.pairs}: expected 2 or more pairs of hands")
-    run.start()
-    with Bars(run.show_progress) as bars:
-        counter = bars.counter("pairs of hands", config.pairs)
-        figures = hand_pairs(agent, opponent, config.pairs, config.seed, progress=counter)
-    title = f"{agent.name} against {opponent.name}: {config.pairs:,} pairs of hands, seed {config.seed}"
-    return Outcome(figures.to_dict(), (pairs_table(title, figures),))
-
-
-_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {"games": _games, "play": _play, "pairs": _pairs}
+_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {
+    "games": _games,
+    "play": play_alone,
+    "pairs": pairs_of_hands,
+    "audit": audit_decisions,
+}

@@ -136,6 +136,8 @@ def execute(job: Job, composed: DictConfig, folder: runs.RunFolder, resume: Resu
         console().print(table)
     for note in (*run.notes, f"run folder: {_shown(folder.path)}"):
         console().print(note, markup=False)
+    if outcome.fault:
+        raise RunError(outcome.fault)
 
 
 def _prepare(job: Job, call: Call, schema: type) -> tuple[Task, list[str]]:

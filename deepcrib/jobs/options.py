@@ -263,7 +263,7 @@ CHECKS: dict[type, dict[str, Check]] = {
 COMMON_CHECKS: dict[str, Check] = {
     "seed": seed_value,
     "threads": at_least(1),
-    "games": at_least(1),
+    "games": optional(at_least(1)),
     "matches": at_least(1),
     "device": torch_device,
 }

@@ -1,4 +1,4 @@
-"""`deepcrib tournament`: matches of several games between agents, or between an agent and its checkpoints."""
+"""`deepcrib tournament`: matches of several games between agents, or with its checkpoints; the league."""
 
 from __future__ import annotations
 
@@ -25,25 +25,30 @@ from deepcrib.evaluation.tournament import (
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
+from deepcrib.jobs.league import ALL, plan_league
 from deepcrib.jobs.options import RulesOptions
 from deepcrib.training.replay import CHECKPOINTS
 
 Plan = Callable[[Bars], Outcome]
 """A task whose agents have been made: plays its matches."""
+GAMES = 100
+LEAGUE = "league"
 
 
 @dataclass
 class Config:
     """The schema of `conf/tournament.yaml`."""
 
-    task: str = "round_robin"  # or bracket, checkpoints; also as a bare word: deepcrib tournament bracket
-    agents: list[Any] = field(default_factory=list)  # two or more: names, checkpoint paths or {name: NAME, ...}
+    task: str = "round_robin"  # or bracket, checkpoints, league; also as a bare word: deepcrib tournament bracket
+    agents: Any = field(default_factory=list)  # two or more: names, checkpoint paths or {name: NAME, ...}; league: all
     run: str | None = None  # the run folder whose checkpoints the task checkpoints plays against
     against: Any = None  # the agent that meets them; by default the run's final one
-    games: int = 100  # of a match
-    matches: int = 1  # of each pairing; a bracket has one
+    games: int | None = None  # of a match: 100, in a league 20,000
+    games_of: Any = None  # league: at most so many for an agent, {minimax: 2000}
+    matches: int = 1  # of each pairing; a bracket, and a league, has one
     seed: int = 1
-    duplicate: bool = False  # games in pairs: the same cards with seats swapped; intervals over the pairs
+    duplicate: bool = False  # games in pairs (a league always): same cards, seats swapped; intervals over the pairs
+    resume: str | None = None  # the folder of a league, which then goes on
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
     threads: int = 1  # that networks work on
@@ -51,35 +56,50 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Play the matches that the task names."""
-    if config.task not in _PLANS:
-        raise OptionError(f"task={config.task}: expected one of {', '.join(_PLANS)}")
-    check_games(config.games, config.duplicate)
+    if config.task not in (*_PLANS, LEAGUE):
+        raise OptionError(f"task={config.task}: expected one of {', '.join((*_PLANS, LEAGUE))}")
+    if config.agents != ALL and not isinstance(config.agents, list):
+        raise OptionError(f"agents={config.agents}: expected a list, as agents=[greedy,random]")
+    for name in ("run", "against"):
+        value = getattr(config, name)
+        if value is not None and config.task != "checkpoints":
+            raise OptionError(f"{name}={value}: only for the task checkpoints, {config.task} takes agents=[A,B]")
     use_threads(config.threads)
-    plan = _PLANS[config.task](config)
+    plan = plan_league(config, run) if config.task == LEAGUE else _plan(config, run)
     run.start()
     with Bars(run.show_progress) as bars:
         return plan(bars)
 
 
+def _plan(config: Config, run: Run) -> Plan:
+    """A task that is no league."""
+    if run.resuming:
+        raise OptionError(f"resume={config.resume}: only a league can be resumed, not the task {config.task}")
+    if config.games_of:
+        raise OptionError(f"games_of={config.games_of}: only for the task {LEAGUE}, {config.task} takes games=NUMBER")
+    check_games(_games(config), config.duplicate)
+    return _PLANS[config.task](config)
+
+
+def _games(config: Config) -> int:
+    return GAMES if config.games is None else config.games
+
+
 def _options(config: Config, bars: Bars, matches: int) -> MatchOptions:
-    progress = bars.counter("games", matches * config.games)
+    progress = bars.counter("games", matches * _games(config))
     return MatchOptions(duplicate=config.duplicate, dealing=config.rules.name, progress=progress)
 
 
 def _title(config: Config, what: str) -> str:
     matches = "a match" if config.matches == 1 else f"{config.matches:,} matches"
-    return f"{what}: {matches} of {config.games:,} games, seed {config.seed}"
+    return f"{what}: {matches} of {_games(config):,} games, seed {config.seed}"
 
 
 # --- among agents -------------------------------------------------------------------------------------------
 
 
 def _entrants(config: Config) -> dict[str, Agent]:
-    for name in ("run", "against"):
-        value = getattr(config, name)
-        if value is not None:
-            raise OptionError(f"{name}={value}: only for the task checkpoints, {config.task} takes agents=[A,B]")
-    if len(config.agents) < 2:
+    if config.agents == ALL or len(config.agents) < 2:
         raise OptionError(f"agents={config.agents}: expected two or more agents, as agents=[greedy,random]")
     return name_agents([make_agent(spec, device=config.device) for spec in config.agents])
 
@@ -91,7 +111,7 @@ def _plan_round_robin(config: Config) -> Plan:
 def _play_round_robin(config: Config, agents: Mapping[str, Agent], bars: Bars) -> Outcome:
     num_pairings = len(agents) * (len(agents) - 1) // 2
     options = _options(config, bars, num_pairings * config.matches)
-    found = round_robin(agents, config.games, config.seed, matches=config.matches, **options)
+    found = round_robin(agents, _games(config), config.seed, matches=config.matches, **options)
     pairings = {" - ".join(pair): series for pair, series in found.pairings.items()}
     tables = (
         series_table(_title(config, "every pair"), "pair", pairings),
@@ -111,7 +131,7 @@ def _play_bracket(config: Config, agents: Mapping[str, Agent], bars: Bars) -> Ou
     options = _options(config, bars, num_contests)
 
     def contest(first: str, second: str, seed: int) -> tuple[int, MatchScore]:
-        score = play_acc_match(agents[first], agents[second], config.games, seed, **options)
+        score = play_acc_match(agents[first], agents[second], _games(config), seed, **options)
         return score.winner, score
 
     winners, losers = winners_and_losers(list(agents), contest, config.seed)
@@ -162,7 +182,7 @@ def checkpoint_files(run: Path) -> dict[int, Path]:
 
 def _play_checkpoints(config: Config, agent: Agent, checkpoints: Mapping[int, Agent], bars: Bars) -> Outcome:
     options = _options(config, bars, len(checkpoints) * config.matches)
-    found = against_checkpoints(agent, checkpoints, config.games, config.matches, config.seed, **options)
+    found = against_checkpoints(agent, checkpoints, _games(config), config.matches, config.seed, **options)
     name = "the final agent" if config.against is None else agent.name
     table = series_table(
         _title(config, f"{name} against each checkpoint"),

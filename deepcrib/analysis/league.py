@@ -1,0 +1,295 @@
+"""A league as tables on the screen, in Markdown and CSV, and as a figure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table
+
+from deepcrib.analysis.tables import percent, plain_table
+from deepcrib.evaluation.evaluate import ROLES
+from deepcrib.evaluation.intervals import Interval
+from deepcrib.evaluation.league import Pairing
+from deepcrib.evaluation.ratings import MEAN, Rating, bradley_terry, misfit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Ceilings = Mapping[str, Mapping[str, tuple[float, float, float]]]
+"""`{agent: {role: (estimate, low, high)}}`: points a hand that an exact best responder gains on it."""
+NONE = "-"
+NAME_WIDTH = 28
+
+
+@dataclass(frozen=True)
+class Row:
+    """An agent's place; win_rate (0..1) and gain (points a hand, own minus opponent's): means over its opponents."""
+
+    name: str
+    rating: Rating | None
+    win_rate: Interval | None
+    gain: Interval | None
+    games: int
+
+
+@dataclass(frozen=True)
+class League:
+    """rows: best first. cells: by (agent, opponent), win rate and gain of the agent; faults: those of any pairing."""
+
+    rows: tuple[Row, ...]
+    cells: dict[tuple[str, str], tuple[Interval, Interval]]
+    faults: dict[tuple[str, str], tuple[str, str]]
+    misfit: float
+
+    @property
+    def names(self) -> list[str]:
+        """Best first."""
+        return [row.name for row in self.rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values, for `summary.json`."""
+        standings = [
+            {
+                **{"agent": row.name, "rating": _plain(row.rating), "win_rate": _plain(row.win_rate)},
+                **{"gain": _plain(row.gain), "games": row.games},
+            }
+            for row in self.rows
+        ]
+        cross = [
+            {"agents": pair, "win_rate": list(rate), "gain": list(gain)} for pair, (rate, gain) in self.cells.items()
+        ]
+        faults = [{"agents": pair, "agent": name, "what": what} for pair, (name, what) in self.faults.items()]
+        return {"standings": standings, "misfit": self.misfit, "cross": cross, "faults": faults}
+
+
+def league_of(pairings: Sequence[Pairing]) -> League:
+    """Rank the agents of pairings that have been played, by rating, those without one last, by win rate."""
+    played = {pairing.names: pairing.sums for pairing in pairings if pairing.complete}
+    results = {names: sums.paired for names, sums in played.items()}
+    ratings = bradley_terry(results)
+    cells: dict[tuple[str, str], tuple[Interval, Interval]] = {}
+    for (a, b), sums in played.items():
+        rate, gain = sums.win_rate, sums.gain
+        cells[a, b] = rate, gain
+        cells[b, a] = _turned(rate, 1), _turned(gain, 0)
+    rows = []
+    for name in sorted({name for pairing in pairings for name in pairing.names}):
+        own = [cell for (agent, _), cell in cells.items() if agent == name]
+        games = sum(sums.games for names, sums in played.items() if name in names)
+        means = [_mean([cell[part] for cell in own]) for part in (0, 1)]
+        rows.append(Row(name, ratings.get(name), means[0], means[1], games))
+    rows.sort(key=lambda row: (-(row.rating.estimate if row.rating else -math.inf), -(row.win_rate or (-1,))[0]))
+    faults = {pairing.names: pairing.fault for pairing in pairings if pairing.fault}
+    return League(tuple(rows), cells, faults, misfit(results, ratings))
+
+
+def _mean(values: Sequence[Interval]) -> Interval | None:
+    """Of independent estimates, with its interval."""
+    if not values:
+        return None
+    mean = sum(value.estimate for value in values) / len(values)
+    half = math.sqrt(sum((value.high - value.low) ** 2 for value in values)) / 2 / len(values)
+    return Interval(mean, mean - half, mean + half)
+
+
+def _turned(value: Interval, total: float) -> Interval:
+    return Interval(total - value.estimate, total - value.high, total - value.low)
+
+
+def _plain(value: Rating | Interval | None) -> list[float] | None:
+    return None if value is None else [value.estimate, value.low, value.high]
+
+
+# --- cells ------------------------------------------------------------------------------------------------------
+
+
+def _rating(rating: Rating | None) -> str:
+    return NONE if rating is None else f"{rating.estimate:.0f} [{rating.low:.0f}, {rating.high:.0f}]"
+
+
+def _points(value: Interval | tuple[float, float, float] | None) -> str:
+    return NONE if value is None else f"{value[0]:+.2f} [{value[1]:+.2f}, {value[2]:+.2f}]"
+
+
+def _half(value: Interval | Rating, scale: float, form: str) -> str:
+    """`52.3 ±0.4`, the interval by half of its width."""
+    return f"{scale * value.estimate:{form}} ±{scale * (value.high - value.low) / 2:{form.lstrip('+')}}"
+
+
+def _standing(number: int, row: Row, ceilings: Ceilings) -> tuple[str, ...]:
+    known = ceilings.get(row.name, {})
+    rate = NONE if row.win_rate is None else percent(*row.win_rate)
+    own = (str(number), row.name, _rating(row.rating), rate, _points(row.gain))
+    return (*own, *(_points(known.get(role)) for role in ROLES))
+
+
+# --- on the screen ----------------------------------------------------------------------------------------------
+
+
+def league_tables(title: str, league: League, ceilings: Ceilings | None = None) -> tuple[Table, Table]:
+    """The cross table and the standings, readable on 100 columns with 20 agents.
+
+    In the cross table columns are ranks, cells win rates in whole per cent; the intervals are in the files.
+    """
+    ceilings = ceilings or {}
+    cross = Table(title=f"{title}: win rate (%) by rank", title_justify="left", box=None)
+    cross.title_style, cross.pad_edge, cross.padding = "bold", False, (0, 1, 0, 0)
+    cross.add_column("", justify="right")
+    cross.add_column("agent", no_wrap=True, max_width=NAME_WIDTH, overflow="ellipsis")
+    for number in range(1, len(league.rows) + 1):
+        cross.add_column(str(number), justify="right", no_wrap=True)
+    for number, name in enumerate(league.names, start=1):
+        cells = [_whole(league, name, other) for other in league.names]
+        cross.add_row(str(number), name, *cells)
+    rows = [
+        (
+            str(number),
+            row.name,
+            NONE if row.rating is None else _half(row.rating, 1, ".0f"),
+            NONE if row.win_rate is None else _half(row.win_rate, 100, ".1f"),
+            NONE if row.gain is None else _half(row.gain, 1, "+.2f"),
+            " / ".join(f"{known[role][0]:+.2f}" if role in known else NONE for role in ROLES),
+        )
+        for number, row in enumerate(league.rows, start=1)
+        for known in [ceilings.get(row.name, {})]
+    ]
+    heads = ("", "agent", "rating", "win rate (%)", "points a hand,\nown - other's", "best responder\nas pone / dealer")
+    standings = plain_table("standings, ± 95%", heads, rows)
+    standings.columns[0].no_wrap, standings.columns[1].justify, standings.columns[1].max_width = (
+        True,
+        "left",
+        NAME_WIDTH,
+    )
+    return cross, standings
+
+
+def _whole(league: League, name: str, other: str) -> str:
+    if name == other:
+        return "."
+    if (name, other) in league.cells:
+        return f"{100 * league.cells[name, other][0].estimate:.0f}"
+    return "!" if {(name, other), (other, name)} & set(league.faults) else NONE
+
+
+# --- files ------------------------------------------------------------------------------------------------------
+
+
+def markdown_page(league: League, intro: str, figure: str | None, ceilings: Ceilings | None = None) -> str:
+    """The league as a page: standings, win rates and points a hand of every pair, faults."""
+    ceilings = ceilings or {}
+    heads = ("", "agent", "rating [95%]", "win rate [95%]", "points a hand, own - other's [95%]")
+    ceiling = tuple(f"a best responder gains as {role}" for role in ROLES)
+    rows = [_standing(number, row, ceilings) for number, row in enumerate(league.rows, start=1)]
+    image = f"![Ratings and win rates]({figure})\n\n" if figure else ""
+    rates = _cross(league, lambda cell: _half(cell[0], 100, ".1f"))
+    gains = _cross(league, lambda cell: _half(cell[1], 1, "+.2f"))
+    faults = "".join(f"- {name}, in {' - '.join(pair)}: {what}\n" for pair, (name, what) in league.faults.items())
+    return (
+        f"# The league\n\n{intro}\n\n## Standings\n\n{_markdown((*heads, *ceiling), rows)}\n"
+        f"Ratings are of Bradley and Terry's model, fitted by maximum likelihood, with a mean of {MEAN:.0f}: 100 points"
+        " more are a win rate of 64%, 10 points more 51.4%. The intervals are of the distance to the mean of this"
+        " league, and count the spread of the duplicate pairs. One number an agent cannot say everything: win rates"
+        f" differ from those that the ratings give by {100 * league.misfit:.2f} percentage points (root mean square)."
+        " Win rate and points a hand are means over all opponents, each counted once. A best responder's gain is in"
+        " points a hand, `-` where it has not been measured.\n\n"
+        f"{image}## Win rates\n\nPer cent, of the row against the agent of the column's rank, ± half of the 95%"
+        f" interval over pairs.\n\n{rates}\n## Points a hand\n\nThe row's minus the other's.\n\n{gains}"
+        + (f"\n## Faults\n\nThese pairings ended early and do not count.\n\n{faults}" if faults else "")
+    )
+
+
+def _cross(league: League, cell: Callable[[tuple[Interval, Interval]], str]) -> str:
+    rows = [
+        (
+            str(number),
+            name,
+            *(cell(league.cells[name, other]) if (name, other) in league.cells else NONE for other in league.names),
+        )
+        for number, name in enumerate(league.names, start=1)
+    ]
+    return _markdown(("", "agent", *map(str, range(1, len(rows) + 1))), rows)
+
+
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["--:", "---", *["--:"] * (len(heads) - 2)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rule, *rows))
+
+
+def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
+    """One line an agent, each figure with its bounds; empty where it is not known."""
+    ceilings = ceilings or {}
+    figures = ("rating", "win_rate", "gain", *(f"ceiling_{role}" for role in ROLES))
+    heads = [f"{figure}{bound}" for figure in figures for bound in ("", "_low", "_high")]
+    lines: list[list[Any]] = [["rank", "agent", "games", *heads]]
+    for number, row in enumerate(league.rows, start=1):
+        known = ceilings.get(row.name, {})
+        values = [_plain(row.rating), row.win_rate, row.gain, *(known.get(role) for role in ROLES)]
+        lines.append([number, row.name, row.games, *(x for value in values for x in (value or ("", "", "")))])
+    return _csv(lines)
+
+
+def pairings_csv(pairings: Sequence[Pairing]) -> str:
+    """One line a pairing that has been played, for its first agent."""
+    lines: list[list[Any]] = [
+        ["agent", "opponent", "games", "win_rate", "win_rate_low", "win_rate_high", "gain", "gain_low", "gain_high"]
+        + ["pairs_lost", "pairs_shared", "pairs_won", "skunks", "skunks_against", "hands", "seconds"]
+    ]
+    for pairing in pairings:
+        s = pairing.sums
+        if pairing.complete:
+            counts = [s.lost, s.shared, s.won, s.skunks, s.skunks_against, s.hands, round(pairing.seconds, 2)]
+            lines.append([*pairing.names, s.games, *s.win_rate, *s.gain, *counts])
+    return _csv(lines)
+
+
+def _csv(lines: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
+# --- figure -----------------------------------------------------------------------------------------------------
+
+
+def league_figure(league: League) -> Figure | None:
+    """Ratings with their intervals, and beside them win rates of every pair; None without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return None
+    num = len(league.rows)
+    rates = np.full((num, num), np.nan)
+    for (name, other), (rate, _) in league.cells.items():
+        rates[league.names.index(name), league.names.index(other)] = 100 * rate.estimate
+    figure = Figure(figsize=(7 + 0.32 * num, 1.8 + 0.32 * num), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(4, 2 + 0.32 * num))
+    for place, row in enumerate(league.rows):
+        if row.rating:
+            r = row.rating
+            left.errorbar(
+                r.estimate,
+                place,
+                xerr=[[r.estimate - r.low], [r.high - r.estimate]],
+                fmt="o",
+                color="tab:blue",
+                markersize=4,
+                capsize=2,
+            )
+    labels = [f"{row.name}  {place}" for place, row in enumerate(league.rows, start=1)]
+    left.set(xlabel="rating [95%]", ylim=(num - 0.5, -0.5), yticks=range(num), yticklabels=labels)
+    left.grid(alpha=0.3)
+    mesh = right.imshow(rates, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
+    right.set(xticks=range(num), xticklabels=range(1, num + 1), yticks=range(num), yticklabels=range(1, num + 1))
+    right.set(xlabel="against the agent of rank", title="win rate (%)")
+    for place, other in zip(*np.nonzero(~np.isnan(rates)), strict=True):
+        value = rates[place, other]
+        colour = "white" if abs(value - 50) > 33 else "black"
+        right.text(other, place, f"{value:.0f}", ha="center", va="center", fontsize=7, color=colour)
+    figure.colorbar(mesh, ax=right)
+    return figure

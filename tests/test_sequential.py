@@ -1,0 +1,272 @@
+"""Matches that stop when decided: capitals that are martingales, error rates, coverage under peeking, prefixes."""
+
+import json
+import math
+from dataclasses import asdict, fields, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepcrib.agents import make_agent
+from deepcrib.cli import main
+from deepcrib.errors import OptionError
+from deepcrib.evaluation import sequential
+from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.evaluation.intervals import pairs_interval
+from deepcrib.evaluation.sequential import (
+    StoppingRule,
+    always_valid,
+    evaluate_until,
+    first_stop,
+    log_capital,
+    pair_counts,
+    ratio_capitals,
+)
+from deepcrib.matches import MatchResult, match_part, play_match
+
+# Chances that a pair comes to 0, 0.5 and 1, by win rate and kind of pair.
+INDEPENDENT = {p: ((1 - p) ** 2, 2 * p * (1 - p), p * p) for p in (0.48, 0.5, 0.52)}
+DUPLICATE = {p: (0.2 + 0.5 - p, 0.6, 0.2 + p - 0.5) for p in (0.48, 0.5, 0.52)}  # the cards decide most of it
+
+
+def pairs(chances: tuple[float, ...], matches: int, num_pairs: int, seed: int) -> np.ndarray:
+    """Pair means [matches, num_pairs] drawn from the chances."""
+    return np.random.default_rng(seed).choice([0.0, 0.5, 1.0], size=(matches, num_pairs), p=chances)
+
+
+# --- the capitals -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chances", [(0.25, 0.5, 0.25), (0.1, 0.0, 0.9), (0.7, 0.2, 0.1), (0.0, 0.96, 0.04)])
+def test_a_bet_against_the_truth_wins_nothing(chances: tuple[float, ...]) -> None:
+    """Over all 3^7 outcomes of seven pairs, the mean of the capital that bets against the true mean is 1."""
+    true = chances[1] / 2 + chances[2]
+    total = reverse = 0.0
+    for outcome in product((0, 1, 2), repeat=7):
+        chance = math.prod(chances[x] for x in outcome)
+        counts = np.bincount(outcome, minlength=3)
+        total += chance * math.exp(log_capital(counts, true))
+        reverse += chance * math.exp(log_capital(counts[::-1], 1 - true))
+    assert total == pytest.approx(1, abs=1e-9)
+    assert reverse == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("mixed", [0.0, 0.3, 0.8])
+def test_the_tests_capital_wins_nothing_either(mixed: float) -> None:
+    """At a win rate of 1/2 - d the capital against it stays at 1 in the mean, though stakes follow the pairs seen."""
+    d = 0.1
+    chances = (1 - mixed - (0.4 - mixed / 2), mixed, 0.4 - mixed / 2)
+    outcomes = [(math.prod(chances[x] for x in way), [x / 2 for x in way]) for way in product((0, 1, 2), repeat=6)]
+    low = sum(chance * math.exp(ratio_capitals(np.array(way), d)[0][-1]) for chance, way in outcomes)
+    high = sum(chance * math.exp(ratio_capitals(1 - np.array(way), d)[1][-1]) for chance, way in outcomes)
+    assert low == pytest.approx(1, abs=1e-9) and high == pytest.approx(1, abs=1e-9)
+
+
+def test_for_single_games_the_test_is_walds() -> None:
+    """Once the spread is known to be that of single games, each win multiplies the capital by .52 / .48."""
+    games = np.tile([1.0, 1.0, 0.0], 200_000)
+    low, high = ratio_capitals(games, 0.02)
+    assert low[-1] - low[-4] == pytest.approx(math.log(0.52 / 0.48), rel=1e-3)
+    assert low[-1] - low[-2] == pytest.approx(-math.log(0.52 / 0.48), rel=1e-3)
+    assert np.diff(high)[-300:] == pytest.approx(-np.diff(low)[-300:], rel=1e-3)
+
+
+@given(st.tuples(*[st.integers(0, 40)] * 3).filter(any))
+def test_the_interval_is_all_that_the_capital_does_not_refute(counts: tuple[int, int, int]) -> None:
+    estimate, low, high = always_valid(counts)
+    assert estimate == pytest.approx((counts[1] / 2 + counts[2]) / sum(counts))
+    assert 0 <= low <= estimate <= high <= 1
+    for mean in np.linspace(0.005, 0.995, 67):
+        assert (log_capital(counts, mean) < math.log(20)) == (low < mean < high)
+
+
+def test_an_interval_turned_round_is_the_opponents() -> None:
+    ours, theirs = always_valid([30, 50, 90]), always_valid([90, 50, 30])
+    assert (1 - ours.high, 1 - ours.low) == pytest.approx(theirs[1:])
+
+
+# --- error rates, by simulation -------------------------------------------------------------------------------
+
+MATCHES = 2000
+CHANCE = 3.1  # standard errors: each of these tests fails by chance once in a thousand seeds; the seeds are fixed
+
+
+@pytest.mark.parametrize("kind", [INDEPENDENT, DUPLICATE])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.05), (0.02, 0.2)])
+def test_the_error_rates_of_the_test(kind: dict[float, tuple[float, ...]], alpha: float, beta: float) -> None:
+    rule = StoppingRule("sprt", 0.02, alpha, beta)
+    for p, wrong, level in ((0.48, "better", alpha), (0.52, "worse", beta)):
+        found = [first_stop(match, rule) for match in pairs(kind[p], MATCHES, 6000, seed=1)]
+        assert all(found)
+        errors = np.mean([stop is not None and stop[1] == wrong for stop in found])
+        assert errors <= level + CHANCE * math.sqrt(level * (1 - level) / MATCHES)
+        assert errors >= level / 3  # no stricter, and so no longer, than asked for
+
+
+def wald_games(p: float, d: float, alpha: float, beta: float) -> float:
+    """Wald's (1945) expected number of games, for single games with win rate p."""
+    up, down = math.log((1 - beta) / alpha), math.log((1 - alpha) / beta)
+    step = math.log((0.5 + d) / (0.5 - d))
+    if p == 0.5:
+        return up * down / step**2
+    mean = (2 * p - 1) * step
+    # the chance of the upper bound, exact at the two hypotheses
+    above = {0.5 - d: alpha, 0.5 + d: 1 - beta}[p]
+    return (above * up - (1 - above) * down) / mean
+
+
+def test_games_that_the_test_takes() -> None:
+    """Wald's formula leaves out by how much the last pair overshoots, and his bounds are nearer than 1/alpha."""
+    rule = StoppingRule("sprt", 0.02)
+    for p, most in ((0.48, 1.12), (0.5, 1.2), (0.52, 1.12)):
+        found = [first_stop(match, rule) for match in pairs(INDEPENDENT[p], MATCHES, 8000, seed=2)]
+        games = 2 * np.mean([stop[0] for stop in found if stop])
+        assert 1.0 <= games / wald_games(p, 0.02, 0.05, 0.05) <= most
+    independent = games
+    found = [first_stop(match, rule) for match in pairs(DUPLICATE[0.52], MATCHES, 8000, seed=2)]
+    # variances of the pairs: .1248 and .0996
+    assert 2 * np.mean([stop[0] for stop in found if stop]) / independent == pytest.approx(0.0996 / 0.1248, abs=0.06)
+
+
+@pytest.mark.parametrize("chances", [INDEPENDENT[0.5], DUPLICATE[0.52], (0.9, 0.09, 0.01)])
+def test_the_interval_holds_wherever_one_looks(chances: tuple[float, ...]) -> None:
+    """1,000 matches, each looked at after every one of 2,000 pairs: the interval misses the truth in 5% at most."""
+    true = chances[1] / 2 + chances[2]
+    matches = pairs(chances, 1000, 2000, seed=3)
+    missed = np.mean([(log_capital(pair_counts(match), true) >= math.log(20)).any() for match in matches])
+    assert missed <= 0.05 + CHANCE * math.sqrt(0.05 * 0.95 / 1000)
+    # the interval for a fixed number of games, looked at a hundred times, misses it in many more
+    looks = range(20, 2001, 20)
+    usual = [
+        any(not i.low <= true <= i.high for i in map(pairs_interval, (m[:n] for n in looks))) for m in matches[:200]
+    ]
+    assert np.mean(usual) > 0.2
+
+
+def test_a_match_of_equals_is_rarely_called_unequal() -> None:
+    found = [first_stop(match, StoppingRule()) for match in pairs(INDEPENDENT[0.5], 200, 9000, seed=4)]
+    verdicts = [stop[1] if stop else "undecided" for stop in found]
+    assert sum(verdict in ("better", "worse") for verdict in verdicts) <= 17  # 10 expected at most, 3.1 sd = 2.2 * 3.1
+    assert verdicts.count("equal") > 150
+
+
+def test_unequal_players_are_told_apart() -> None:
+    found = [first_stop(match, StoppingRule()) for match in pairs((0.16, 0.48, 0.36), 100, 3000, seed=5)]
+    assert all(stop is not None and stop[1] == "better" for stop in found)  # a win rate of 0.6
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=30, max_size=120), st.integers(1, 29))
+def test_the_first_stop_does_not_depend_on_where_one_starts_to_look(match: list[float], start: int) -> None:
+    for until in sequential.RULES:
+        rule = StoppingRule(until, difference=0.2, alpha=0.3, beta=0.3)
+        means = np.array(match)
+        whole = first_stop(means, rule)
+        if whole is None or whole[0] > start:
+            assert first_stop(means, rule, start) == whole
+        # what decided it is seen from the pairs up to there alone
+        assert whole is None or first_stop(means[: whole[0]], rule) == whole
+        assert whole is None or first_stop(means[: whole[0] - 1], rule) is None
+
+
+# --- matches ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("duplicate", [False, True])
+def test_parts_of_a_match_are_the_match(duplicate: bool) -> None:
+    agents = [make_agent(name) for name in ("greedy", "expected_value")]
+    whole = play_match(agents, 44, 7, duplicate=duplicate)
+    parts = [match_part(agents, first, games, 7, duplicate=duplicate) for first, games in ((0, 12), (12, 8), (20, 24))]
+    joined = MatchResult.concatenate(parts)
+    for column in fields(MatchResult):
+        if column.name != "seconds":
+            np.testing.assert_array_equal(getattr(joined, column.name), getattr(whole, column.name))
+    with pytest.raises(ValueError, match="first=6: expected a multiple of 4"):
+        match_part(agents, 6, 4, 7)
+
+
+def comparable(figures: object) -> dict[str, object]:
+    """Figures without those that a stop changes."""
+    left_out = ("seconds", "ci_low", "ci_high", "normal_low", "normal_high")
+    return {name: value for name, value in asdict(figures).items() if name not in left_out}  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("until", sequential.RULES)
+@pytest.mark.parametrize("duplicate", [False, True])
+def test_a_stop_gives_the_figures_of_so_many_games(
+    until: str, duplicate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = StoppingRule(until, difference=0.03)
+    found = evaluate_until("greedy", "deterministic", 20000, 11, rule, duplicate=duplicate)
+    assert found.verdict == "better" and found.figures.games < 10000
+    fixed = evaluate("greedy", "deterministic", found.figures.games, 11, duplicate=duplicate)
+    assert comparable(found.figures) == comparable(fixed)
+    # wider than the interval of a match whose length was fixed before, and around the same estimate
+    assert found.figures.ci_low < fixed.ci_low < fixed.win_rate < fixed.ci_high < found.figures.ci_high
+    assert found.figures.normal_low is None
+    monkeypatch.setattr(sequential, "_batch", lambda done, games: min(52, games - done))
+    again = evaluate_until("greedy", "deterministic", 20000, 11, rule, duplicate=duplicate)
+    assert replace(again.figures, seconds=0) == replace(found.figures, seconds=0)
+
+
+def test_a_match_that_is_not_decided_says_so() -> None:
+    found = evaluate_until("greedy", "greedy", 200, 1, StoppingRule())
+    assert (found.verdict, found.figures.games) == ("undecided", 200)
+    assert "undecided after 200 games" in found.sentence()
+    assert found.figures.ci_low < 0.5 < found.figures.ci_high
+    assert found.to_dict()["level"] == 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"until": "soon"}, "until=soon: expected one of significant, sprt"),
+        ({"difference": 0.0}, "difference=0.0: expected more than 0"),
+        ({"alpha": 1.0}, "alpha=1.0: expected"),
+        ({"until": "sprt", "beta": -1.0}, "beta=-1.0"),
+    ],
+)
+def test_rules_that_are_none(options: dict[str, object], line: str) -> None:
+    with pytest.raises(OptionError, match=line):
+        StoppingRule(**options)  # type: ignore[arg-type]
+
+
+# --- the job ------------------------------------------------------------------------------------------------
+
+
+def test_the_job_stops_and_prints_the_interval_that_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "evaluate",
+        "agent=greedy",
+        "opponent=random",
+        "until=significant",
+        "duplicate=true",
+        "games=2000",
+        "seed=3",
+    ]
+    assert main([*words, f"hydra.run.dir={tmp_path}/run"]) == 0
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["verdict"] == "better" and summary["games"] < 400 and summary["max_games"] == 2000
+    assert summary["normal_low"] is None
+    printed = capsys.readouterr().out
+    assert "95%, always valid" in printed and "normal" not in printed and "Wilson" not in printed
+    assert f"decided after {summary['games']} games: the agent wins more than half" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["until=sometimes"], "until=sometimes: expected one of significant, sprt, or null"),
+        (["difference=0.01"], "difference=0.01: only with until=significant or until=sprt"),
+        (["until=significant", "beta=0.1"], "beta=0.1: only with until=sprt"),
+        (["until=sprt", "alpha=0.7"], "alpha=0.7: expected more than 0 and less than 0.5"),
+        (["until=sprt", "games=7"], "games=7: until=sprt counts in pairs of games, expected an even number"),
+    ],
+)
+def test_wrong_calls(words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "agent=greedy", "opponent=random", *words, f"hydra.run.dir={tmp_path}/run"]) == 2
+    assert line in capsys.readouterr().err
+    assert not list(tmp_path.glob("run/*"))
