@@ -22,6 +22,7 @@ from deepcrib.cards import NUM_RANKS, rank_of
 from deepcrib.checkpoints import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.policies import GREEDY
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.strategies import best_choices
@@ -44,6 +45,7 @@ class EvolutionaryAgent:
     weights: NDArray[np.float64]
     metadata: dict[str, Any] = field(default_factory=dict)
     num_players = frozenset({2})
+    play_policy = GREEDY
 
     def __post_init__(self) -> None:
         self.weights = np.ascontiguousarray(self.weights, dtype=np.float64)

@@ -11,7 +11,7 @@ import torch
 from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities
+from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
 from deepcrib.checkpoints import load_weights
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.kernels import jit
@@ -92,6 +92,11 @@ class QNetworkAgent:
         self.epsilon = epsilon
         self.discards_by = discards_by
         self.plays_by = plays_by
+
+    @property
+    def play_policy(self) -> int | None:
+        """That of the agent that plays in its place, if one does."""
+        return None if self.plays_by is None else play_policy_of(self.plays_by)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""

@@ -70,7 +70,7 @@ def search(room: Room, players: Players) -> float:
 
 
 @jit
-def _new_series(frame: np.ndarray, last: int) -> None:
+def new_series(frame: np.ndarray, last: int) -> None:
     """The series has ended with a card of `last`: the other one leads, if it has a card left."""
     frame[LAST], frame[PASSED], frame[SERIES], frame[COUNT] = last, 0, 0, 0
     frame[TURN] = -1
@@ -81,7 +81,8 @@ def _new_series(frame: np.ndarray, last: int) -> None:
 
 
 @jit
-def _can_play(own: np.ndarray, own_left: int, count: int) -> bool:
+def can_play(own: np.ndarray, own_left: int, count: int) -> bool:
+    """Whether one of the own ranks [4] that are left, by the bits of their slots, may be played."""
     for slot in range(HAND_SIZE):
         if own_left >> slot & 1 and count + value_of_rank(own[slot]) <= COUNT_LIMIT:
             return True
@@ -89,12 +90,12 @@ def _can_play(own: np.ndarray, own_left: int, count: int) -> bool:
 
 
 @jit
-def _lay(frame: np.ndarray, player: int, rank: int, ranks: np.ndarray) -> int:
+def lay(frame: np.ndarray, player: int, rank: int, ranks: np.ndarray) -> int:
     """Lay a card on the series and pass the turn; returns its points."""
     series = add_rank(frame[SERIES], rank)
     count = frame[COUNT] + value_of_rank(rank)
     if count == COUNT_LIMIT:
-        _new_series(frame, player)
+        new_series(frame, player)
     else:
         frame[TURN], frame[LAST], frame[PASSED], frame[SERIES], frame[COUNT] = 1 - player, player, 0, series, count
     return series_points(series, count, ranks)
@@ -105,7 +106,7 @@ def play_slot(room: Room, players: Players, d: int, slot: int) -> None:
     """Play an own card, which may be played, in frame d."""
     frame = room.frames[d]
     frame[OWN_LEFT] &= ~(1 << slot)
-    room.values[d, POINTS] = room.values[d, TOTAL] * _lay(frame, ME, players.own[slot], room.ranks)
+    room.values[d, POINTS] = room.values[d, TOTAL] * lay(frame, ME, players.own[slot], room.ranks)
 
 
 # --- the walk -----------------------------------------------------------------------------------------------------
@@ -120,10 +121,10 @@ def _open(room: Room, players: Players, d: int) -> bool:
         room.values[d, VALUE] = end_value(room, players, frame)
         frame[TURN] = -1
         return False
-    if frame[TURN] == ME and not _can_play(players.own, frame[OWN_LEFT], frame[COUNT]):
+    if frame[TURN] == ME and not can_play(players.own, frame[OWN_LEFT], frame[COUNT]):
         if frame[PASSED]:  # nobody can play: a go, or the last card
             value = room.values[d, TOTAL] * (1 if frame[LAST] == ME else -1)
-            _new_series(frame, frame[LAST])
+            new_series(frame, frame[LAST])
         else:
             frame[TURN], frame[PASSED] = OPPONENT, 1
     room.values[d, VALUE] = value
@@ -181,10 +182,10 @@ def _step(room: Room, players: Players, d: int) -> bool:
     room.values[d + 1, POINTS] = 0.0
     if move != GO:
         child[NUM_LEFT] -= 1
-        room.values[d + 1, POINTS] = -total * _lay(child, OPPONENT, move, room.ranks)
+        room.values[d + 1, POINTS] = -total * lay(child, OPPONENT, move, room.ranks)
     elif frame[PASSED]:
         room.values[d + 1, POINTS] = total if frame[LAST] == ME else -total
-        _new_series(child, frame[LAST])
+        new_series(child, frame[LAST])
     else:
         child[TURN], child[PASSED] = ME, 1
     return True
