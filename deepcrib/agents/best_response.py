@@ -2,9 +2,8 @@
 
 It knows how the opponent discards and plays, never what it holds. In the play it takes the card of the highest exact
 mean of own minus opponent's points over all hands that the opponent may hold (`expectimax`); in the discard, the
-highest mean of hand, crib and play together. It plays for points, not for the game: its points a hand are the most
-there are against that opponent, its win rate is only a lower bound of what a responder who looks at the score could
-reach.
+highest mean of hand, crib and play together, the play's before the starter is known. It plays for points, not for the
+game: its win rate is only a lower bound of what a responder who looks at the score could reach.
 """
 
 from __future__ import annotations

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.packed_series import add_rank
+from deepcrib.agents.policy_history import ALL_SLOTS, left_after, weigh_earlier_plays
 from deepcrib.agents.policy_levels import COLUMNS, PLAYED, ROOT, START, THEIRS, Level, Table
-from deepcrib.agents.policy_tree import PlayProbabilities, chances_of_ranks, reply_values
-from deepcrib.agents.reply_room import COUNT, LAST, ME, NUM_LEFT, OPPONENT, OWN_LEFT, PASSED, PLAYS, SERIES, TURN
+from deepcrib.agents.policy_tree import PlayProbabilities, reply_values
+from deepcrib.agents.reply_room import COUNT, LAST, ME, NUM_LEFT, OPPONENT, OWN_LEFT, PLAYS, SERIES, TURN
 from deepcrib.beliefs.discards import DiscardModel
 from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs, own_kept, seen_cards_of
 from deepcrib.cards import NUM_CARDS, NUM_SUITS, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import below
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, play_step
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.ranks import rank_set_of_kept
 
-ALL_SLOTS = (1 << HAND_SIZE) - 1
 _TOGETHER = 8  # roots that are searched side by side: each comes to some hundred thousand hands
 
 
@@ -83,7 +83,7 @@ def play_values_of(
         frames, history, table = _positions(o)
         seen = seen_cards_of(o)
         level, full = _with_hands(frames, history, weights, seen, table)
-        _weigh_earlier_plays(level, full, o, opponent)
+        weigh_earlier_plays(level, full, o, opponent)
         totals = np.add.reduceat(level.weights, level.first[:-1])
         found = reply_values(level, full, opponent).slots / totals[:, None]
         values[rows] = _for_equal_ranks(np.where(np.isnan(found), -np.inf, found), o)
@@ -269,87 +269,4 @@ def _fill_hands(
                 card = below(numbers[e], counter, NUM_CARDS)
             thrown[e, i] = card
             taken |= np.uint64(1) << np.uint64(card)
-        left[e] = _left_after(kept[e], history[root], PLAYS)
-
-
-@jit
-def _left_after(kept: np.ndarray, history: np.ndarray, plays: int) -> int:
-    """Bits of the slots that are left of a hand after the opponent's cards among the first plays of a history."""
-    left = ALL_SLOTS
-    for k in range(plays):
-        if history[k] <= THEIRS:
-            for slot in range(HAND_SIZE - 1, -1, -1):
-                if left >> slot & 1 and rank_of(kept[slot]) == THEIRS - history[k]:
-                    left &= ~(1 << slot)
-                    break
-    return left
-
-
-# --- what was played before ---------------------------------------------------------------------------------------
-
-
-def _weigh_earlier_plays(level: Level, table: Table, o: PlayObservation, opponent: PlayProbabilities) -> None:
-    """Multiply the roots' weights by the chance of each card that the opponent has played.
-
-    Where no hand is left of a root, its weights stay as they were: the opponent is not who it is taken for.
-    """
-    chances = np.ones(len(level.weights))
-    for k in range(PLAYS):
-        roots = np.flatnonzero((o.history[:, k] >= 0) & (o.history_seats[:, k] != o.seat))
-        if not len(roots):
-            continue
-        frames, history = level.frames[roots].copy(), level.history[roots].copy()
-        history[:, k:] = -1
-        entries = np.concatenate([np.arange(level.first[r], level.first[r + 1]) for r in roots])
-        sizes = np.diff(level.first)[roots]
-        _fill_earlier(level, table, roots, k, o.history, o.history_seats, frames)
-        left = np.empty(len(entries), dtype=np.int64)
-        _fill_left(table.kept, entries, np.repeat(np.arange(len(roots)), sizes), history, left)
-        first = np.concatenate(([0], np.cumsum(sizes)))
-        before = Level(
-            frames, history, np.zeros(len(roots)), roots, first, level.types[entries], left, level.weights[entries]
-        )
-        ranks = np.repeat(o.history[roots, k] // NUM_SUITS, sizes)
-        chances[entries] *= chances_of_ranks(before, table, opponent, ranks)
-    for r in range(len(level.frames)):
-        part = slice(level.first[r], level.first[r + 1])
-        weighed = level.weights[part] * chances[part]
-        if weighed.sum() > 0:
-            level.weights[part] = weighed
-
-
-@jit
-def _fill_left(
-    kept: np.ndarray, entries: np.ndarray, positions: np.ndarray, history: np.ndarray, left: np.ndarray
-) -> None:
-    for i in range(len(entries)):
-        left[i] = _left_after(kept[entries[i]], history[positions[i]], PLAYS)
-
-
-@jit
-def _fill_earlier(
-    level: Level,
-    table: Table,
-    roots: np.ndarray,
-    k: int,
-    histories: np.ndarray,
-    seats: np.ndarray,
-    frames: np.ndarray,
-) -> None:
-    """Turn the roots' frames back to the opponent's decision before play k: count, series and goes are seen by both."""
-    for i in range(len(roots)):
-        r = roots[i]
-        seat = table.seat[r]
-        kept = table.kept[level.types[level.first[r]]]  # any possible hand: it has said go where the opponent did
-        left = np.empty((2, HAND_SIZE), dtype=np.int8)
-        left[seat], left[1 - seat] = table.own[r], kept
-        goes, series = np.zeros(2, dtype=np.int8), np.zeros(PLAYS, dtype=np.int8)
-        turn, length, count = int(seats[r, 0]), 0, 0
-        for n in range(k):
-            slot = 0
-            while left[turn, slot] < 0 or rank_of(left[turn, slot]) != rank_of(histories[r, n]):
-                slot += 1
-            _, _, turn, length, count = play_step(left, goes, series, length, count, turn, slot)
-        frame = frames[i]
-        frame[TURN], frame[COUNT], frame[START], frame[PLAYED] = OPPONENT, count, k - length, k
-        frame[PASSED] = goes[seat]
+        left[e] = left_after(kept[e], history[root], PLAYS)

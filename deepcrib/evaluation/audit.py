@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.best_response import BestResponseAgent
-from deepcrib.cards import NO_CARD, format_cards
+from deepcrib.cards import NO_CARD, NUM_RANKS, RANKS, format_cards
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.intervals import mean_interval
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
     from deepcrib.agents import Agent
 
 BATCH = 64  # hands between two reports of progress
-KINDS = ("discard", "play 1", "play 2", "play 3", "play 4")
-"""The decisions of a hand: the discard, and the first to the last card of one's own that is played."""
+KINDS = ("discard", "play 1", "play 2", "play 3")
+"""The decisions of a hand: the discard, and the cards that one plays; the last one is never a choice."""
 
 
 @dataclass
 class Regret:
-    """Of one kind of decision: how many there were with a choice, points lost by one on average (95%, Student's t).
+    """Of one kind of decision: how many there were, points lost by one on average (95%, Student's t).
+
+    A play is a decision where cards of different ranks may be played.
 
     right: share of them, 0..1, that lost nothing (less than 1e-6 points). per_hand: points that they cost a hand.
     """
@@ -123,7 +125,9 @@ class _Decisions(Recorder):
         self.discarded.append((rows[mine], observation.take(mine), actions[mine]))
 
     def plays(self, rows: NDArray[np.int64], observation: PlayObservation, slots: NDArray[np.int8]) -> None:
-        mine = (observation.seat == 0) & (observation.legal.sum(axis=1) > 1)
+        ranks = np.where(observation.legal, RANKS[observation.hand], NO_CARD)
+        several = ranks.max(axis=1) != np.where(ranks < 0, NUM_RANKS, ranks).min(axis=1)
+        mine = (observation.seat == 0) & several
         if mine.any():
             self.played.append((rows[mine], observation.take(mine), slots[mine]))
 

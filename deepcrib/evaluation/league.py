@@ -35,6 +35,8 @@ from deepcrib.statistics.strategies import STRATEGIES
 
 PAIRINGS = "pairings"
 """Folder of a league's run that holds a file a pairing."""
+LEAST_GAMES = 4
+"""Two pairs: of one alone nothing is known of the error."""
 _PARTS, _CYCLE = 8, 4  # a pairing is written so many times; seats and first deals repeat every so many games
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -52,10 +54,16 @@ MEMBERS: tuple[Member, ...] = (
     Member("deterministic"),
     Member("greedy"),
     Member("expected_value"),
+    Member("expected_value_pegging"),
+    Member("minimax", games=2000),
+    Member("greedy_minimax", games=2000),
     Member("random_weights"),
     *(Member(name) for name in STRATEGIES),
 )
-"""Every agent of the package that can be told by a spec, weights that come with it apart. A new one is a line here."""
+"""Every agent of the package that a name tells, weights that come with it apart: a new one is a line here.
+
+A best response is one to some opponent; `agents=[...]` takes it like any other agent.
+"""
 
 
 def all_members() -> list[Member]:
@@ -104,7 +112,13 @@ class Pairing:
 
 
 def plan_pairings(
-    specs: Mapping[str, Any], games: int, seed: int, *, limits: Mapping[str, int] | None = None, dealing: str = "acc"
+    specs: Mapping[str, Any],
+    games: int,
+    seed: int,
+    *,
+    limits: Mapping[str, int] | None = None,
+    dealing: str = "acc",
+    device: str = "cpu",
 ) -> list[Pairing]:
     """All pairings of agents, specs by name, with nothing played yet; limits: by name, at most so many games a pairing.
 
@@ -115,8 +129,9 @@ def plan_pairings(
     limits = limits or {}
     for count in (games, *limits.values()):
         check_games(count, duplicate=True)
+        if count < LEAST_GAMES:
+            raise OptionError(f"games={count}: expected at least {LEAST_GAMES} in a pairing of a league")
     known = {name: identity(spec) for name, spec in specs.items()}
-    sources = source_hash(Path(__file__).resolve(), _PACKAGE)
     return [
         Pairing(
             {
@@ -126,11 +141,17 @@ def plan_pairings(
                 "games": min(games, limits.get(a, games), limits.get(b, games)),
                 "seed": seed,
                 "dealing": dealing,
-                "sources": sources,
+                "device": device,
+                "sources": sources(),
             }
         )
         for a, b in combinations(sorted(specs), 2)
     ]
+
+
+def sources() -> str:
+    """Hash of the code that decides a pairing's games."""
+    return source_hash(Path(__file__).resolve(), _PACKAGE)
 
 
 def identity(spec: Any) -> Any:
@@ -167,7 +188,11 @@ def reopen(pairing: Pairing, folder: Path) -> Pairing:
             raise RunError(f"{path} was played with other {what}: start a league in another folder, or remove the file")
     if saved.get("fault"):
         return pairing
-    return Pairing(pairing.terms, Sums(**saved["sums"]), saved["seconds"])
+    try:
+        sums = Sums(**{name: int(value) for name, value in saved["sums"].items()})
+        return Pairing(pairing.terms, sums, float(saved["seconds"]))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise RunError(f"{path} is damaged: remove it, and its games are played again") from None
 
 
 def pairing_file(folder: Path, pairing: Pairing) -> Path:

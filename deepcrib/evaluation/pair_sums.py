@@ -21,7 +21,7 @@ class Sums:
 
     lost, shared, won: pairs in which A won 0, 1 or 2 games. hands: of all games. points, opponent_points: of A and B.
     skunks, skunks_against: games won and lost by 31 points or more. The rest are over pairs, of gain (A's points minus
-    B's), margin (of the final scores) and hands, and their squares and product.
+    B's) and hands, and their squares and product.
     """
 
     lost: int = 0
@@ -32,8 +32,6 @@ class Sums:
     opponent_points: int = 0
     skunks: int = 0
     skunks_against: int = 0
-    margin: int = 0
-    margin_squared: int = 0
     gain_squared: int = 0
     hands_squared: int = 0
     gain_hands: int = 0
@@ -64,8 +62,10 @@ class Sums:
         pairs = self.games // 2
         gain = self.points - self.opponent_points
         ratio = gain / self.hands
+        if pairs < 2:
+            return Interval(ratio, math.nan, math.nan)
         squares = self.gain_squared - 2 * ratio * self.gain_hands + ratio**2 * self.hands_squared
-        half = Z * math.sqrt(squares / max(pairs - 1, 1) / pairs) / (self.hands / pairs)
+        half = Z * math.sqrt(max(0.0, squares) / (pairs - 1) / pairs) / (self.hands / pairs)
         return Interval(ratio, ratio - half, ratio + half)
 
 
@@ -74,7 +74,7 @@ def sum_up(result: MatchResult) -> Sums:
     wins = (result.winner == 0).reshape(-1, 2).sum(axis=1)
     margins = result.scores[:, 0].astype(np.int64) - result.scores[:, 1]
     points = result.points.sum(axis=(2, 3), dtype=np.int64)  # [G, 2]
-    gain, margin, hands = _by_pair(points[:, 0] - points[:, 1]), _by_pair(margins), _by_pair(result.hands)
+    gain, hands = _by_pair(points[:, 0] - points[:, 1]), _by_pair(result.hands)
     lost, shared, won = np.bincount(wins, minlength=3)
     sums = {
         "lost": lost,
@@ -85,8 +85,6 @@ def sum_up(result: MatchResult) -> Sums:
         "opponent_points": points[:, 1].sum(),
         "skunks": (margins >= SKUNK_MARGIN).sum(),
         "skunks_against": (margins <= -SKUNK_MARGIN).sum(),
-        "margin": margin.sum(),
-        "margin_squared": (margin**2).sum(),
         "gain_squared": (gain**2).sum(),
         "hands_squared": (hands**2).sum(),
         "gain_hands": (gain * hands).sum(),

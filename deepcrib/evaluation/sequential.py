@@ -12,10 +12,10 @@ half of the capital betting on a higher mean and half on a lower one (their hedg
 of Orabona, Jun 2024). The match stops when the interval leaves out 1/2, or lies within 1/2 +- difference.
 
 `sprt`: Wald's sequential probability ratio test (1945) of a win rate of 1/2 + difference or more against 1/2 -
-difference or less. It is the cheapest way to tell which of the two holds and says nothing more: an agent that wins half
+difference or less. It is a cheap way to tell which of the two holds and says nothing more: an agent that wins half
 of its games comes out on either side. The stakes are those with which the capital of independent games is Wald's
-likelihood ratio, made smaller or larger by the variance of the pairs seen so far; so the error rates hold exactly, and
-the games that a duplicate pair saves are saved here too.
+likelihood ratio, made smaller or larger by the variance of the pairs seen so far; so the error rates are at most alpha
+and beta, and the games that a duplicate pair saves are saved here too.
 """
 
 from __future__ import annotations

@@ -48,8 +48,23 @@ def run(config: Config, run: Run) -> Outcome:
     """Measure `agent` against `opponent` in the way that the task names."""
     if config.task not in _TASKS:
         raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
+    _refuse_unread(config)
     use_threads(config.threads)
     return _TASKS[config.task](config, run)
+
+
+def _refuse_unread(config: Config) -> None:
+    """Refuse options that the task, or the match without exploit, does not read."""
+    default = Config()
+    read = _READ[config.task]
+    if not config.exploit:
+        read = read - {"deals"}
+    for name in sorted(set().union(*_READ.values()) - read):
+        value = getattr(config, name)
+        if value != getattr(default, name):
+            readers = [task for task, names in _READ.items() if name in names]
+            where = "exploit=true" if name == "deals" else f"the task {' or '.join(readers)}"
+            raise OptionError(f"{name}={value}: only for {where}")
 
 
 def _games(config: Config, run: Run) -> Outcome:
@@ -121,3 +136,12 @@ _TASKS: dict[str, Callable[[Config, Run], Outcome]] = {
     "pairs": pairs_of_hands,
     "audit": audit_decisions,
 }
+
+_MATCH = {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha", "beta"}
+_READ: dict[str, set[str]] = {
+    "games": _MATCH,
+    "play": {"hands", "duplicate"},
+    "pairs": {"pairs"},
+    "audit": {"hands", "worst"},
+}
+"""Options that not every task reads."""

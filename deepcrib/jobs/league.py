@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.agents import Agent, HasProbabilities, make_agent, name_agents
 from deepcrib.analysis.league import (
     Ceilings,
     League,
@@ -20,11 +20,22 @@ from deepcrib.analysis.league import (
     standings_csv,
 )
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.league import MEMBERS, Pairing, all_members, plan_pairings, play_pairing, reopen
+from deepcrib.evaluation.exploit import __file__ as exploit_file
+from deepcrib.evaluation.exploit import check_deals, exploit
+from deepcrib.evaluation.league import (
+    MEMBERS,
+    Pairing,
+    all_members,
+    identity,
+    plan_pairings,
+    play_pairing,
+    reopen,
+)
 from deepcrib.files import write_atomic
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.console import Bars
-from deepcrib.runs import ENVIRONMENT, read_json
+from deepcrib.kernels import PACKAGE, source_hash
+from deepcrib.runs import ENVIRONMENT, read_json, write_json
 
 if TYPE_CHECKING:
     from deepcrib.jobs.tournament import Config
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
 ALL = "all"
 GAMES = 20_000
 FIGURE = "league.png"
+CEILINGS = "ceilings.json"
 
 
 def plan_league(config: Config, run: Run) -> Callable[[Bars], Outcome]:
@@ -45,10 +57,17 @@ def plan_league(config: Config, run: Run) -> Callable[[Bars], Outcome]:
     named = dict(zip(agents, specs, strict=True))
     games = GAMES if config.games is None else config.games
     planned = plan_pairings(
-        named, games, config.seed, limits=_limits(config.games_of or {}, named), dealing=config.rules.name
+        named,
+        games,
+        config.seed,
+        limits=_limits(config.games_of or {}, named),
+        dealing=config.rules.name,
+        device=config.device,
     )
     pairings = [reopen(pairing, run.folder.path) for pairing in planned]
-    return partial(_play, config, run, agents, pairings)
+    if config.deals:
+        check_deals(config.deals)
+    return partial(_play, config, run, agents, named, pairings)
 
 
 def _limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
@@ -74,13 +93,20 @@ def _limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
     return limits
 
 
-def _play(config: Config, run: Run, agents: Mapping[str, Agent], pairings: Sequence[Pairing], bars: Bars) -> Outcome:
+def _play(
+    config: Config,
+    run: Run,
+    agents: Mapping[str, Agent],
+    named: Mapping[str, Any],
+    pairings: Sequence[Pairing],
+    bars: Bars,
+) -> Outcome:
     total = sum(pairing.terms["games"] for pairing in pairings)
     count = bars.counter("games", total)
     count(sum(pairing.sums.games for pairing in pairings))
     for pairing in pairings:
         play_pairing(pairing, agents, run.folder.path, count)
-    league, gains = league_of(pairings), ceilings(agents)
+    league, gains = league_of(pairings), ceilings(agents, named, config, run.folder.path, bars)
     _write(run.folder.path, league, pairings, gains, config)
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
     run.notes.append(f"tables with intervals, and the figure: league.md, *.csv, {FIGURE} in the run folder")
@@ -90,9 +116,34 @@ def _play(config: Config, run: Run, agents: Mapping[str, Agent], pairings: Seque
     return Outcome(summary, league_tables(title, league, gains), fault)
 
 
-def ceilings(agents: Mapping[str, Agent]) -> Ceilings:
-    """Points a hand that an exact best responder gains on each agent, as far as they are known: so far, of none."""
-    return {}
+def ceilings(
+    agents: Mapping[str, Agent], specs: Mapping[str, Any], config: Config, folder: Path, bars: Bars
+) -> Ceilings:
+    """Points a hand that a best responder gains on each agent that knows its probabilities, by the responder's role.
+
+    What an earlier league in this folder found, by the same terms, is not measured again.
+    """
+    path, found = folder / CEILINGS, {}
+    if not config.deals:
+        return {}
+    known = read_json(path) if path.exists() else {}
+    asked = [name for name, agent in agents.items() if isinstance(agent, HasProbabilities)]
+    count = bars.counter("deals", config.deals * len(asked))
+    for name in asked:
+        terms = {
+            "deals": config.deals,
+            "seed": config.seed,
+            "agent": identity(specs[name]),
+            "sources": source_hash(Path(exploit_file).resolve(), PACKAGE),
+        }
+        if known.get(name, {}).get("terms") != terms:
+            roles = exploit(agents[name], config.deals, config.seed, progress=count).roles
+            known[name] = {"terms": terms, "roles": {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()}}
+            write_json(path, known)
+        else:
+            count(config.deals)
+        found[name] = {role: tuple(gain) for role, gain in known[name]["roles"].items()}
+    return found
 
 
 def _write(folder: Path, league: League, pairings: Sequence[Pairing], gains: Ceilings, config: Config) -> None:
@@ -119,7 +170,8 @@ def _word(value: Any) -> str:
 def _intro(folder: Path, pairings: Sequence[Pairing], config: Config) -> str:
     """How the page came about."""
     found = read_json(folder / ENVIRONMENT)
-    given = {"agents": config.agents, "games": config.games, "games_of": config.games_of, "seed": config.seed}
+    given = {"agents": config.agents, "games": config.games, "games_of": config.games_of, "deals": config.deals or None}
+    given["seed"] = config.seed
     options = [f"{name}={_word(value)}" for name, value in given.items() if value not in (None, [], {})]
     command = shlex.join(["deepcrib", "tournament", config.task, *options, f"rules={config.rules.name}"])
     changed = f" with {found['changed_files']} changed files" if found.get("changed_files") else ""
