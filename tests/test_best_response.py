@@ -178,7 +178,7 @@ def gains(own: Hand, theirs: Hand) -> Iterator[int]:
 
 @cache
 def response(to: str) -> BestResponseAgent:
-    agent = make_agent({"name": "best_response", "to": to})
+    agent = make_agent({"name": "best_response", "to": to, "within": None})
     assert isinstance(agent, BestResponseAgent)
     return agent
 
