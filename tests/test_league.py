@@ -21,6 +21,7 @@ from deepcrib.analysis.league import league_figure, league_of, league_tables, ma
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation import league
+from deepcrib.evaluation.exploit import exploit
 from deepcrib.evaluation.intervals import pairs_interval
 from deepcrib.evaluation.league import (
     all_members,
@@ -58,7 +59,7 @@ def test_a_pairing_is_that_of_a_round_robin(tmp_path: Path) -> None:
         total = expected.pairings[pairing.names].total
         sums = pairing.sums
         assert (sums.games, sums.shared + 2 * sums.won) == (48, total.wins[0])
-        assert (sums.skunks, sums.skunks_against, sums.margin) == (*total.skunks, total.spread)
+        assert (sums.skunks, sums.skunks_against) == total.skunks
         assert sums.win_rate == pytest.approx((total.win_rate, total.ci_low, total.ci_high))
 
 
@@ -139,6 +140,7 @@ def test_other_games_are_refused_and_named(tmp_path: Path) -> None:
         (plan_pairings(SPECS, 48, 6)[0], "seed=5, not 6"),
         (plan_pairings(SPECS, 48, 5, dealing="random_dealer")[0], 'dealing="acc", not "random_dealer"'),
         (plan_pairings({**SPECS, "greedy": {"name": "greedy"}}, 48, 5)[0], "agents="),
+        (plan_pairings(SPECS, 48, 5, device="cuda")[0], 'device="cpu", not "cuda"'),
     ):
         with pytest.raises(RunError, match=line):
             reopen(changed, tmp_path)
@@ -146,6 +148,12 @@ def test_other_games_are_refused_and_named(tmp_path: Path) -> None:
     pairing.terms["sources"] = "0" * 64
     with pytest.raises(RunError, match="other code"):
         reopen(pairing, tmp_path)
+    pairing = plan_pairings(SPECS, 48, 5)[0]
+    for sums in ('{"won": "many"}', '{"games": 3}', "null"):
+        text = json.dumps({"terms": pairing.terms}, default=str)[:-1] + f', "seconds": 1, "sums": {sums}}}'
+        pairing_file(tmp_path, pairing).write_text(text)
+        with pytest.raises(RunError, match="is damaged: remove it"):
+            reopen(pairing, tmp_path)
     pairing_file(tmp_path, pairing).write_text('{"terms": ')
     with pytest.raises(RunError, match="is damaged: remove it"):
         reopen(pairing, tmp_path)
@@ -389,3 +397,20 @@ def test_a_league_killed_with_signal_9_goes_on(tmp_path: Path) -> None:
     both = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("killed", "whole")]
     assert both[0]["cross"] == both[1]["cross"] and both[0]["standings"] == both[1]["standings"]
     assert both[0]["task"] == tournament.LEAGUE
+
+
+def test_the_ceiling_of_each_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a best responder gains stands beside the agents that can be answered, and is not measured twice."""
+    words = ["tournament", "league", "agents=[greedy,hand_max_avg]", "games=8", "deals=4"]
+    assert main([*words, f"hydra.run.dir={tmp_path}/run"]) == 0
+    known = json.loads((tmp_path / "run" / "ceilings.json").read_text())
+    assert set(known) == {"greedy", "hand_max_avg"}
+    found = exploit(make_agent("greedy"), 4, 1)
+    for role, gain in found.roles.items():
+        assert known["greedy"]["roles"][role] == pytest.approx([gain.gain, gain.ci_low, gain.ci_high])
+        assert f"{gain.gain:+.2f}" in (tmp_path / "run" / "league.md").read_text()
+    known["greedy"]["roles"]["pone"] = [7.77, 7.7, 7.8]
+    (tmp_path / "run" / "ceilings.json").write_text(json.dumps(known))
+    assert main(["tournament", f"resume={tmp_path}/run"]) == 0
+    assert "+7.77" in (tmp_path / "run" / "league.md").read_text()
+    capsys.readouterr()

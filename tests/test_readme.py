@@ -45,6 +45,10 @@ def shortened(command: str, trained: Path) -> list[str]:
         return [*words, "learner.iterations=3", "evaluation.final_games=20"]
     if job == "train" and any("learner=weighted" in word or "lang2018" in word for word in words):
         return [*words, *SHORT_WEIGHTED]
+    if job == "evaluate" and "audit" in words:
+        return [*(word for word in words if not word.startswith("hands=")), "hands=2"]
+    if job == "evaluate":
+        words = ["deals=4" if word.startswith("deals=") else word for word in words]
     if job == "tournament":
         return [*(word for word in words if not word.startswith("games=")), "games=20"]
     added = [word for word in SHORT.get(job, []) if word.startswith("experiment=") or "games" in word or job == "train"]
