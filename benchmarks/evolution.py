@@ -144,7 +144,7 @@ def references(root: Path, share: float) -> dict[str, Any]:
 
 
 def train(experiment: str, root: Path, share: float) -> None:
-    """`deepcrib train experiment=..`, unless its folder is complete."""
+    """`deepcrib train experiment=..`, or on from where it was interrupted, unless its folder is complete."""
     folder = root / experiment
     if (folder / "summary.json").is_file():
         return
@@ -154,6 +154,8 @@ def train(experiment: str, root: Path, share: float) -> None:
         options = settings((f"experiment={experiment}",), FIRST_SEED).learner
         words.append(f"learner.{name}={max(2, round(getattr(options, name) * share))}")
         words.append(f"evaluation.final_games={max(2, round(GAMES * share))}")
+    if folder.exists():
+        words = ["train", f"resume={folder}"]
     environment = os.environ | {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, "-m", "deepcrib", *words], env=environment, check=True)
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hydra import compose, initialize_config_dir
 
+from deepcrib import runs
 from deepcrib.agents import make_agent
 from deepcrib.analysis.curves import read_scalar
 from deepcrib.analysis.figures import lines_with_bands
@@ -30,12 +32,14 @@ from deepcrib.evaluation.discard_game import (
 )
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.hand_pairs import hand_pairs
+from deepcrib.jobs import JOBS
+from deepcrib.jobs.schema import register_schema
 
 SEEDS = (1, 2, 3)
 MEASURE_SEED = 2000  # of all matches and of the hands that the discard game is measured on
 DISCARD_HANDS = 20_000  # the paper's
 DISCARD_STEPS = (0, 10_000, 25_000, 50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 500_000)
-HANDS, PAIRS, GAMES = 200_000, 20_000, 5_000
+PAIRS, GAMES = 20_000, 5_000
 OPPONENTS = ("random", "greedy", "deterministic")
 
 
@@ -123,6 +127,13 @@ def _points(figures: dict[str, Any]) -> str:
 # --- the full game --------------------------------------------------------------------------------------------------
 
 
+def hands_of(experiment: str) -> int:
+    """`learner.hands` of an experiment."""
+    register_schema(JOBS["train"])
+    with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
+        return int(compose("train", overrides=[f"experiment={experiment}"]).learner.hands)
+
+
 def train(run: Run, root: Path, share: float) -> None:
     """Run one training, unless its folder is complete; monitored by pairs of hands against random alone."""
     folder = root / run.name
@@ -133,7 +144,8 @@ def train(run: Run, root: Path, share: float) -> None:
         *("evaluation.opponents=[random]", "evaluation.games=100", "evaluation.final_games=100"),
     ]
     if share != 1:
-        words += [f"learner.hands={round(HANDS * share)}", f"learner.checkpoint_every={round(HANDS * share / 10)}"]
+        hands = max(10, round(hands_of(run.experiment) * share))
+        words += [f"learner.hands={hands}", f"learner.checkpoint_every={hands // 10}"]
     if folder.exists():
         words = ["train", f"resume={folder}"]
     if main_of_deepcrib(words):

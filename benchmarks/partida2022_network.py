@@ -52,9 +52,9 @@ class Setup:
 
 BOTH_HANDS = ("learner.inputs=16", "evaluation.opponents=[]")
 SETUPS = (
-    Setup("his_12", "own hand and history (12 inputs)", "partida2022"),
-    Setup("his_16", "both hands and history (16 inputs)", "partida2022", BOTH_HANDS),
-    Setup("ours_12", "own hand and history", "partida2022_tuned", hands=1000, seeds=3),
+    Setup("paper_12", "own hand and history (12 inputs)", "partida2022"),
+    Setup("paper_16", "both hands and history (16 inputs)", "partida2022", BOTH_HANDS),
+    Setup("tuned_12", "own hand and history", "partida2022_tuned", hands=1000, seeds=3),
 )
 
 
@@ -128,21 +128,21 @@ def _win_rate(summaries: Sequence[dict[str, Any]]) -> str:
 
 
 def draw(runs: dict[Setup, list[Path]], path: Path) -> None:
-    """His training to the left, by session; ours to the right, by hand. Mean over seeds and its 95% interval."""
+    """The paper's training to the left, by session; the tuned one to the right, by hand; means over seeds with 95%."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for setup, folders in runs.items():
-        ours = int(setup.name.startswith("ours"))
+        tuned = int(setup.name.startswith("tuned"))
         sessions, found = curves(folders)
-        x = sessions * setup.hands if ours else sessions
+        x = sessions * setup.hands if tuned else sessions
         mean, half = np.array([interval(values) for values in found.T]).T
-        (line,) = panels[ours].plot(x, mean, linewidth=1.1, label=setup.label)
-        panels[ours].fill_between(x, mean - half, mean + half, color=line.get_color(), alpha=0.2, linewidth=0)
-        if setup.name == "his_12":  # every run, as the mean of ten measurements
+        (line,) = panels[tuned].plot(x, mean, linewidth=1.1, label=setup.label)
+        panels[tuned].fill_between(x, mean - half, mean + half, color=line.get_color(), alpha=0.2, linewidth=0)
+        if setup.name == "paper_12":  # every run, as the mean of ten measurements
             smooth = np.array([np.convolve(values, np.full(10, 0.1), mode="valid") for values in found])
-            panels[ours].plot(x[9:] - x[9] / 2, smooth.T, color=line.get_color(), linewidth=0.5, alpha=0.7)
+            panels[tuned].plot(x[9:] - x[9] / 2, smooth.T, color=line.get_color(), linewidth=0.5, alpha=0.7)
     for axes in panels:
         axes.axhline(0, color="0.3", linewidth=0.8)
         axes.axhline(RANDOM, color="0.3", linewidth=0.8, linestyle=":", label="random cards (paper)")

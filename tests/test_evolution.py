@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from deepcrib import checkpoints
-from deepcrib.agents import AgentError, EvolutionaryAgent, load_evolutionary, make_agent
+from deepcrib.agents import AgentError, DivergenceError, EvolutionaryAgent, load_evolutionary, make_agent
 from deepcrib.agents.evolutionary import GENOMES, pair_index
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
@@ -24,6 +24,7 @@ from deepcrib.training.evolution_steps import (
     ADJUSTMENTS,
     Method,
     adjust_weights,
+    choose_keep,
     fill_fitness,
     is_short,
     learn_from_deals,
@@ -283,23 +284,70 @@ def test_deals_learned_from_in_parts_are_the_same() -> None:
     np.testing.assert_array_equal(whole, parts)
 
 
-def test_fitness_is_the_fraction_of_the_best_points() -> None:
+def test_fitness_is_what_a_deal_lacks_of_the_best_points() -> None:
     population = np.random.default_rng(1).random((5, 2, 13))
     fitness = np.empty((5, 2))
     fill_fitness(DEALS.hands, DEALS.hand_points, population, False, fitness)
     for weights, found in zip(population, fitness, strict=True):
         chances = DEALS.probabilities(EvolutionaryAgent("one", weights))
         for role in range(2):
-            assert found[role] == pytest.approx(DEALS.fraction(chances, crib=False, role=role).estimate)
+            assert found[role] == pytest.approx(lacking(DEALS, chances, role))
     fill_fitness(DEALS.hands, DEALS.hand_points, population, True, fitness)
     own = ShowDeals(
         *(getattr(DEALS, name)[60:120] for name in ("hands", "starters", "keys", "hand_points", "net_points"))
     )
     chances = own.probabilities(EvolutionaryAgent("one", population[1]))
-    assert fitness[1, 0] == pytest.approx(own.fraction(chances, crib=False, role=0).estimate)
+    assert fitness[1, 0] == pytest.approx(lacking(own, chances, 0))
+
+
+def lacking(deals: ShowDeals, chances: np.ndarray, role: int) -> float:
+    """Mean points of a role's discards less those of its best ones."""
+    points, shares = deals.hand_points[:, role].astype(float), chances.reshape(-1, 2, 15)[:, role]
+    return float(((points * shares).sum(axis=1) - points.max(axis=1)).mean())
+
+
+def test_more_points_are_fitter_also_where_the_best_are_negative() -> None:
+    """One deal with -5 points for the best discard of the pone, -10 for all others: as fractions 1 and 2."""
+    hand = sorted(cards("AC 3D 5H 7S 9C JD"))
+    actions = list(combinations(range(6), 2))
+    points = np.full((1, 2, 15), -10, dtype=np.int16)
+    points[0, :, actions.index((0, 1))] = -5
+    best, worst = np.zeros((2, 13)), np.zeros((2, 13))
+    best[:, [0, 2]], worst[:, [0, 2]] = -1, 1  # throw, or keep, the ace and the three
+    fitness = np.empty((2, 2))
+    fill_fitness(np.array([[hand, hand]], dtype=np.int8), points, np.stack([best, worst]), False, fitness)
+    np.testing.assert_allclose(fitness, [[0, 0], [-5, -5]])
+
+
+# --- values that are no numbers ---
+
+
+def test_values_that_are_no_numbers_choose_any_discard() -> None:
+    hand = np.array(sorted(cards("AC 3D 5H 7S 9C JD")), dtype=np.int8)
+    found = {choose_keep(hand, np.full(13, value), key) for value in (np.nan, np.inf) for key in range(200)}
+    assert found == set(range(15))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"adjust": "toward", "rate": 1e308},
+        {"update": "population", "sigma": 1e308},
+        {"adjust": "mutate", "sigma": 1e308},
+    ],
+)
+def test_values_beyond_all_numbers_stop_the_run(options: dict[str, Any], tmp_path: Path) -> None:
+    """1e308 is a number, and the sum of two is none."""
+    with pytest.raises(DivergenceError, match="values of cards diverged: they are not finite"):
+        evolution.train(settings(against="opponent", **options), tmp_path, no_match)
 
 
 # --- runs ---
+
+BY_UPDATE: dict[str, dict[str, Any]] = {
+    "threshold": {"update": "threshold", "adjust": "mutate"},
+    "population": {"update": "population"},
+}
 
 
 def trained(folder: Path, chosen: Any, **more: Any) -> dict[str, np.ndarray]:
@@ -330,7 +378,7 @@ def test_merging_values_against_the_best_ends_in_random_discards(tmp_path: Path)
 @pytest.mark.parametrize("update", ["threshold", "population"])
 def test_the_same_seed_gives_the_same_weights(update: str, tmp_path: Path) -> None:
     first, again, other = (
-        trained(tmp_path / name, settings(seed, update=update, adjust="select", cards="different"))["weights"]
+        trained(tmp_path / name, settings(seed, **BY_UPDATE[update], cards="different"))["weights"]
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     np.testing.assert_array_equal(first, again)
@@ -339,7 +387,7 @@ def test_the_same_seed_gives_the_same_weights(update: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("update", ["threshold", "population"])
 def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(update: str, tmp_path: Path) -> None:
-    chosen = settings(update=update, score="crib", genome="pairs", adjust="mutate", generations=8)
+    chosen = settings(**BY_UPDATE[update], score="crib", genome="pairs", generations=8)
 
     def stop(generation: int, figures: Any) -> None:
         if generation == 5:
@@ -358,6 +406,39 @@ def test_states_and_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         evolution.prepare(settings(genome="pairs"), tmp_path / "state.pt")
     with pytest.raises(OptionError, match="learner.parents=9: expected at most learner.population=8"):
         evolution.prepare(settings(update="population", population=8, parents=9))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"rate": 1.5}, "learner.rate=1.5: with learner.adjust=merge values diverge above 1, expected at most 1"),
+        ({"update": "population", "rate": 0.2}, "learner.rate=0.2: read with learner.update=threshold alone"),
+        ({"update": "population", "against": "optimal"}, "learner.against=optimal: read with learner.update=threshold"),
+        ({"update": "population", "threshold": 0.8}, "learner.threshold=0.8: read with learner.update=threshold"),
+        ({"update": "population", "adjust": "punish"}, "learner.adjust=punish: read with learner.update=threshold"),
+        (
+            {"population": 32},
+            "learner.population=32: read with learner.update=population alone, expected",
+        ),
+        ({"parents": 8}, "learner.parents=8: read with learner.update=population"),
+        ({"adaptive": False}, "learner.adaptive=False: read with learner.update=population"),
+    ],
+)
+def test_options_that_diverge_or_are_not_read_are_refused(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(OptionError, match="^[^\\n]*$") as found:
+        evolution.prepare(settings(**options))
+    assert expected in str(found.value)
+
+
+def test_a_run_that_is_killed_in_its_matches_loses_no_deals(tmp_path: Path) -> None:
+    chosen = settings()
+    whole = trained(tmp_path / "whole", chosen)["weights"]
+    chosen.evaluation.opponents, chosen.evaluation.every = ["random"], 1
+    with pytest.raises(AssertionError, match="no match"):
+        evolution.train(chosen, tmp_path / "parts", no_match)
+    chosen.evaluation.opponents = []
+    assert evolution.prepare(chosen, tmp_path / "parts" / "state.pt").generation == 3
+    np.testing.assert_array_equal(trained(tmp_path / "parts", chosen, resume=True)["weights"], whole)
 
 
 def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

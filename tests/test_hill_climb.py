@@ -13,6 +13,7 @@ from deepcrib import checkpoints
 from deepcrib.agents import AgentError, EvolutionaryAgent, QNetworkAgent, make_agent
 from deepcrib.cli import main
 from deepcrib.engine import Games
+from deepcrib.errors import OptionError
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.training.climbers import make_climber
@@ -153,7 +154,8 @@ def test_a_mutant_that_wins_too_little_changes_nothing() -> None:
 @pytest.mark.parametrize("climb", ["both", "discard", "play", "genome"])
 def test_a_saved_champion_is_made_again(climb: str, tmp_path: Path) -> None:
     """By its path alone, with the agent that takes the other decisions."""
-    chosen = settings(climb=climb, discards_by="hand_max_avg", plays_by="deterministic")
+    others = {"play": {"discards_by": "hand_max_avg"}, "discard": {"plays_by": "deterministic"}}
+    chosen = settings(climb=climb, **others.get(climb, {}))
     climber = make_climber(chosen)
     vector = climber.start() + 0.1
     climber.save(vector, tmp_path / "weights.safetensors", {"games": 3})
@@ -237,6 +239,47 @@ def test_states_and_agents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         prepare(settings(climb="play"), tmp_path / "state.pt")
     with pytest.raises(AgentError, match="unknown agent 'nobody'"):
         prepare(settings(climb="play", discards_by="nobody"))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"climb": "both", "discards_by": "random"}, "learner.discards_by=random: read with learner.climb=play alone"),
+        ({"climb": "play", "plays_by": "random"}, "learner.plays_by=random: read with learner.climb=discard alone"),
+        ({"climb": "genome", "plays_by": "random"}, "learner.plays_by=random: read with learner.climb=discard alone"),
+        ({"climb": "discard", "genome": "ranks"}, "learner.genome=ranks: read with learner.climb=genome alone"),
+    ],
+)
+def test_options_that_a_climb_does_not_read_are_refused(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(OptionError) as found:
+        prepare(settings(**options))
+    assert expected in str(found.value) and "\n" not in str(found.value)
+
+
+def test_checkpoints_are_counted_as_they_are_though_contests_end_late(tmp_path: Path) -> None:
+    """Contests of 40 hands and checkpoints from 100 on: at 120, 200 and 320; every second one is 200."""
+    chosen, measured = settings(games=320, checkpoint_every=100), []
+    chosen.evaluation = EvaluationOptions(opponents=["random"], every=2, games=2)
+
+    def match(agent: Any, *_: Any) -> Any:
+        measured.append(prepare(chosen, tmp_path / "state.pt").games)  # saved before the match
+        return SimpleNamespace(win_rate=0.5, margin=0.0)
+
+    train(chosen, tmp_path, match)
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == [f"games_{games:08d}.safetensors" for games in (0, 120, 200, 320)]
+    assert measured == [200]
+
+
+def test_a_run_that_is_killed_in_its_matches_loses_no_contest(tmp_path: Path) -> None:
+    chosen = settings()
+    whole = trained(tmp_path / "whole", chosen)
+    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    with pytest.raises(AssertionError, match="no match"):
+        train(chosen, tmp_path / "parts", no_match)
+    chosen.evaluation = EvaluationOptions(opponents=[], every=0)
+    assert prepare(chosen, tmp_path / "parts" / "state.pt").games == 80
+    assert same(trained(tmp_path / "parts", chosen, resume=True), whole)
 
 
 def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

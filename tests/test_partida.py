@@ -252,6 +252,33 @@ def test_a_learning_rate_too_high_stops_the_run() -> None:
         learn(run, play_hands(run.fit.layers, run.form, 0, 10, 1), chosen)
 
 
+def test_finite_layers_whose_values_are_not_stop_the_run() -> None:
+    """Weights of 1e30 are numbers; three layers of them are none, for a positive input and for a difference of two."""
+    layers = Layers(*(np.full_like(array, 1e30) for array in blank()))
+    mixed = layers._replace(w4=np.where(np.arange(24) % 2, 1e30, -1e30).astype(np.float32))
+    for chosen in (layers, mixed):
+        with pytest.raises(DivergenceError, match="the values of cards are not finite"):
+            play_hands(chosen, make_form(12, "numbers", "whole"), 0, 4, 1)
+
+
+def test_hands_are_counted_when_their_number_a_session_changes(tmp_path: Path) -> None:
+    """Ten sessions of 10 hands, then ten of 3: 130 hands, none of them twice."""
+    train(settings(sessions=10), tmp_path, no_match)
+    result = train(settings(games_per_fit=3), tmp_path, no_match, resume=True)
+    assert (result.sessions, result.hands) == (20, 130)
+
+
+def test_a_run_that_is_killed_in_its_matches_loses_no_session(tmp_path: Path) -> None:
+    train(settings(), tmp_path / "whole", no_match)
+    chosen = settings()
+    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    with pytest.raises(AssertionError, match="no match"):
+        train(chosen, tmp_path / "parts", no_match)
+    assert prepare(settings(), tmp_path / "parts" / partida.STATE_FILE).sessions == 10
+    train(settings(), tmp_path / "parts", no_match, resume=True)
+    assert same(tmp_path / "whole", tmp_path / "parts")
+
+
 def test_seeing_both_hands_is_worth_points(tmp_path: Path) -> None:
     """Some seconds of training with all cards in view beat greedy, which sees its own alone."""
     chosen = settings(

@@ -503,6 +503,33 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path)
     assert (start != whole).any()
 
 
+@pytest.mark.parametrize("pairs", [0, 1, 2])
+def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path) -> None:
+    """One pair has no interval; the state is saved before the matches, so that a kill in them loses no hands."""
+    chosen, asked = settings(hands=200, pairs=pairs), []
+    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+
+    def match(*_: Any) -> Any:
+        assert td.prepare(chosen, tmp_path / "state.pt").hands == 200
+        return SimpleNamespace(win_rate=0.5, margin=0.0)
+
+    def measure(agent: Any, opponent: Any, count: int, seed: int) -> Any:
+        asked.append(count)
+        return SimpleNamespace(margin=0.0)
+
+    td.train(chosen, tmp_path, match, measure)
+    assert asked == ([2] if pairs == 2 else [])
+
+
+def test_a_run_that_is_killed_in_its_matches_loses_no_hands(tmp_path: Path) -> None:
+    whole, chosen = trained(tmp_path / "whole", lr_schedule="linear"), settings(lr_schedule="linear")
+    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    with pytest.raises(AssertionError, match="no match"):
+        td.train(chosen, tmp_path / "parts", no_match, no_match)
+    assert td.prepare(chosen, tmp_path / "parts" / "state.pt").hands == 200
+    np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
+
+
 @pytest.mark.parametrize("change", [{"hidden": [5]}, {"inputs": "features"}, {"move_points": "added"}])
 def test_a_saved_state_of_other_options_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
     trained(tmp_path)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities, play_policy_of, require_players
-from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.policy_replies import add_play_values_of, play_values_of
 from deepcrib.agents.response_values import add_crib_means, add_play_values, fill_play_table, fill_play_values
 from deepcrib.agents.scripted import ScriptedAgent
@@ -27,13 +27,12 @@ from deepcrib.beliefs.discards import DiscardArrays, DiscardModel, discard_model
 from deepcrib.beliefs.plays import SETS_4, own_kept, seen_cards_of
 from deepcrib.errors import RunError
 from deepcrib.files import write_atomic
-from deepcrib.kernels import cache_folder, jit
+from deepcrib.kernels import cache_folder
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, discard_statistics
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4
-from deepcrib.statistics.strategies import best_choices
 
 WITHIN = 0.3
 """Points; see `BestResponseAgent`."""
@@ -154,35 +153,23 @@ class BestResponseAgent:
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
-        return pick_rows(_best_masks(self.discard_values(observation)), observation.key)
+        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]: uniform over the best discards."""
-        return uniform_over(_best_masks(self.discard_values(observation)), NUM_DISCARDS)
+        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
-        return pick_rows(_best_masks(self.play_values(observation)), observation.key)
+        return pick_rows(best_masks(self.play_values(observation)), observation.key)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: uniform over the best cards."""
-        return uniform_over(_best_masks(self.play_values(observation)), HAND_SIZE)
+        return uniform_over(best_masks(self.play_values(observation)), HAND_SIZE)
 
     def against(self, is_dealer: bool) -> DiscardArrays:
         """How the opponent of a dealer (or pone) discards."""
         return self.model.arrays[0 if is_dealer else 1]
-
-
-def _best_masks(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    masks = np.empty(len(values), dtype=np.int64)
-    _fill_best(values, masks)
-    return masks
-
-
-@jit
-def _fill_best(values: np.ndarray, masks: np.ndarray) -> None:
-    for r in range(len(values)):
-        masks[r] = best_choices(values[r])
 
 
 def best_response_options(options: dict[str, Any], to: Agent) -> BestResponseAgent:

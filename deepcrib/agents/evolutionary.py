@@ -16,7 +16,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import NUM_RANKS, rank_of
 from deepcrib.checkpoints import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
@@ -25,7 +25,6 @@ from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.strategies import best_choices
 
 NUM_PAIRS = NUM_RANKS * (NUM_RANKS + 1) // 2
 GENOMES = {"ranks": NUM_RANKS, "pairs": NUM_RANKS + 2 * NUM_PAIRS}
@@ -88,9 +87,7 @@ class EvolutionaryAgent:
         save_arrays(path, EVOLUTIONARY_FORMAT, {"weights": self.weights}, {**self.metadata, "genome": self.genome})
 
     def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
-        masks = np.empty(len(observation), dtype=np.int64)
-        _best_rows(self.discard_values(observation), masks)
-        return masks
+        return best_masks(self.discard_values(observation))
 
 
 def load_evolutionary(path: Path | str) -> EvolutionaryAgent:
@@ -152,9 +149,3 @@ def add_features(hand: np.ndarray, action: int, sign: int, features: np.ndarray)
 def _fill_rows(hands: np.ndarray, roles: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
     for r in prange(len(hands)):
         fill_keep_values(hands[r], weights[roles[r]], values[r])
-
-
-@jit(parallel=True)
-def _best_rows(values: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(values)):
-        masks[r] = best_choices(values[r])

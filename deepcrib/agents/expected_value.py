@@ -11,7 +11,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import rank_of
 from deepcrib.kernels import jit
@@ -23,7 +23,6 @@ from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_stat
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.ranks import rank_set_4
-from deepcrib.statistics.strategies import best_choices
 
 
 class ExpectedValueAgent:
@@ -72,9 +71,7 @@ class ExpectedValueAgent:
         return self._greedy.play_probabilities(observation)
 
     def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
-        masks = np.empty(len(observation), dtype=np.int64)
-        _best_rows(self.discard_values(observation), masks)
-        return masks
+        return best_masks(self.discard_values(observation))
 
 
 @cache
@@ -95,9 +92,3 @@ def _add_play_means(hands: np.ndarray, roles: np.ndarray, means: np.ndarray, val
             hand = hands[r]
             kept = rank_set_4(rank_of(hand[a]), rank_of(hand[b]), rank_of(hand[c]), rank_of(hand[d]))
             values[r, action] += means[kept, roles[r]]
-
-
-@jit(parallel=True)
-def _best_rows(values: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(values)):
-        masks[r] = best_choices(values[r])

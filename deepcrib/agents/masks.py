@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from deepcrib.kernels import jit
 from deepcrib.policies import count_choices, pick
+from deepcrib.statistics.strategies import best_choices
 
 
 def uniform_over(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float64]:
@@ -16,11 +17,24 @@ def uniform_over(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float
     return chosen / chosen.sum(axis=1, keepdims=True)
 
 
+def best_masks(values: NDArray[np.floating]) -> NDArray[np.int64]:
+    """Mask [N] of the choices with the highest of values [N, A], up to rounding."""
+    masks = np.empty(len(values), dtype=np.int64)
+    _best_rows(values.astype(np.float64, copy=False), masks)
+    return masks
+
+
 def pick_rows(masks: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """A choice [N] out of each mask [N], uniformly, by the decisions' keys [N]."""
     choices = np.empty(len(masks), dtype=np.int8)
     _pick_parallel(masks, keys, choices)
     return choices
+
+
+@jit(parallel=True)
+def _best_rows(values: np.ndarray, masks: np.ndarray) -> None:
+    for r in prange(len(values)):
+        masks[r] = best_choices(values[r])
 
 
 @jit(parallel=True)

@@ -14,14 +14,13 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
-from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.checkpoints import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.encoders.partida import ENCODINGS, INPUTS, PLAYS, STATE, fill_inputs, fill_state, input_width
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_points
-from deepcrib.statistics.strategies import best_choices
 
 HIDDEN = (24, 24, 24)
 """Units of the hidden layers (section 2.2)."""
@@ -104,9 +103,7 @@ class PartidaAgent:
         return uniform_over(self._masks(observation), HAND_SIZE)
 
     def _masks(self, observation: PlayObservation) -> NDArray[np.int64]:
-        masks = np.empty(len(observation), dtype=np.int64)
-        _best_rows(self.play_values(observation), masks)
-        return masks
+        return best_masks(self.play_values(observation))
 
 
 # --- checkpoints ------------------------------------------------------------------------------------------------
@@ -215,9 +212,3 @@ def _value_rows(
             ranks[played] = rank_of(histories[r, played])
             played += 1
         card_values(hands[r], hidden, ranks, played, starts[r], counts[r], layers, form, values[r])
-
-
-@jit(parallel=True)
-def _best_rows(values: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(values)):
-        masks[r] = best_choices(values[r])

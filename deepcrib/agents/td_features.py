@@ -1,6 +1,6 @@
 """Features of the state after a move that a perceptron may read in place of raw cards, compiled.
 
-The proposal of O'Connor 2000 for further work: "features of the play that we know are important". FEATURES lists ours.
+O'Connor 2000 proposes for further work to show the network what players look at. FEATURES lists ours.
 """
 
 from __future__ import annotations

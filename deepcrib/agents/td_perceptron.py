@@ -11,7 +11,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, DivergenceError
-from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.td_features import PLAYS, Deal, replay
 from deepcrib.agents.td_inputs import (
     KINDS,
@@ -31,7 +31,6 @@ from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.perceptrons import count_weights, forward, layer_sizes
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.strategies import best_choices
 
 MOVE_POINTS = ("learned", "added")
 """The points of a move are part of the value of the state that it leads to, or are added to the value of the rest."""
@@ -130,19 +129,19 @@ class TdPerceptronAgent:
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
-        return pick_rows(_best(self.discard_values(observation)), observation.key)
+        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
-        return pick_rows(_best(self.play_values(observation)), observation.key)
+        return pick_rows(best_masks(self.play_values(observation)), observation.key)
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]: uniform over the discards with the highest value."""
-        return uniform_over(_best(self.discard_values(observation)), NUM_DISCARDS)
+        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: uniform over the cards with the highest value."""
-        return uniform_over(_best(self.play_values(observation)), HAND_SIZE)
+        return uniform_over(best_masks(self.play_values(observation)), HAND_SIZE)
 
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
@@ -283,15 +282,3 @@ def _value_plays(
             values[r],
             points,
         )
-
-
-@jit(parallel=True)
-def _fill_masks(values: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(values)):
-        masks[r] = best_choices(values[r])
-
-
-def _best(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    masks = np.empty(len(values), dtype=np.int64)
-    _fill_masks(values, masks)
-    return masks

@@ -13,7 +13,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import rank_of
 from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
@@ -39,7 +39,6 @@ from deepcrib.statistics.strategies import (
     SCORES,
     STRATEGIES,
     THESIS_STRATEGIES,
-    best_choices,
     fill_matrix,
     fill_preference,
     fill_values,
@@ -154,9 +153,7 @@ class WeightedAgent:
         save_arrays(path, WEIGHTED_FORMAT, arrays, {**self.metadata, **own})
 
     def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
-        masks = np.empty(len(observation), dtype=np.int64)
-        _best_rows(self.preferences(observation), masks)
-        return masks
+        return best_masks(self.preferences(observation))
 
 
 def load_weighted(path: Path | str) -> WeightedAgent:
@@ -280,12 +277,6 @@ def _fill_preferences(
         fill_matrix(codes, values, matrix)
         fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
         fill_preference(blended, matrix, preferences[r])
-
-
-@jit(parallel=True)
-def _best_rows(preferences: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(preferences)):
-        masks[r] = best_choices(preferences[r])
 
 
 @jit(parallel=True)

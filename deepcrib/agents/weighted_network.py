@@ -14,7 +14,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, DivergenceError
-from deepcrib.agents.masks import uniform_over
+from deepcrib.agents.masks import best_masks, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.weighted import pegging_summary
 from deepcrib.checkpoints import WEIGHTED_NETWORK_FORMAT, CheckpointError, load_arrays, save_arrays
@@ -28,7 +28,6 @@ from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.strategies import (
     NUM_VALUES,
-    best_choices,
     choose,
     fill_matrix,
     fill_values,
@@ -119,8 +118,7 @@ class WeightedNetworkAgent:
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]: epsilon spread evenly, the rest uniform over the discards with the highest value."""
-        masks = np.empty(len(observation), dtype=np.int64)
-        _best_rows(self.discard_values(observation).astype(np.float64), masks)
+        masks = best_masks(self.discard_values(observation))
         return self.epsilon / NUM_DISCARDS + (1 - self.epsilon) * uniform_over(masks, NUM_DISCARDS)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
@@ -188,9 +186,3 @@ def _fill_inputs(
 def _choose_rows(values: np.ndarray, epsilon: float, keys: np.ndarray, actions: np.ndarray) -> None:
     for r in prange(len(values)):
         actions[r] = choose(values[r], epsilon, False, keys[r])
-
-
-@jit(parallel=True)
-def _best_rows(values: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(values)):
-        masks[r] = best_choices(values[r])

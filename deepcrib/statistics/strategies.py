@@ -118,6 +118,17 @@ def best_choices(preference: np.ndarray) -> int:
 
 
 @jit
+def best_or_any(values: np.ndarray) -> int:
+    """As `best_choices`; where values are no numbers, a mask of all that are possible (not -inf)."""
+    mask = best_choices(values)
+    if mask == 0:
+        for j in range(len(values)):
+            if values[j] != -np.inf:
+                mask |= 1 << j
+    return mask
+
+
+@jit
 def choose(preference: np.ndarray, epsilon: float, by_preference: bool, key: int) -> int:
     """The best choice, ties uniform; with chance epsilon any of them, uniformly or with preference [n] as distribution.
 

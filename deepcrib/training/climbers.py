@@ -16,7 +16,7 @@ from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.randomness import NETWORKS, derive
-from deepcrib.training.options import HillClimbOptions, StateOptions
+from deepcrib.training.options import HillClimbOptions, StateOptions, refuse_unread
 
 CLIMBED = ("both", "discard", "play", "genome")
 Vector = NDArray[np.float64]
@@ -50,7 +50,13 @@ class Climber(Protocol):
 
 
 def make_climber(settings: ClimbSettings) -> Climber:
-    """What `learner.climb` names. Raises OptionError where networks and states do not go together, AgentError."""
+    """What `learner.climb` names. Raises OptionError where networks and states do not go together, AgentError.
+
+    OptionError too for options that this climb does not read, if they are not the defaults.
+    """
+    for name, climb in (("genome", "genome"), ("discards_by", "play"), ("plays_by", "discard")):
+        if settings.learner.climb != climb:
+            refuse_unread(settings.learner, (name,), f"learner.climb={climb}")
     return GenomeClimber(settings) if settings.learner.climb == "genome" else NetworkClimber(settings)
 
 

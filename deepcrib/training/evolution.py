@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, EvolutionaryAgent, make_agent, name_agents
+from deepcrib.agents import Agent, DivergenceError, EvolutionaryAgent, make_agent, name_agents
 from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.cards import NUM_RANKS
 from deepcrib.errors import OptionError
@@ -25,11 +25,12 @@ from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, de
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.training.evolution_deals import DEALT, ShowDeals
 from deepcrib.training.evolution_steps import ADJUSTMENTS, PLAYERS, Method, fill_batch, fill_fitness, learn_from_deals
-from deepcrib.training.options import EvaluationOptions, EvolutionOptions
+from deepcrib.training.options import EvaluationOptions, EvolutionOptions, refuse_unread
 
 STATE_FILE = "state.pt"
 CHECKPOINTS = "checkpoints"
 _HELD_OUT = 1  # index of `derive`: deals of no training and of no match
+_MOST_VALUES = 11  # summed for a discard: four ranks and six pairs kept, a pair thrown
 Match = Callable[[Agent, Any, int, int], Any]
 Progress = Callable[[int, Mapping[str, float]], None]
 
@@ -76,10 +77,7 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     fit the options.
     """
     options = settings.learner
-    if options.update == "population" and options.parents > options.population:
-        raise OptionError(
-            f"learner.parents={options.parents}: expected at most learner.population={options.population}"
-        )
+    _require_options(options)
     shape = (PLAYERS if options.update == "threshold" else 1, 2, GENOMES[options.genome])
     weights = np.stack(
         [np.random.default_rng(derive(settings.seed, NETWORKS, i)).random(shape[1:]) for i in range(shape[0])]
@@ -99,6 +97,21 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     return run
 
 
+def _require_options(options: EvolutionOptions) -> None:
+    if options.update == "population":
+        refuse_unread(options, ("against", "threshold", "adjust", "rate"), "learner.update=threshold")
+        if options.parents > options.population:
+            raise OptionError(
+                f"learner.parents={options.parents}: expected at most learner.population={options.population}"
+            )
+        return
+    refuse_unread(options, ("population", "parents", "adaptive"), "learner.update=population")
+    if options.adjust == "merge" and options.rate > 1:  # the gap becomes |1 - 2 rate| times as wide with every hand
+        raise OptionError(
+            f"learner.rate={options.rate:g}: with learner.adjust=merge values diverge above 1, expected at most 1"
+        )
+
+
 def train(
     settings: Settings,
     folder: Path,
@@ -112,7 +125,8 @@ def train(
     """Evolve, with checkpoints; with `resume`, from the state in the folder. The first player is the agent.
 
     match(agent, opponent, games, seed) measures the agent at every `evaluation.every`-th checkpoint; writer is a
-    TensorBoard SummaryWriter or None. The same seed gives the same weights. Raises as `prepare` does.
+    TensorBoard SummaryWriter or None. The same seed gives the same weights. Raises as `prepare` does, and
+    DivergenceError where values grow beyond all numbers.
     """
     run = prepare(settings, folder / STATE_FILE if resume else None)
     opponents = name_agents([make_agent(spec) for spec in settings.evaluation.opponents])
@@ -128,13 +142,14 @@ def train(
         run.seconds = time.perf_counter() - begin
         if last or run.generation % options.measure_every == 0:
             figures |= _measure(run, held_out)
-        if last or run.generation % options.checkpoint_every == 0:
-            _save(run, settings, folder, dealing)
-            _monitor(run, settings, opponents, match, dealing, figures)
-        if len(figures) > 3 or last:
             _write(writer, run.generation, figures)
         if last or run.generation % options.checkpoint_every == 0:
+            _save(run, settings, folder, dealing)
+            # Before the matches, which may take longer than the learning: a run killed in them loses their points.
             checkpoints.save_state(folder / STATE_FILE, run.state())
+            found = _monitor(run, settings, opponents, match, dealing)
+            _write(writer, run.generation, found)
+            figures |= found
         if progress is not None:
             progress(run.generation, figures)
     agent, weights = agent_of(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
@@ -146,9 +161,19 @@ def train(
 
 
 def generation(run: LearnerState, settings: Settings) -> dict[str, float]:
-    """One generation; returns figures by TensorBoard tag."""
+    """One generation; returns figures by TensorBoard tag. Raises DivergenceError where values leave the numbers."""
     step = _population_step if settings.learner.update == "population" else _threshold_step
-    return step(run, settings)
+    figures = step(run, settings)
+    _require_finite(run.weights)
+    return figures
+
+
+def _require_finite(weights: NDArray[np.float64]) -> None:
+    """Refuse weights of which a discard's sum may overflow, though each is finite."""
+    with np.errstate(over="ignore"):
+        most = _MOST_VALUES * np.abs(weights).max()
+    if not np.isfinite(most):
+        raise DivergenceError("values of cards diverged: they are not finite; lower learner.rate or learner.sigma")
 
 
 def method(options: EvolutionOptions) -> Method:
@@ -180,7 +205,9 @@ def _population_step(run: LearnerState, settings: Settings) -> dict[str, float]:
     # Learning rate of a self-adapted step size (Schwefel 1981): 1 / sqrt(2 n) for one sigma of n values.
     turns = np.exp(generator.standard_normal((options.population, 2)) / np.sqrt(2 * size)) if options.adaptive else 1.0
     sigmas = run.sigma * turns * np.ones((options.population, 2))
-    population = run.weights[0] + sigmas[:, :, None] * noise
+    with np.errstate(over="ignore"):
+        population = run.weights[0] + sigmas[:, :, None] * noise
+    _require_finite(population)
     count = options.deals * (options.population if apart else 1)
     hands = np.empty((count, 2, DEALT), dtype=np.int8)
     points = np.empty((count, 2, NUM_DISCARDS), dtype=np.int16)
@@ -216,17 +243,18 @@ def _monitor(
     opponents: Mapping[str, Agent],
     match: Match,
     dealing: str,
-    figures: dict[str, float],
-) -> None:
-    """Measure the agent at every `evaluation.every`-th checkpoint."""
+) -> dict[str, float]:
+    """Measure the agent at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
+    figures = dict[str, float]()
     every, number = settings.evaluation.every, -(-run.generation // settings.learner.checkpoint_every)
     if not every or number % every:
-        return
+        return figures
     for name, opponent in opponents.items():
         seed = derive(_seed(settings), MONITORING)
         result = match(agent_of(run, settings, dealing), opponent, settings.evaluation.games, seed)
         figures[f"{name}/win_rate"] = result.win_rate
         figures[f"{name}/margin"] = result.margin
+    return figures
 
 
 def _seed(settings: Settings) -> int:

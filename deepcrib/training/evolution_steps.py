@@ -13,7 +13,7 @@ from deepcrib.policies import count_choices, pick
 from deepcrib.randomness import hash_key, uniform
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.pegging import DEALER
-from deepcrib.statistics.strategies import best_choices
+from deepcrib.statistics.strategies import best_or_any
 from deepcrib.training.evolution_deals import DEALT, add_crib_points, deal_show, fill_hand_points
 
 ADJUSTMENTS = ("mutate", "select", "toward", "merge", "punish")
@@ -76,10 +76,10 @@ def _merge(weights: np.ndarray, wanted: np.ndarray, rate: float) -> None:
 
 @jit
 def choose_keep(hand: np.ndarray, weights: np.ndarray, key: int) -> int:
-    """The discard of a hand [6] that weights [G] like best, ties uniform by the key."""
+    """The discard of a hand [6] that weights [G] like best, ties uniform; any where values are no numbers."""
     values = np.empty(NUM_DISCARDS)
     fill_keep_values(hand, weights, values)
-    return pick(best_choices(values), key)
+    return pick(best_or_any(values), key)
 
 
 @jit
@@ -192,7 +192,9 @@ def fill_batch(seed: int, first: int, weights: np.ndarray, crib: bool, hands: np
 def fill_fitness(
     hands: np.ndarray, points: np.ndarray, population: np.ndarray, apart: bool, fitness: np.ndarray
 ) -> None:
-    """fitness [L, 2]: points of weights population [L, 2, G] as a fraction of the best ones, by role.
+    """fitness [L, 2]: points a deal of weights population [L, 2, G] less the best ones, 0 at most, by role.
+
+    Not their fraction: as pone, points less the crib's may be negative in sum, where a fraction ranks the wrong way.
 
     All on the same deals (hands [D, 2, 6], points [D, 2, 15]); `apart`: each on a share of the deals of its own.
     """
@@ -205,7 +207,7 @@ def fill_fitness(
             obtained, best = 0.0, 0.0
             for d in range(low, low + each):
                 fill_keep_values(hands[d, role], population[member, role], values)
-                mask = best_choices(values)
+                mask = best_or_any(values)
                 total = 0.0
                 highest = points[d, role, 0]
                 for action in range(NUM_DISCARDS):
@@ -214,4 +216,4 @@ def fill_fitness(
                         total += points[d, role, action]
                 obtained += total / count_choices(mask)
                 best += highest
-            fitness[member, role] = obtained / best
+            fitness[member, role] = (obtained - best) / each

@@ -113,14 +113,13 @@ def train(
         figures = _climb_to(run, last, settings, dealing, progress)
         run.seconds = time.perf_counter() - begin
         _save(run, settings, folder, dealing)
-        _monitor(run, settings, opponents, match, figures)
-        if writer is not None:
-            for tag, value in figures.items():
-                writer.add_scalar(tag, value, run.games)
-            writer.flush()
+        _write(writer, run.games, figures)
+        # Before the matches, which may take long: a run that is killed in them loses their points and no contest.
         checkpoints.save_state(folder / STATE_FILE, run.state())
+        found = _monitor(run, settings, opponents, match)
+        _write(writer, run.games, found)
         if progress is not None:
-            progress(run.games, figures)
+            progress(run.games, figures | found)
     weights = folder / checkpoints.WEIGHTS_FILE
     run.climber.save(run.champion, weights, _metadata(run, settings, dealing))
     agent = run.climber.agent(run.champion)
@@ -198,19 +197,27 @@ def pair_margins(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int 
 # --- what a run leaves ----------------------------------------------------------------------------------------------
 
 
-def _monitor(
-    run: LearnerState, settings: Settings, opponents: Mapping[str, Agent], match: Match, figures: dict[str, float]
-) -> None:
-    """Measure the champion at every `evaluation.every`-th checkpoint."""
-    every, number = settings.evaluation.every, -(-run.games // settings.learner.checkpoint_every)
+def _monitor(run: LearnerState, settings: Settings, opponents: Mapping[str, Agent], match: Match) -> dict[str, float]:
+    """Measure the champion at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
+    figures = dict[str, float]()
+    # Whole contests are played, so that a checkpoint may be up to a contest late: rounding up would count it twice.
+    every, number = settings.evaluation.every, run.games // settings.learner.checkpoint_every
     if not every or number % every:
-        return
+        return figures
     seed = settings.seed if settings.evaluation.seed is None else settings.evaluation.seed
     agent = run.climber.agent(run.champion)
     for name, opponent in opponents.items():
         result = match(agent, opponent, settings.evaluation.games, derive(seed, MONITORING))
         figures[f"{name}/win_rate"] = result.win_rate
         figures[f"{name}/margin"] = result.margin
+    return figures
+
+
+def _write(writer: Any, step: int, figures: Mapping[str, float]) -> None:
+    if writer is not None:
+        for tag, value in figures.items():
+            writer.add_scalar(tag, value, step)
+        writer.flush()
 
 
 def _metadata(run: LearnerState, settings: Settings, dealing: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from deepcrib.errors import OptionError
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import THESIS_STRATEGIES
 
@@ -54,6 +55,15 @@ class LearnerOptions:
     """Group `learner`: what learns, and how. Each learner's options are a class of their own below."""
 
     name: str = "replay"
+
+
+def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) -> None:
+    """Raise OptionError for options that other choices leave unread and that are not the defaults, naming `reader`."""
+    defaults = type(options)()
+    for name in names:
+        value, default = getattr(options, name), getattr(defaults, name)
+        if value != default:
+            raise OptionError(f"learner.{name}={value}: read with {reader} alone, expected its default {default} here")
 
 
 @dataclass
@@ -183,7 +193,7 @@ class TdOptions(LearnerOptions):
     lr_schedule: str = "constant"  # or `linear`: down to 0 at the last hand (not in the paper)
     trace_decay: float = 0.0  # lambda of TD(lambda)
     epsilon: float = 0.0  # chance of any move
-    pairs: int = 1000  # pairs of hands against each opponent whenever the agent is monitored; fewer than 2: none
+    pairs: int = 1000  # pairs of hands against each opponent whenever the agent is monitored; 0 or 1: none
     checkpoint_every: int = 100_000  # hands
 
 
@@ -221,7 +231,8 @@ class EvolutionOptions(LearnerOptions):
 class HillClimbOptions(LearnerOptions):
     """`learner=hill_climb`: a champion moves towards mutants that beat it (Pollack and Blair 1997, for backgammon).
 
-    Known here from Lang 2018, section 2.1; the step of 5% is theirs, the other numbers are ours. Mutant and champion
+    Known here from Lang 2018, section 2.1; all numbers are ours (the step of 5% too, which our
+    sources do not give). Mutant and champion
     meet in pairs of games, or single hands, with the same deals and seats swapped.
     """
 

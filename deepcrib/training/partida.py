@@ -48,13 +48,14 @@ class LearnerState:
     fit: Fit
     form: Form
     sessions: int = 0
+    hands: int = 0
     seconds: float = 0.0
 
     def state(self) -> dict[str, Any]:
         """For `checkpoints.save_state`."""
         parts = {"layers": self.fit.layers, "first": self.fit.first, "second": self.fit.second}
         arrays = {name: part._asdict() for name, part in parts.items()}
-        figures = {"sessions": self.sessions, "seconds": self.seconds, "form": list(self.form)}
+        figures = {name: getattr(self, name) for name in ("sessions", "hands", "seconds")} | {"form": list(self.form)}
         return {**arrays, "steps": self.fit.steps, **figures}
 
     def load(self, state: dict[str, Any]) -> None:
@@ -66,7 +67,7 @@ class LearnerState:
             for part in ("layers", "first", "second")
         )
         self.fit = Fit(layers, first, second, state["steps"])
-        self.sessions, self.seconds = state["sessions"], state["seconds"]
+        self.sessions, self.hands, self.seconds = state["sessions"], state["hands"], state["seconds"]
 
 
 @dataclass(frozen=True)
@@ -142,25 +143,27 @@ def train(
     opponents = name_agents([make_agent(spec, settings.device) for spec in settings.evaluation.opponents])
     options = settings.learner
     if run.sessions == 0:
-        figures = _at_session(run, settings, {}, opponents, match, folder, dealing)
-        _write(writer, figures, 0)
+        _write(writer, _at_session(run, settings, {}, folder, dealing), 0)
     begin = time.perf_counter() - run.seconds
     while run.sessions < options.sessions:
         learned = _session(run, settings)
         run.seconds = time.perf_counter() - begin
-        figures = _at_session(run, settings, learned, opponents, match, folder, dealing)
+        figures = _at_session(run, settings, learned, folder, dealing)
         _write(writer, figures, run.sessions)
         if _is_due(run.sessions, options.checkpoint_every, options):
             if writer is not None:
                 writer.flush()
+            # Before the matches, which may take longer than the learning: a run killed in them loses their points.
             checkpoints.save_state(folder / STATE_FILE, run.state())
+            found = _monitor(run, settings, opponents, match, dealing)
+            _write(writer, found, run.sessions)
+            figures |= found
         if progress is not None:
             progress(run.sessions, figures)
     weights = folder / checkpoints.WEIGHTS_FILE
     save_partida(weights, run.fit.layers, _metadata(run, settings, dealing))
-    hands = run.sessions * options.games_per_fit
     final = measure(run, options.final_hands, derive(_evaluation_seed(settings), FINAL_MATCHES))
-    return PartidaResult(_agent(run, settings, dealing), final, run.sessions, hands, run.seconds, weights)
+    return PartidaResult(_agent(run, settings, dealing), final, run.sessions, run.hands, run.seconds, weights)
 
 
 def _session(run: LearnerState, settings: Settings) -> dict[str, float]:
@@ -169,14 +172,14 @@ def _session(run: LearnerState, settings: Settings) -> dict[str, float]:
     plays = play_hands(
         run.fit.layers,
         run.form,
-        run.sessions * options.games_per_fit,
+        run.hands,
         options.games_per_fit,
         derive(settings.seed, SELF_PLAY),
         epsilon=options.epsilon,
         self_play=options.opponent == "self",
     )
     figures = learn(run, plays, settings)
-    run.sessions += 1
+    run.sessions, run.hands = run.sessions + 1, run.hands + options.games_per_fit
     return figures
 
 
@@ -224,12 +227,10 @@ def _at_session(
     run: LearnerState,
     settings: Settings,
     learned: Mapping[str, float],
-    opponents: Mapping[str, Agent],
-    match: Match,
     folder: Path,
     dealing: str,
 ) -> dict[str, float]:
-    """What a session learned, where it is due with the play against greedy and with matches; saves its weights."""
+    """What a session learned, with the play against greedy, where it is due; saves its weights."""
     options, seed = settings.learner, derive(_evaluation_seed(settings), MONITORING)
     figures = dict[str, float]()
     if _is_due(run.sessions, options.measure_every, options):
@@ -239,12 +240,21 @@ def _at_session(
         (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
         path = folder / CHECKPOINTS / f"sessions_{run.sessions:06d}.safetensors"
         save_partida(path, run.fit.layers, _metadata(run, settings, dealing))
-        every, agent = settings.evaluation.every, _agent(run, settings, dealing)
-        if agent is not None and every and run.sessions and not -(-run.sessions // options.checkpoint_every) % every:
-            for name, opponent in opponents.items():
-                result = match(agent, opponent, settings.evaluation.games, seed)
-                figures[f"{name}/win_rate"] = result.win_rate
-                figures[f"{name}/margin"] = result.margin
+    return figures
+
+
+def _monitor(
+    run: LearnerState, settings: Settings, opponents: Mapping[str, Agent], match: Match, dealing: str
+) -> dict[str, float]:
+    """Measure what is an agent at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
+    figures, seed = dict[str, float](), derive(_evaluation_seed(settings), MONITORING)
+    every, agent = settings.evaluation.every, _agent(run, settings, dealing)
+    if agent is None or not every or -(-run.sessions // settings.learner.checkpoint_every) % every:
+        return figures
+    for name, opponent in opponents.items():
+        result = match(agent, opponent, settings.evaluation.games, seed)
+        figures[f"{name}/win_rate"] = result.win_rate
+        figures[f"{name}/margin"] = result.margin
     return figures
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from deepcrib.agents.base import DivergenceError
 from deepcrib.agents.partida import Form, Layers, card_values
 from deepcrib.encoders.partida import PLAYS, STATE, fill_state
 from deepcrib.kernels import jit
@@ -15,7 +16,7 @@ from deepcrib.policies import GREEDY, pick, play_choices
 from deepcrib.randomness import hash_key, uniform
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_step
 from deepcrib.statistics.pegging import DEALER, PONE, deal_kept
-from deepcrib.statistics.strategies import best_choices
+from deepcrib.statistics.strategies import best_or_any
 
 _EXPLORE = 1  # counter of a key's word; `pick` takes word 0
 _UNSEEN = -1  # role of a card that is not learned from
@@ -45,13 +46,17 @@ def play_hands(
     """Play hands first, first + 1, .. of a seed (`deal_kept`); the learner is pone of even ones, dealer of odd ones.
 
     It takes the card of the highest value, ties uniform, or with chance epsilon any. Against greedy, its own positions
-    are learned from; in `self_play` those of both players.
+    are learned from; in `self_play` those of both players. Raises DivergenceError where the network, whose weights may
+    be finite, gives a value that is not.
     """
     states = np.zeros((number, PLAYS, STATE), dtype=np.int8)
     roles = np.full((number, PLAYS), _UNSEEN, dtype=np.int8)
     gained = np.zeros((number, PLAYS, 3), dtype=np.int64)
     totals = np.zeros((number, 2), dtype=np.int64)
-    _play_hands(layers, form, first, seed, epsilon, self_play, states, roles, gained, totals)
+    finite = np.ones(number, dtype=np.bool_)
+    _play_hands(layers, form, first, seed, epsilon, self_play, states, roles, gained, totals, finite)
+    if not finite.all():
+        raise DivergenceError("learning diverged: the values of cards are not finite; lower the learning rate")
     hand, card = np.nonzero(roles != _UNSEEN)
     role = roles[hand, card]
     whole = totals[hand, role] - totals[hand, 1 - role]
@@ -78,17 +83,21 @@ def _choose(
     form: Form,
     epsilon: float,
     key: int,
-) -> int:
-    """The slot that the learner plays."""
+) -> tuple[int, bool]:
+    """(the slot that the learner plays, whether what it was chosen by is finite)."""
     if epsilon > 0 and uniform(key, _EXPLORE) < epsilon:
         mask = 0
         for slot in range(HAND_SIZE):
             if is_legal_play(count, hands[seat, slot]):
                 mask |= 1 << slot
-        return pick(mask, key)
+        return pick(mask, key), True
     values = np.empty(HAND_SIZE)
     card_values(hands[seat], hands[1 - seat], history, played, played - length, count, layers, form, values)
-    return pick(best_choices(values), key)
+    finite = True
+    for slot in range(HAND_SIZE):
+        if is_legal_play(count, hands[seat, slot]) and not np.isfinite(values[slot]):
+            finite = False
+    return pick(best_or_any(values), key), finite
 
 
 @jit(parallel=True)
@@ -103,8 +112,12 @@ def _play_hands(
     roles: np.ndarray,
     gained: np.ndarray,
     totals: np.ndarray,
+    finite: np.ndarray,
 ) -> None:
-    """states [N, 8, STATE], roles [N, 8] by card; gained [N, 8, 3], both players' points before it and its own."""
+    """states [N, 8, STATE], roles [N, 8] by card; gained [N, 8, 3], both players' points before it and its own.
+
+    finite [N]: whether all values that cards were chosen by are.
+    """
     for r in prange(len(states)):
         hand = first + r
         left = np.empty((2, HAND_SIZE), dtype=np.int8)
@@ -116,7 +129,8 @@ def _play_hands(
             learns = self_play or seat == hand % 2
             key = hash_key(seed, hand, 0, seat, played)
             if learns:
-                slot = _choose(left, seat, history, played, length, count, layers, form, epsilon, key)
+                slot, known = _choose(left, seat, history, played, length, count, layers, form, epsilon, key)
+                finite[r] = finite[r] and known
                 fill_state(left[seat], slot, left[1 - seat], history, played, played - length, states[r, played])
                 roles[r, played] = seat
             else:

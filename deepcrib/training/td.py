@@ -106,16 +106,15 @@ def train(
         figures = play_to(run, last, settings, progress)
         run.seconds = time.perf_counter() - begin
         _save(run, settings, folder, dealing)
-        _monitor(run, settings, opponents, match, pairs, dealing, figures)
-        if writer is not None:
-            for tag, value in figures.items():
-                writer.add_scalar(tag, value, run.hands)
-            writer.flush()
+        _write(writer, run.hands, figures)
+        # Before the matches, which may take longer than the learning: a run that is killed in them loses their points.
         what = [list(options.hidden), options.inputs, options.move_points]
         state = {"weights": run.weights, "hands": run.hands, "seconds": run.seconds, "what": what}
         checkpoints.save_state(folder / STATE_FILE, state)
+        found = _monitor(run, settings, opponents, match, pairs, dealing)
+        _write(writer, run.hands, found)
         if progress is not None:
-            progress(run.hands, figures)
+            progress(run.hands, figures | found)
     agent, weights = _agent(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
     agent.save(weights)
     return TdResult(agent, run.hands, run.seconds, weights)
@@ -158,20 +157,27 @@ def _monitor(
     match: Match,
     pairs: Pairs,
     dealing: str,
-    figures: dict[str, float],
-) -> None:
-    """Measure the agent at every `evaluation.every`-th checkpoint."""
-    options = settings.evaluation
+) -> dict[str, float]:
+    """Measure the agent at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
+    options, figures = settings.evaluation, dict[str, float]()
     if not options.every or -(-run.hands // settings.learner.checkpoint_every) % options.every:
-        return
+        return figures
     seed = derive(settings.seed if options.seed is None else options.seed, MONITORING)
     agent = _agent(run, settings, dealing)
     for name, opponent in opponents.items():
         result = match(agent, opponent, options.games, seed)
         figures[f"{name}/win_rate"] = result.win_rate
         figures[f"{name}/margin"] = result.margin
-        if settings.learner.pairs:
+        if settings.learner.pairs >= 2:  # one has no interval
             figures[f"{name}/pair_margin"] = pairs(agent, opponent, settings.learner.pairs, seed).margin
+    return figures
+
+
+def _write(writer: Any, step: int, figures: Mapping[str, float]) -> None:
+    if writer is not None:
+        for tag, value in figures.items():
+            writer.add_scalar(tag, value, step)
+        writer.flush()
 
 
 def _agent(run: LearnerState, settings: Settings, dealing: str) -> TdPerceptronAgent:

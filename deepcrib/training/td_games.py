@@ -25,7 +25,7 @@ from deepcrib.policies import pick
 from deepcrib.randomness import uniform
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.strategies import best_choices
+from deepcrib.statistics.strategies import best_or_any
 
 PLAYERS = 2
 STATES = 1 + HAND_SIZE
@@ -120,8 +120,8 @@ def _account(g: Game, seat: int) -> float:
 @jit
 def _choose(values: np.ndarray, key: int, epsilon: float) -> int:
     """The highest value, ties uniform; with chance epsilon, or when values are no numbers, any that is possible."""
-    mask = best_choices(values)
-    if mask == 0 or (epsilon > 0 and uniform(key, _EXPLORE) < epsilon):
+    mask = best_or_any(values)
+    if epsilon > 0 and uniform(key, _EXPLORE) < epsilon:
         mask = 0
         for j in range(len(values)):
             if values[j] != -np.inf:
