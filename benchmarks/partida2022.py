@@ -2,7 +2,8 @@
 
 Sampled search against greedy in the play of random four-card hands, by the number of samples (figure 4), and full games
 of the same players, and of discards that count the play. What is in FOLDER/rows.json and FOLDER/matches.json is not
-played again. At the end FOLDER/table.md and FOLDER/partida_figure_04.png.
+played again, as long as hands, games, seed and the program's sources are those of FOLDER/settings.json. At the end
+FOLDER/table.md and FOLDER/partida_figure_04.png, of all rows that have been played.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from typing import Any
 from deepcrib.agents import make_agent
 from deepcrib.agents.minimax import MINIMAX_NAMES
 from deepcrib.analysis.play_curves import differences_by_samples
+from deepcrib.evaluation import evaluate as full_games
+from deepcrib.evaluation import play_only as play_alone
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.play_only import play_only
 from deepcrib.files import write_atomic
+from deepcrib.kernels import PACKAGE, source_hash
 
 SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)
 SEED = 2022
 PUBLISHED = {"random": -1.14, "minimax": -0.11, "greedy_minimax": 0.12}
-"""Points a hand: of 10,000 hands for random, and of 40 times 1,000 for the others."""
+"""Points a hand: of 10,000 hands for random, and for the searches the means over all N, 40 times 1,000 hands."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,13 @@ class Row:
     def label(self) -> str:
         """The row's name in the table."""
         return f"{self.name}, {self.hands}, N = {self.samples}" if self.hands else self.name
+
+    @property
+    def published(self) -> str:
+        """What the paper has beside it: it samples as `ranks` does."""
+        if not self.hands:
+            return f"{PUBLISHED[self.name]:+.2f}"
+        return f"{PUBLISHED[self.name]:+.2f} (mean over all N)" if self.hands == "ranks" else "-"
 
 
 def rows() -> Iterator[Row]:
@@ -81,6 +92,23 @@ def load(path: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+def check_settings(folder: Path, hands: int, games: int) -> None:
+    """Note what the rows of a folder are played with; refuse a folder whose rows were played with something else."""
+    files = (play_alone.__file__, full_games.__file__)
+    sources = "-".join(source_hash(Path(file).resolve(), PACKAGE)[:16] for file in files)
+    settings = {"hands": hands, "games": games, "seed": SEED, "sources": sources}
+    path = folder / "settings.json"
+    found = load(path)
+    if not found and ((folder / "rows.json").exists() or (folder / "matches.json").exists()):
+        raise SystemExit(f"{folder}: rows without a settings.json; expected a new folder")
+    if found and found != settings:
+        different = ", ".join(
+            f"{key}={found.get(key)!r}, now {settings[key]!r}" for key in settings if found.get(key) != settings[key]
+        )
+        raise SystemExit(f"{path}: rows were played with {different}; expected the same, or a new folder")
+    write_atomic(path, json.dumps(settings, indent=1))
+
+
 def play_matches(folder: Path, share: float) -> dict[str, dict[str, Any]]:
     """The figures of every match by its label, played where they are not known yet."""
     path = folder / "matches.json"
@@ -106,12 +134,12 @@ def match_table(found: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def measure(folder: Path, hands: int) -> dict[str, dict[str, Any]]:
-    """The figures of every row by its label, played where they are not known yet."""
+def measure(folder: Path, hands: int, wanted: list[str] | None) -> dict[str, dict[str, Any]]:
+    """The figures of rows by their labels, played where they are wanted (None: all) and not known yet."""
     path = folder / "rows.json"
     found = load(path)
     for row in rows():
-        if row.label not in found:
+        if row.label not in found and (wanted is None or row.label in wanted):
             start, cpu = time.perf_counter(), time.process_time()
             figures = play_only(make_agent(row.spec), make_agent("greedy"), hands, SEED).to_dict()
             spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
@@ -127,13 +155,12 @@ def table(found: dict[str, dict[str, Any]]) -> str:
         "| agent | hands | difference [95%] | points, opponent's | as pone | as dealer | published |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in rows():
+    for row in (row for row in rows() if row.label in found):
         figures = found[row.label]
         interval = f"{figures['difference']:+.3f} [{figures['ci_low']:+.3f}, {figures['ci_high']:+.3f}]"
         points = f"{figures['points']:.2f}, {figures['opponent_points']:.2f}"
         role = " | ".join(f"{figures[key]:+.2f}" for key in ("as_pone", "as_dealer"))
-        published = f"{PUBLISHED[row.name]:+.2f}"
-        lines.append(f"| {row.label} | {figures['hands']:,} | {interval} | {points} | {role} | {published} |")
+        lines.append(f"| {row.label} | {figures['hands']:,} | {interval} | {points} | {role} | {row.published} |")
     return "\n".join(lines) + "\n"
 
 
@@ -145,14 +172,20 @@ def main() -> None:
     parser.add_argument(
         "--games", type=int, default=10_000, help="of a match with a search; others have 20 times as many"
     )
+    parser.add_argument("--rows", nargs="+", metavar="LABEL", help="play these rows alone, and no full games")
     options = parser.parse_args()
+    unknown = set(options.rows or ()) - {row.label for row in rows()}
+    if unknown:
+        parser.error(f"--rows: {sorted(unknown)}: expected labels of the table, like 'minimax, ranks, N = 50'")
     options.folder.mkdir(parents=True, exist_ok=True)
-    found = measure(options.folder, options.hands)
-    games = play_matches(options.folder, options.games / 10_000)
-    text = table(found) + "\n" + match_table(games)
+    check_settings(options.folder, options.hands, options.games)
+    found = measure(options.folder, options.hands, options.rows)
+    games = play_matches(options.folder, options.games / 10_000) if options.rows is None else {}
+    text = table(found) + ("\n" + match_table(games) if games else "")
     write_atomic(options.folder / "table.md", text)
     curves = {
-        name: [(samples, found[Row(name, "ranks", samples).label]) for samples in SAMPLES] for name in MINIMAX_NAMES
+        name: [(samples, found[label]) for samples in SAMPLES if (label := Row(name, "ranks", samples).label) in found]
+        for name in MINIMAX_NAMES
     }
     figure = differences_by_samples(curves, PUBLISHED)
     if figure is not None:

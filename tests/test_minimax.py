@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations_with_replacement
+from functools import cache
+from itertools import combinations
 from math import comb, prod
 
 import numba
@@ -15,8 +16,8 @@ from test_play_tree import Hands, after, card_worth, fits
 
 from deepcrib.agents import HasProbabilities, MinimaxAgent, make_agent
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.hidden_hands import draw_hidden, fill_hidden, hidden_ranks
-from deepcrib.agents.minimax import kept_shares
+from deepcrib.agents.minimax import draw_hands, has_choice
+from deepcrib.cards import parse_cards
 from deepcrib.engine import Games
 from deepcrib.evaluation.play_only import play_only
 from deepcrib.observations import PlayObservation
@@ -24,8 +25,6 @@ from deepcrib.statistics.ranks import rank_sets
 
 ERROR_LEVEL = 1e-6
 SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}
-LIKELY = np.random.default_rng(3).random(1820)
-"""Some weights of the 1,820 kept hands."""
 
 
 def positions(hands: int, seed: int, most_hidden: int = 4) -> PlayObservation:
@@ -65,48 +64,114 @@ def happens(own: list[int], other: list[int], seat: int, leader: int, history: l
 
 
 def possible(o: PlayObservation, row: int) -> dict[tuple[int, ...], int]:
-    """Rank multisets that the opponent may still hold, with the number of ways to take them from unseen cards."""
+    """Rank multisets that the opponent may have kept, with the ways to make them of its cards and those not seen."""
     own, theirs, history, unseen = seen(o, row)
     seat, leader = int(o.seat[row]), 1 - int(o.dealer[row])
+    free = Counter(card // 4 for card in unseen + theirs)
     ways = {}
-    for ranks in combinations_with_replacement(range(13), 4 - len(theirs)):
-        some = {rank: [card for card in unseen if card // 4 == rank] for rank in ranks}
-        number = prod(comb(len(some[rank]), n) for rank, n in Counter(ranks).items())
-        if number:
-            held = [some[rank][ranks[:i].count(rank)] for i, rank in enumerate(ranks)]
-            if happens(own, theirs + held, seat, leader, history):
-                ways[ranks] = number
+    for ranks in SETS:
+        number = prod(comb(free[rank], n) for rank, n in Counter(ranks).items())
+        held = hidden_of(ranks, theirs, unseen) if number else None
+        if held is not None and happens(own, theirs + held, seat, leader, history):
+            ways[ranks] = number
     return ways
 
 
-def filled(o: PlayObservation, row: int, prior: np.ndarray, by_ways: bool) -> dict[tuple[int, ...], float]:
-    unseen, played, size = hidden_ranks(
-        *(o.hand[row], o.seat[row], o.discards[row], o.starter[row]),
-        *(o.history[row], o.history_seats[row], o.series_start[row]),
-    )
-    hidden, weights = np.empty(1820, dtype=np.int64), np.empty(1820)
-    n = fill_hidden(unseen, played, size, prior, by_ways, hidden, weights)
-    decoded = [tuple((int(hand) >> 4 * i & 15) - 1 for i in range(size)) for hand in hidden[:n]]
-    return dict(zip(decoded, weights[:n].tolist(), strict=True))
+def hidden_of(ranks: tuple[int, ...], theirs: list[int], unseen: list[int]) -> list[int] | None:
+    """Some unseen cards that make up a kept hand of these ranks with the cards played, or None."""
+    left = list(ranks)
+    for card in theirs:
+        if card // 4 not in left:
+            return None
+        left.remove(card // 4)
+    return [[card for card in unseen if card // 4 == rank][left[:i].count(rank)] for i, rank in enumerate(left)]
+
+
+def by_set(weights: dict[tuple[int, ...], float]) -> np.ndarray:
+    found = np.zeros(1820)
+    for ranks, weight in weights.items():
+        found[SETS[ranks]] = weight
+    return found
+
+
+@cache
+def searcher(hands: str) -> MinimaxAgent:
+    agent = make_agent({"name": "minimax", "hands": hands, "discards": "greedy"})
+    assert isinstance(agent, MinimaxAgent)
+    return agent
 
 
 @pytest.mark.parametrize("most_hidden", [4, 2])
-def test_hidden_hands_are_those_that_fit_all_that_was_seen(most_hidden: int) -> None:
-    """Replayed by the rules with every multiset: neither more nor fewer, in as many ways; goes exclude some."""
-    o = positions(60 if most_hidden == 2 else 8, seed=most_hidden, most_hidden=most_hidden)
+def test_hands_are_those_that_fit_all_that_was_seen(most_hidden: int) -> None:
+    """Replayed by the rules with every multiset: neither more nor fewer, with their weights; goes exclude some.
+
+    What an agent keeps is counted by `DiscardModel` for the cards that have been seen, which test_beliefs enumerates.
+    """
+    o = positions(30 if most_hidden == 2 else 4, seed=most_hidden, most_hidden=most_hidden)
+    found = {hands: searcher(hands).hand_weights(o) for hands in ("unseen", "ranks", "kept")}
+    model = searcher("kept")._model
     excluded = 0
     for row in range(len(o)):
         ways = possible(o, row)
-        played = [card // 4 for card in seen(o, row)[1]]
-        prior = {ranks: LIKELY[SETS[tuple(sorted([*ranks, *played]))]] for ranks in ways}
-        assert filled(o, row, np.ones(1820), True) == ways
-        assert filled(o, row, np.ones(1820), False) == dict.fromkeys(ways, 1.0)
-        weighted = filled(o, row, LIKELY, True)
-        assert weighted == pytest.approx({ranks: ways[ranks] * prior[ranks] for ranks in ways})
-        assert filled(o, row, np.zeros(1820), True) == ways  # a table that excludes everything is not believed
-        free = Counter(card // 4 for card in seen(o, row)[3])
-        excluded += any(all(rank != r for ranks in ways for r in ranks) for rank in free) and len(played) < 4
-    assert excluded > (20 if most_hidden == 2 else 0)
+        own, theirs, _, unseen = seen(o, row)
+        assert (found["unseen"][row] == by_set(ways)).all()
+        assert (found["ranks"][row] == by_set(dict.fromkeys(ways, 1.0))).all()
+        away = [card for card in range(52) if card not in unseen + theirs]
+        kept = model.kept_weights(np.array([away], dtype=np.int8), np.array([o.dealer[row] != o.seat[row]]))[0]
+        fitting = np.where(by_set(ways) > 0, kept, 0)
+        if fitting.sum() > 1e-6:  # else it did what no greedy player does
+            assert found["kept"][row] == pytest.approx(fitting, abs=1e-6)
+        held = [ranks for ranks in ways if len(theirs) < 4]
+        free = {card // 4 for card in unseen}
+        more = [Counter(ranks) - Counter(card // 4 for card in theirs) for ranks in held]
+        excluded += any(all(rank not in hidden for hidden in more) for rank in free) and len(theirs) < 4
+    assert excluded > (10 if most_hidden == 2 else 0)
+
+
+def test_hands_are_as_likely_as_their_cards() -> None:
+    """Every four of the cards that the opponent may have kept, one by one: its five says little of a second five."""
+    o = positions(300, seed=12)
+    fives = (o.history[:, 0] // 4 == 4) & (o.history[:, 1] < 0)
+    o = o.take(fives).take(slice(0, 3))
+    assert len(o) == 3
+    found = searcher("unseen").hand_weights(o)
+    for row in range(len(o)):
+        _, theirs, _, unseen = seen(o, row)
+        hands = np.sort(np.array(list(combinations(unseen + theirs, 4))) // 4, axis=1)
+        with_five = hands[(hands == 4).any(axis=1)]
+        counts = Counter(map(tuple, with_five.tolist()))
+        assert (found[row] == by_set(counts)).all()
+        second = ((with_five == 4).sum(axis=1) > 1).mean()
+        held = np.array([(rank_set.count(4) > 1) for rank_set in SETS])
+        assert found[row][held].sum() / found[row].sum() == pytest.approx(second)
+
+
+def test_a_second_five_by_hand() -> None:
+    """Of 45 cards with four fives, as the pone's five is answered: 1 - 4 C(41, 3) / (C(45, 4) - C(41, 4))."""
+    o = positions(1, seed=1).take(slice(0, 1))
+    mine, discards = parse_cards("2C 7D 9H KS"), parse_cards("3C 8D")
+    shown = {
+        "hand": [sorted(mine)],
+        "seat": [1],
+        "dealer": [1],
+        "discards": [[*discards, *[-1] * (o.discards.shape[1] - 2)]],
+        "starter": parse_cards("QC"),
+        "history": [[*parse_cards("5H"), *[-1] * (o.history.shape[1] - 1)]],
+        "history_seats": [[0, *[-1] * (o.history.shape[1] - 1)]],
+    }
+    changed = {name: np.array(value, dtype=getattr(o, name).dtype) for name, value in shown.items()}
+    weights = searcher("unseen").hand_weights(PlayObservation(**{**vars(o), **changed}))[0]
+    second = np.array([ranks.count(4) > 1 for ranks in SETS])
+    one = 4 * comb(41, 3)
+    some = comb(45, 4) - comb(41, 4)
+    assert weights.sum() == some and weights[~second].sum() == one
+
+
+def test_a_choice_is_one_of_ranks() -> None:
+    o = positions(60, seed=3)
+    for row, chosen in enumerate(has_choice(o)):
+        ranks = {int(card) // 4 for card, legal in zip(o.hand[row], o.legal[row], strict=True) if legal}
+        assert chosen == (len(ranks) > 1)
 
 
 @pytest.mark.parametrize(("name", "hands"), [("minimax", "unseen"), ("greedy_minimax", "ranks")])
@@ -119,7 +184,7 @@ def test_values_of_all_hands_are_their_weighted_mean(name: str, hands: str) -> N
     found, slots = agent.play_values(o), agent.play(o)
     several = 0
     for row in range(len(o)):
-        ways, (_, _, history, unseen) = possible(o, row), seen(o, row)
+        ways, (_, theirs, history, unseen) = possible(o, row), seen(o, row)
         own = tuple(int(c) for c in o.hand[row] if c >= 0)
         series = tuple(c for c, _ in history[int(o.series_start[row]) :])
         lawful = fits(own, series)
@@ -130,7 +195,7 @@ def test_values_of_all_hands_are_their_weighted_mean(name: str, hands: str) -> N
         sums, total = dict.fromkeys(lawful, 0.0), 0.0
         for ranks, number in ways.items():
             weight = float(number) if hands == "unseen" else 1.0
-            held = tuple([c for c in unseen if c // 4 == rank][ranks[:i].count(rank)] for i, rank in enumerate(ranks))
+            held = tuple(hidden_of(ranks, theirs, unseen) or ())
             total += weight
             for card in lawful:
                 sums[card] += weight * card_worth((own, held), series, 0, card, name == "greedy_minimax")
@@ -144,10 +209,10 @@ def test_values_of_all_hands_are_their_weighted_mean(name: str, hands: str) -> N
 
 
 def test_samples_are_drawn_by_weight() -> None:
-    weights = np.array([5.0, 0.5, 0.0, 20, 1, 3])
+    weights = np.array([5.0, 0.5, 0.0, 20, 1, 3, 0])
     drawn = weights.copy()
-    draw_hidden(12345, 200_000, drawn, 6)
-    assert drawn.sum() == 200_000 and drawn[2] == 0
+    draw_hands(12345, 200_000, drawn)
+    assert drawn.sum() == 200_000 and drawn[2] == drawn[6] == 0
     expected = 200_000 * weights / weights.sum()
     some = expected > 0
     assert (((drawn - expected)[some] ** 2) / expected[some]).sum() < chi_square_limit(4, ERROR_LEVEL)
@@ -198,6 +263,7 @@ def test_options() -> None:
         ({"samples": -1}, "samples=-1: expected a whole number"),
         ({"samples": 2.5}, "samples=2.5: expected a whole number"),
         ({"samples": True}, "samples=True: expected a whole number"),
+        ({"samples": 1_000_001}, "samples=1000001: expected a whole number, 1 to 1,000,000, or 0"),
         ({"hands": "all"}, "hands='all': expected one of unseen, ranks, kept"),
         ({"depth": 3}, "has no option 'depth'"),
         ({"discards": "nobody"}, "unknown agent 'nobody'"),
@@ -222,26 +288,3 @@ def test_both_searches_beat_greedy_in_the_play() -> None:
     for name in ("minimax", "greedy_minimax"):
         figures = play_only(make_agent({"name": name, "samples": 20}), make_agent("greedy"), 2_000, 5, duplicate=True)
         assert figures.ci_low > 0
-
-
-@pytest.mark.slow
-def test_kept_shares_are_those_of_hands_dealt() -> None:
-    """The rank multisets that greedy keeps of 200,000 random hands, as dealer and as pone."""
-    agent = make_agent("greedy")
-    shares = kept_shares(agent)
-    ways = np.array([prod(comb(4, n) for n in Counter(ranks).values()) for ranks in SETS])
-    table = Games(np.arange(100_000), 6)
-    rows = table.deal()
-    for seat in (0, 1):
-        o = table.discard_observation(rows, np.full(len(rows), seat))
-        table.discard(rows, o.seat, agent.discard(o))
-    kept = table.state.kept // 4
-    numbers = np.array([SETS[tuple(map(int, row))] for row in kept.reshape(-1, 4)]).reshape(-1, 2)
-    for role in (0, 1):
-        dealers = table.dealer == np.arange(2)[:, None]
-        drawn = np.bincount(numbers.T[dealers == bool(role)], minlength=1820)
-        expected = shares[role] * ways
-        expected *= drawn.sum() / expected.sum()
-        often = expected >= 20
-        statistic = ((drawn - expected)[often] ** 2 / expected[often]).sum()
-        assert statistic < chi_square_limit(int(often.sum()), ERROR_LEVEL)

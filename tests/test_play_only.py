@@ -42,7 +42,8 @@ def test_greedy_against_itself_is_played_as_by_hand() -> None:
     assert figures.points == np.mean(own) and figures.opponent_points == np.mean(other)
     assert figures.difference == pytest.approx(margins.mean())
     assert figures.as_pone == margins[::2].mean() and figures.as_dealer == margins[1::2].mean()
-    half = 1.968 * margins.std(ddof=1) / hands**0.5  # the t quantile of 299 degrees of freedom
+    pairs = (margins[::2] + margins[1::2]) / 2
+    half = 1.976 * pairs.std(ddof=1) / (hands / 2) ** 0.5  # the t quantile of 149 degrees of freedom
     assert (figures.ci_low, figures.ci_high) == pytest.approx((margins.mean() - half, margins.mean() + half), abs=1e-3)
     records = sampled_records(hands, seed)
     totals = (records.gained.sum(axis=(0, 1)) * np.arange(records.gained.shape[2])).sum()
@@ -94,12 +95,10 @@ class ForThree:
 
 def test_what_cannot_be_played() -> None:
     greedy = make_agent("greedy")
-    for hands, duplicate, message in (
-        (0, False, "hands=0: expected at least 1"),
-        (7, True, "hands=7: duplicate deals are played in pairs, expected an even number"),
-    ):
-        with pytest.raises(OptionError, match=message):
-            play_only(greedy, greedy, hands, 1, duplicate=duplicate)
+    for hands in (-2, 0, 2, 7):
+        with pytest.raises(OptionError, match=f"hands={hands}: .* expected an even number, 4 or more"):
+            play_only(greedy, greedy, hands, 1)
+    assert play_only(greedy, greedy, 4, 1).hands == 4
     with pytest.raises(AgentError, match="for three plays with 3 players, not 2"):
         play_only(greedy, ForThree(), 10, 1)  # type: ignore[arg-type]
 
@@ -109,5 +108,5 @@ def test_the_task_of_evaluate(tmp_path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["evaluate", "play", "agent=random", "opponent=greedy", "hands=200", "seed=3", run]) == 0
     figures = play_only(make_agent("random"), make_agent("greedy"), 200, 3)
     assert f"{figures.difference:+.3f} [{figures.ci_low:+.3f}, {figures.ci_high:+.3f}]" in capsys.readouterr().out
-    assert main(["evaluate", "play", "agent=random", "hands=7", "duplicate=true"]) == 2
-    assert "hands=7: duplicate deals" in capsys.readouterr().err
+    assert main(["evaluate", "play", "agent=random", "hands=7"]) == 2
+    assert "hands=7: hands are played in pairs" in capsys.readouterr().err

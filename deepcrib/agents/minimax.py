@@ -1,7 +1,12 @@
-"""Search with sampled hands (Partida 2022, algorithm 5): the card that is best on average over the opponent's hands."""
+"""Search with sampled hands (Partida 2022, algorithm 5): the card that is best on average over the opponent's hands.
+
+What the opponent may hold is weighted by `beliefs`, whatever it plays with: its whole kept hand as a rank multiset, as
+likely as the cards it was made from, before it played any of them.
+"""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,8 +14,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
-from deepcrib.agents.hidden_hands import draw_hidden, fill_hidden, hidden_ranks, set_ways
-from deepcrib.agents.packed_series import add_rank
+from deepcrib.agents.packed_series import RANK_BITS, add_rank
 from deepcrib.agents.play_tree import (
     NO_VALUE,
     NUM_ENDS,
@@ -19,18 +23,22 @@ from deepcrib.agents.play_tree import (
     join_hands,
     pack_hand,
 )
-from deepcrib.beliefs.discards import discard_model
-from deepcrib.cards import NO_CARD, rank_of
+from deepcrib.beliefs.discards import DiscardModel, discard_model
+from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, own_kept, seen_cards_of, weigh_plays
+from deepcrib.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY, MAX_SERIES, play_choices
-from deepcrib.rules import HAND_SIZE, is_legal_play
+from deepcrib.randomness import uniform
+from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4
 
 MINIMAX_NAMES = ("minimax", "greedy_minimax")
 SAMPLES = 50
+MOST_SAMPLES = 1_000_000
 HANDS = ("unseen", "ranks", "kept")
 _TIE = 1e-9
+_BLOCK = 1024  # decisions whose weights, 15 kB each, are held at once
 
 
 class MinimaxAgent:
@@ -38,8 +46,9 @@ class MinimaxAgent:
 
     greedy: whether the opponent is taken for the greedy player (algorithm 6) or for one who knows both hands and plays
     its best (algorithm 3). samples: hands sampled for each decision, the same for all candidate cards; 0 for every
-    hand that is possible, weighted exactly. weights [2, 1820], by_ways: how likely an opponent is to keep a rank
-    multiset, by its role (1: dealer) (`hidden_hands`). discards: the agent that discards.
+    hand that is possible, weighted exactly. hands: how likely each is, of HANDS (see `minimax_options`). discards: the
+    agent that discards. Raises AgentError for other numbers or names, and for `kept` where the agent that discards does
+    not give the probabilities of its choices.
 
     Of cards with equal sums the one that greedy would play: its points are certain, and count before anything that is
     only expected.
@@ -54,17 +63,26 @@ class MinimaxAgent:
         *,
         greedy: bool,
         samples: int = SAMPLES,
-        weights: NDArray[np.float64] | None = None,
-        by_ways: bool = True,
+        hands: str = HANDS[0],
     ) -> None:
-        if samples < 0:
-            raise AgentError(f"samples={samples}: expected 1 or more, or 0 for all hands")
+        if isinstance(samples, bool) or not isinstance(samples, int) or not 0 <= samples <= MOST_SAMPLES:
+            raise AgentError(
+                f"samples={samples!r}: expected a whole number, 1 to {MOST_SAMPLES:,}, or 0 for all possible hands"
+            )
+        if hands not in HANDS:
+            raise AgentError(f"hands={hands!r}: expected one of {', '.join(HANDS)}")
+        if hands == "kept" and not isinstance(discards, HasProbabilities):
+            raise AgentError(f"hands=kept: agent {discards.name} does not give the probabilities of its discards")
         self.name = name
         self.discards_by = discards
         self.greedy = greedy
         self.samples = samples
-        self.by_ways = by_ways
-        self.weights = np.ones((2, NUM_RANK_SETS_4)) if weights is None else weights
+        self.hands = hands
+
+    @cached_property
+    def _model(self) -> DiscardModel:
+        assert isinstance(self.discards_by, HasProbabilities)
+        return discard_model(self.discards_by.discard_probabilities)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -86,74 +104,104 @@ class MinimaxAgent:
         o = observation
         if o.num_players != 2:
             raise AgentError(f"agent {self.name} plays with 2 players, not {o.num_players}")
-        values = np.empty((len(o), HAND_SIZE))
-        _fill_values(
-            *(
-                o.hand,
-                o.seat,
-                o.is_dealer,
-                o.discards,
-                o.starter,
-                o.history,
-                o.history_seats,
-                o.series_start,
-                o.count,
-                o.key,
-            ),
-            *(self.greedy, self.samples, self.weights, self.by_ways),
-            values,
-        )
+        values = np.where(o.legal, 0.0, -np.inf)
+        chosen = np.flatnonzero(has_choice(o))
+        for low in range(0, len(chosen), _BLOCK):
+            rows = chosen[low : low + _BLOCK]
+            part = o.take(rows)
+            found = np.zeros((len(rows), HAND_SIZE))
+            _fill_values(
+                *(part.hand, part.seat, part.history, part.history_seats, part.series_start, part.count, part.key),
+                *(self.greedy, self.samples, SETS_4, self.hand_weights(part)),
+                found,
+            )
+            values[rows] += found
         return values
+
+    def hand_weights(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 1820] weights of the opponent's kept hands, rank multisets with what it has played; not normalised."""
+        o = observation
+        if self.hands == "kept":
+            return kept_beliefs(self._model.arrays, ANY_PLAY, o)
+        weights = np.empty((len(o), NUM_RANK_SETS_4))
+        _fill_weights(
+            *(SETS_4, seen_cards_of(o), own_kept(o), o.history, o.history_seats, o.seat, self.hands == "ranks"),
+            weights,
+        )
+        return weights
+
+
+def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
+    """[N] whether cards of two different ranks may be played."""
+    ranks = observation.hand // NUM_SUITS
+    highest = np.where(observation.legal, ranks, -1).max(axis=1)
+    chosen: NDArray[np.bool_] = highest > np.where(observation.legal, ranks, NUM_RANKS).min(axis=1)
+    return chosen
 
 
 def minimax_options(name: str, options: dict[str, Any], discards: Agent) -> MinimaxAgent:
     """`minimax` or `greedy_minimax` from a mapping's `samples` and `hands`. Raises AgentError.
 
-    hands: `unseen`, the opponent holds any of the unseen cards; `ranks`, any rank multiset is as likely as any other
-    (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in the opponent's place.
+    hands: `unseen`, the opponent kept any four of the cards that are not one's own or the starter; `ranks`, any rank
+    multiset is as likely as any other (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in
+    the opponent's place. In all three only hands count that hold what was played and nothing that contradicts a go.
     """
-    samples = options.get("samples", SAMPLES)
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 0:
-        raise AgentError(f"samples={samples!r}: expected a whole number, 1 or more, or 0 for all hands")
-    hands = options.get("hands", HANDS[0])
-    if hands not in HANDS:
-        raise AgentError(f"hands={hands!r}: expected one of {', '.join(HANDS)}")
     return MinimaxAgent(
         name,
         discards,
         greedy=name == MINIMAX_NAMES[1],
-        samples=samples,
-        weights=kept_shares(discards) if hands == "kept" else None,
-        by_ways=hands != "ranks",
+        samples=options.get("samples", SAMPLES),
+        hands=options.get("hands", HANDS[0]),
     )
-
-
-def kept_shares(agent: Agent) -> NDArray[np.float64]:
-    """[2, 1820]: how often an agent keeps four cards of a rank multiset when it holds them, by role, up to a factor.
-
-    Over all hands of six and their suits; that one's own cards are not among them counts in the ways alone
-    (`hidden_hands`). Raises AgentError for an agent that does not give the probabilities of its choices.
-    """
-    if not isinstance(agent, HasProbabilities):
-        raise AgentError(f"hands=kept: agent {agent.name} does not give the probabilities of its discards")
-    nothing = np.full((2, 1), NO_CARD, dtype=np.int8)
-    kept = discard_model(agent.discard_probabilities).kept_weights(nothing, np.array([False, True]))
-    return kept / set_ways()
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
+@jit(parallel=True)
+def _fill_weights(
+    sets: np.ndarray,
+    seen: np.ndarray,
+    own: np.ndarray,
+    history: np.ndarray,
+    seats: np.ndarray,
+    seat: np.ndarray,
+    alike: bool,
+    weights: np.ndarray,
+) -> None:
+    """weights [N, 1820] by the ways to make each multiset of the unseen cards; or alike, 1 for each possible one."""
+    for r in prange(len(weights)):
+        fill_ways(seen[r], sets, weights[r])
+        if alike:
+            for number in range(len(sets)):
+                weights[r, number] = 1.0 if weights[r, number] > 0 else 0.0
+        weigh_plays(ANY_PLAY, sets, own[r], history[r], seats[r], seat[r], weights[r])
+
+
 @jit
-def _choices_of_ranks(hand: np.ndarray, count: int) -> int:
-    """Different ranks of a hand [4] that may be played."""
-    n = 0
-    before = -1
+def draw_hands(key: int, samples: int, weights: np.ndarray) -> None:
+    """Draw `samples` of the hands by their weights, which are replaced by how often each was drawn."""
+    bounds = np.cumsum(np.maximum(weights, 0.0))
+    total = bounds[-1]
+    last = np.searchsorted(bounds, total)  # the last hand that weighs anything
+    weights[:] = 0.0
+    for i in range(samples):
+        found = np.searchsorted(bounds, uniform(key, i) * total, side="right")
+        weights[min(found, last)] += 1
+
+
+@jit
+def _pack_hidden(ranks: np.ndarray, played: np.ndarray) -> int:
+    """The bits (`play_tree`) of a kept hand of ascending ranks [4] without the played cards of each rank, [13]."""
+    cards = 0
+    size = 0
+    same = 0
     for slot in range(HAND_SIZE):
-        if is_legal_play(count, hand[slot]) and rank_of(hand[slot]) != before:
-            before = rank_of(hand[slot])
-            n += 1
-    return n
+        same = same + 1 if slot > 0 and ranks[slot] == ranks[slot - 1] else 1
+        if same > played[ranks[slot]]:
+            cards |= (int(ranks[slot]) + 1) << (RANK_BITS * size)
+            size += 1
+    return cards
 
 
 @jit
@@ -162,31 +210,29 @@ def _add_values(
     series: int,
     count: int,
     greedy: bool,
-    hidden: np.ndarray,
+    sets: np.ndarray,
+    played: np.ndarray,
     weights: np.ndarray,
-    n: int,
     sums: np.ndarray,
 ) -> None:
-    """Add to sums [4] the values of the cards against each of the n hidden hands, as often as its weight says."""
+    """Add to sums [4] the values of the cards against each kept hand less what was played, as often as weights say."""
     stack = np.empty(STACK, dtype=np.int64)
     ends = np.empty(NUM_ENDS, dtype=np.int8)
     ranks = np.empty(2 * HAND_SIZE, dtype=np.int8)
     values = np.empty(HAND_SIZE, dtype=np.int64)
-    for i in range(n):
-        if weights[i] > 0:
-            fill_play_values(join_hands(own, hidden[i]), series, count, greedy, stack, ends, ranks, values)
+    for number in range(len(sets)):
+        if weights[number] > 0:
+            cards = join_hands(own, _pack_hidden(sets[number], played))
+            fill_play_values(cards, series, count, greedy, stack, ends, ranks, values)
             for slot in range(HAND_SIZE):
                 if values[slot] != NO_VALUE:
-                    sums[slot] += weights[i] * values[slot]
+                    sums[slot] += weights[number] * values[slot]
 
 
 @jit(parallel=True)
 def _fill_values(
     hands: np.ndarray,
     seats: np.ndarray,
-    is_dealer: np.ndarray,
-    discards: np.ndarray,
-    starters: np.ndarray,
     histories: np.ndarray,
     history_seats: np.ndarray,
     starts: np.ndarray,
@@ -194,30 +240,26 @@ def _fill_values(
     keys: np.ndarray,
     greedy: bool,
     samples: int,
-    prior: np.ndarray,
-    by_ways: bool,
+    sets: np.ndarray,
+    weights: np.ndarray,
     values: np.ndarray,
 ) -> None:
+    """values [N, 4] by slot, 0 where it may not be played; weights [N, 1820] are used up."""
     for r in prange(len(hands)):
-        for slot in range(HAND_SIZE):
-            values[r, slot] = 0.0 if is_legal_play(counts[r], hands[r, slot]) else -np.inf
-        if _choices_of_ranks(hands[r], counts[r]) > 1:
-            unseen, played, size = hidden_ranks(
-                hands[r], seats[r], discards[r], starters[r], histories[r], history_seats[r], starts[r]
-            )
-            hidden = np.empty(NUM_RANK_SETS_4, dtype=np.int64)
-            weights = np.empty(NUM_RANK_SETS_4)
-            n = fill_hidden(unseen, played, size, prior[0 if is_dealer[r] else 1], by_ways, hidden, weights)
-            total = float(samples) if samples > 0 else np.sum(weights[:n])
-            if samples > 0:
-                draw_hidden(keys[r], samples, weights, n)
-            series = 0
-            for k in range(starts[r], histories.shape[1]):
-                if histories[r, k] != NO_CARD:
+        played = np.zeros(NUM_RANKS, dtype=np.int64)
+        series = 0
+        for k in range(histories.shape[1]):
+            if histories[r, k] != NO_CARD:
+                if history_seats[r, k] != seats[r]:
+                    played[rank_of(histories[r, k])] += 1
+                if k >= starts[r]:
                     series = add_rank(series, rank_of(histories[r, k]))
-            _add_values(pack_hand(hands[r]), series, counts[r], greedy, hidden, weights, n, values[r])
-            for slot in range(HAND_SIZE):
-                values[r, slot] /= total
+        total = float(samples) if samples > 0 else np.sum(weights[r])
+        if samples > 0:
+            draw_hands(keys[r], samples, weights[r])
+        _add_values(pack_hand(hands[r]), series, counts[r], greedy, sets, played, weights[r], values[r])
+        for slot in range(HAND_SIZE):
+            values[r, slot] /= total
 
 
 @jit(parallel=True)

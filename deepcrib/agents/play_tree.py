@@ -47,15 +47,6 @@ def pack_hand(hand: np.ndarray) -> int:
 
 
 @jit
-def pack_ranks(ranks: np.ndarray, size: int) -> int:
-    """The bits of a hand of `size` ascending ranks."""
-    cards = 0
-    for slot in range(size):
-        cards |= (int(ranks[slot]) + 1) << (RANK_BITS * slot)
-    return cards
-
-
-@jit
 def join_hands(player: int, opponent: int) -> int:
     """`cards` of the bits of both hands."""
     return player | opponent << _HAND_BITS

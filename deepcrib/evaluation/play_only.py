@@ -30,8 +30,8 @@ BATCH = 8192  # hands in lockstep
 class PlayOnly:
     """Points of the play, go and last card included, of one player and its opponent on average over hands.
 
-    difference: own minus opponent's, points a hand, with its 95% interval (Student's t on hands, or on pairs with the
-    same cards where `duplicate`). as_pone, as_dealer: the difference by own role.
+    difference: own minus opponent's, points a hand, with its 95% interval: Student's t on pairs of hands, one as pone
+    and the next as dealer (with the same cards where `duplicate`). as_pone, as_dealer: the difference by own role.
     """
 
     hands: int
@@ -41,13 +41,12 @@ class PlayOnly:
     ci_high: float
     points: float
     opponent_points: float
-    as_pone: float | None
-    as_dealer: float | None
+    as_pone: float
+    as_dealer: float
 
     def by_role(self) -> dict[str, float]:
-        """The difference by own role, for the roles that were played."""
-        roles = {"difference as pone": self.as_pone, "difference as dealer": self.as_dealer}
-        return {name: value for name, value in roles.items() if value is not None}
+        """The difference by own role."""
+        return {"difference as pone": self.as_pone, "difference as dealer": self.as_dealer}
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values."""
@@ -70,7 +69,7 @@ def play_only(
     and the score is 0-0. So agents meet nothing that they do not meet in games, except that they threw nothing away.
     Raises OptionError for hands that cannot be played, AgentError for an agent that does not play with two.
     """
-    check_hands(hands, duplicate)
+    check_hands(hands)
     for player in (agent, opponent):
         require_players(player, 2)
     parts = []
@@ -81,17 +80,16 @@ def play_only(
             progress(len(numbers))
     points = np.concatenate(parts)
     margins = points[:, 0] - points[:, 1]
-    interval = mean_interval(margins.reshape(-1, 2).mean(axis=1) if duplicate else margins)
-    by_role = [float(margins[role::2].mean()) if len(margins) > role else None for role in (PONE, DEALER)]
+    # Roles alternate by design: what they are worth must not be counted as chance.
+    interval = mean_interval(margins.reshape(-1, 2).mean(axis=1))
+    by_role = [float(margins[role::2].mean()) for role in (PONE, DEALER)]
     return PlayOnly(hands, duplicate, *interval, *map(float, points.mean(axis=0)), *by_role)
 
 
-def check_hands(hands: int, duplicate: bool) -> None:
-    """Refuse numbers of hands that cannot be played."""
-    if hands < 1:
-        raise OptionError(f"hands={hands}: expected at least 1 hand")
-    if duplicate and hands % 2:
-        raise OptionError(f"hands={hands}: duplicate deals are played in pairs, expected an even number")
+def check_hands(hands: int) -> None:
+    """Refuse numbers of hands that are not two pairs or more, of one hand as pone and one as dealer."""
+    if hands < 4 or hands % 2:
+        raise OptionError(f"hands={hands}: hands are played in pairs, expected an even number, 4 or more")
 
 
 def deal_table(hands: NDArray[np.int64], seed: int) -> Games:

@@ -23,7 +23,7 @@ PLAY_HANDS, AUDIT_HANDS = 20_000, 200
 def play_alone(config: Config, run: Run) -> Outcome:
     """The play of random hands of four cards (Partida 2022): mean difference of the points pegged."""
     hands = PLAY_HANDS if config.hands is None else config.hands
-    check_hands(hands, config.duplicate)
+    check_hands(hands)
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     run.start()
     with Bars(run.show_progress) as bars:

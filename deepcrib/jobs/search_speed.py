@@ -11,7 +11,7 @@ import numpy as np
 from rich.table import Table
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.minimax import MINIMAX_NAMES, SAMPLES
+from deepcrib.agents.minimax import MINIMAX_NAMES, SAMPLES, has_choice
 from deepcrib.analysis.tables import plain_table
 from deepcrib.engine import Games
 from deepcrib.matches import Recorder, play_hand
@@ -34,7 +34,7 @@ class _Plays(Recorder):
 def time_search(seed: int) -> dict[str, Any]:
     """Decisions a second of both searches: first plays of expected-value hands, and all plays with a choice.
 
-    Positions are those of the expected-value player against itself; forced cards are not counted.
+    Positions are those of the expected-value player against itself; forced ranks are not counted.
     """
     table, recorder = Games(np.arange(HANDS), seed, stop_at_121=False), _Plays()
     player = make_agent("expected_value")
@@ -45,7 +45,7 @@ def time_search(seed: int) -> dict[str, Any]:
         agent.play(recorder.seen[0].take(slice(0, 2)))  # compiles
         decisions, seconds = {FIRST: 0, MIX: 0}, {FIRST: 0.0, MIX: 0.0}
         for observation in recorder.seen:
-            chosen = observation.take(observation.legal.sum(axis=1) > 1)
+            chosen = observation.take(has_choice(observation))
             start = time.perf_counter()
             agent.play(chosen)
             spent = time.perf_counter() - start
