@@ -63,7 +63,10 @@ class Decision:
 
 @dataclass
 class Audit:
-    """An agent's decisions in some hands against an opponent; worst: the costliest ones first."""
+    """An agent's decisions in some hands against an opponent.
+
+    kinds: those of KINDS of which there were two or more. worst: the costliest decisions first.
+    """
 
     agent: str
     opponent: str
