@@ -32,7 +32,7 @@ from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.tournament import checkpoint_files
 from deepcrib.statistics.strategies import THESIS_STRATEGIES
-from deepcrib.training.replay import CHECKPOINTS
+from deepcrib.training.checkpointing import CHECKPOINTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

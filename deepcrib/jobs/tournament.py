@@ -27,7 +27,7 @@ from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.league import ALL, plan_league
 from deepcrib.jobs.options import RulesOptions
-from deepcrib.training.replay import CHECKPOINTS
+from deepcrib.training.checkpointing import CHECKPOINTS
 
 Plan = Callable[[Bars], Outcome]
 """A task whose agents have been made: plays its matches."""

@@ -21,6 +21,7 @@ from deepcrib.jobs.options import RulesOptions
 from deepcrib.jobs.variants import VARIANTS, Variants, unread
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.randomness import FINAL_MATCHES, derive
+from deepcrib.training.checkpointing import evaluation_seed
 from deepcrib.training.options import (
     AlgorithmOptions,
     EvaluationOptions,
@@ -137,4 +138,4 @@ def _final_hands(config: Config, agent: Agent, opponents: Mapping[str, Agent]) -
 
 
 def _final_seed(config: Config) -> int:
-    return derive(config.seed if config.evaluation.seed is None else config.evaluation.seed, FINAL_MATCHES)
+    return derive(evaluation_seed(config), FINAL_MATCHES)

@@ -8,8 +8,8 @@ mean of the fittest as the next one's, for each role by itself, since no hand be
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,22 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, DivergenceError, EvolutionaryAgent, make_agent, name_agents
+from deepcrib.agents import DivergenceError, EvolutionaryAgent, make_agent, name_agents
 from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.cards import NUM_RANKS
 from deepcrib.errors import OptionError
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.statistics.cribs import NUM_DISCARDS
+from deepcrib.training.checkpointing import (
+    STATE_FILE,
+    Match,
+    Progress,
+    evaluation_seed,
+    fitting_state,
+    monitor,
+    save_and_measure,
+    weights_file,
+    write_scalars,
+)
 from deepcrib.training.evolution_deals import DEALT, ShowDeals
 from deepcrib.training.evolution_steps import ADJUSTMENTS, PLAYERS, Method, fill_batch, fill_fitness, learn_from_deals
 from deepcrib.training.options import EvaluationOptions, EvolutionOptions, refuse_unread
 
-STATE_FILE = "state.pt"
-CHECKPOINTS = "checkpoints"
 _HELD_OUT = 1  # index of `derive`: deals of no training and of no match
 _MOST_VALUES = 11  # summed for a discard: four ranks and six pairs kept, a pair thrown
-Match = Callable[[Agent, Any, int, int], Any]
-Progress = Callable[[int, Mapping[str, float]], None]
 
 
 class Settings(Protocol):
@@ -85,15 +92,11 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     run = LearnerState(weights, np.full(2, float(options.sigma)))
     if state is None:
         return run
-    saved = checkpoints.load_state(state)
-    try:
+    with fitting_state(state) as saved:
         if tuple(saved["weights"].shape) != shape:
             raise ValueError(f"its weights have the shape {tuple(saved['weights'].shape)}, expected {shape}")
         run.weights, run.sigma = saved["weights"].numpy(), saved["sigma"].numpy()
         run.generation, run.deals, run.seconds = saved["generation"], saved["deals"], saved["seconds"]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise checkpoints.CheckpointError(f"{state} does not fit the options of this run: {reason}") from error
     return run
 
 
@@ -131,25 +134,27 @@ def train(
     run = prepare(settings, folder / STATE_FILE if resume else None)
     opponents = name_agents([make_agent(spec) for spec in settings.evaluation.opponents])
     options = settings.learner
-    held_out = ShowDeals.deal(derive(_seed(settings), MONITORING, _HELD_OUT), -(-options.held_out // 2))
+    held_out = ShowDeals.deal(derive(evaluation_seed(settings), MONITORING, _HELD_OUT), -(-options.held_out // 2))
     if run.generation == 0:
         _save(run, settings, folder, dealing)
-        _write(writer, 0, _measure(run, held_out))
+        write_scalars(writer, 0, _measure(run, held_out))
     begin = time.perf_counter() - run.seconds
     while run.generation < options.generations:
         figures = generation(run, settings)
         last = run.generation == options.generations
         run.seconds = time.perf_counter() - begin
-        if last or run.generation % options.measure_every == 0:
+        measured = last or run.generation % options.measure_every == 0
+        if measured:
             figures |= _measure(run, held_out)
-            _write(writer, run.generation, figures)
         if last or run.generation % options.checkpoint_every == 0:
             _save(run, settings, folder, dealing)
-            # Before the matches, which may take longer than the learning: a run killed in them loses their points.
-            checkpoints.save_state(folder / STATE_FILE, run.state())
-            found = _monitor(run, settings, opponents, match, dealing)
-            _write(writer, run.generation, found)
-            figures |= found
+            number = -(-run.generation // options.checkpoint_every)
+            agent_now = partial(agent_of, run, settings, dealing)
+            matches = partial(monitor, settings, number, agent_now, opponents, match)
+            written = figures if measured else {}
+            figures |= save_and_measure(folder, run.generation, run.state(), written, matches, writer)
+        elif measured:
+            write_scalars(writer, run.generation, figures)
         if progress is not None:
             progress(run.generation, figures)
     agent, weights = agent_of(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
@@ -237,37 +242,6 @@ def _measure(run: LearnerState, held_out: ShowDeals) -> dict[str, float]:
     return figures
 
 
-def _monitor(
-    run: LearnerState,
-    settings: Settings,
-    opponents: Mapping[str, Agent],
-    match: Match,
-    dealing: str,
-) -> dict[str, float]:
-    """Measure the agent at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
-    figures = dict[str, float]()
-    every, number = settings.evaluation.every, -(-run.generation // settings.learner.checkpoint_every)
-    if not every or number % every:
-        return figures
-    for name, opponent in opponents.items():
-        seed = derive(_seed(settings), MONITORING)
-        result = match(agent_of(run, settings, dealing), opponent, settings.evaluation.games, seed)
-        figures[f"{name}/win_rate"] = result.win_rate
-        figures[f"{name}/margin"] = result.margin
-    return figures
-
-
-def _seed(settings: Settings) -> int:
-    return settings.seed if settings.evaluation.seed is None else settings.evaluation.seed
-
-
-def _write(writer: Any, step: int, figures: Mapping[str, float]) -> None:
-    if writer is not None:
-        for tag, value in figures.items():
-            writer.add_scalar(tag, value, step)
-        writer.flush()
-
-
 def agent_of(run: LearnerState, settings: Settings, dealing: str, player: int = 0) -> EvolutionaryAgent:
     """One of the players as an agent."""
     options = settings.learner
@@ -287,5 +261,4 @@ def agent_of(run: LearnerState, settings: Settings, dealing: str, player: int = 
 
 def _save(run: LearnerState, settings: Settings, folder: Path, dealing: str) -> None:
     """The weights after so many generations, in the folder of checkpoints."""
-    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-    agent_of(run, settings, dealing).save(folder / CHECKPOINTS / f"generation_{run.generation:06d}.safetensors")
+    agent_of(run, settings, dealing).save(weights_file(folder, f"generation_{run.generation:06d}"))

@@ -7,8 +7,8 @@ equals win one half each. A mutant that wins enough draws the champion a small s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,14 +19,19 @@ from deepcrib import checkpoints
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.engine import Games
 from deepcrib.matches import play_hand, play_match
-from deepcrib.randomness import MINIBATCHES, MONITORING, SELF_PLAY, derive
+from deepcrib.randomness import MINIBATCHES, SELF_PLAY, derive
+from deepcrib.training.checkpointing import (
+    STATE_FILE,
+    Match,
+    Progress,
+    fitting_state,
+    monitor,
+    next_checkpoint,
+    save_and_measure,
+    weights_file,
+)
 from deepcrib.training.climbers import Climber, ClimbSettings, Vector, make_climber
 from deepcrib.training.options import EvaluationOptions, HillClimbOptions
-
-STATE_FILE = "state.pt"
-CHECKPOINTS = "checkpoints"
-Match = Callable[[Agent, Any, int, int], Any]
-Progress = Callable[[int, Mapping[str, float]], None]
 
 
 class Settings(ClimbSettings, Protocol):
@@ -74,16 +79,12 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     run = LearnerState(climber, start if settings.learner.start == "random" else np.zeros_like(start))
     if state is None:
         return run
-    saved = checkpoints.load_state(state)
-    try:
+    with fitting_state(state) as saved:
         if tuple(saved["champion"].shape) != start.shape:
             raise ValueError(f"its champion has {tuple(saved['champion'].shape)} weights, expected {start.shape}")
         run.champion = saved["champion"].numpy()
         run.contests, run.moves = saved["contests"], saved["moves"]
         run.games, run.seconds = saved["games"], saved["seconds"]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise checkpoints.CheckpointError(f"{state} does not fit the options of this run: {reason}") from error
     return run
 
 
@@ -109,17 +110,17 @@ def train(
         _save(run, settings, folder, dealing)
     begin = time.perf_counter() - run.seconds
     while run.games < options.games:
-        last = min(options.games, (run.games // options.checkpoint_every + 1) * options.checkpoint_every)
+        last = next_checkpoint(run.games, options.checkpoint_every, options.games)
         figures = _climb_to(run, last, settings, dealing, progress)
         run.seconds = time.perf_counter() - begin
         _save(run, settings, folder, dealing)
-        _write(writer, run.games, figures)
-        # Before the matches, which may take long: a run that is killed in them loses their points and no contest.
-        checkpoints.save_state(folder / STATE_FILE, run.state())
-        found = _monitor(run, settings, opponents, match)
-        _write(writer, run.games, found)
+        # Whole contests are played, so that a checkpoint may be up to a contest late: rounding up would count it twice.
+        number = run.games // options.checkpoint_every
+        champion = partial(run.climber.agent, run.champion)
+        matches = partial(monitor, settings, number, champion, opponents, match)
+        figures = save_and_measure(folder, run.games, run.state(), figures, matches, writer)
         if progress is not None:
-            progress(run.games, figures | found)
+            progress(run.games, figures)
     weights = folder / checkpoints.WEIGHTS_FILE
     run.climber.save(run.champion, weights, _metadata(run, settings, dealing))
     agent = run.climber.agent(run.champion)
@@ -197,29 +198,6 @@ def pair_margins(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int 
 # --- what a run leaves ----------------------------------------------------------------------------------------------
 
 
-def _monitor(run: LearnerState, settings: Settings, opponents: Mapping[str, Agent], match: Match) -> dict[str, float]:
-    """Measure the champion at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
-    figures = dict[str, float]()
-    # Whole contests are played, so that a checkpoint may be up to a contest late: rounding up would count it twice.
-    every, number = settings.evaluation.every, run.games // settings.learner.checkpoint_every
-    if not every or number % every:
-        return figures
-    seed = settings.seed if settings.evaluation.seed is None else settings.evaluation.seed
-    agent = run.climber.agent(run.champion)
-    for name, opponent in opponents.items():
-        result = match(agent, opponent, settings.evaluation.games, derive(seed, MONITORING))
-        figures[f"{name}/win_rate"] = result.win_rate
-        figures[f"{name}/margin"] = result.margin
-    return figures
-
-
-def _write(writer: Any, step: int, figures: Mapping[str, float]) -> None:
-    if writer is not None:
-        for tag, value in figures.items():
-            writer.add_scalar(tag, value, step)
-        writer.flush()
-
-
 def _metadata(run: LearnerState, settings: Settings, dealing: str) -> dict[str, Any]:
     options = settings.learner
     return {
@@ -236,6 +214,5 @@ def _metadata(run: LearnerState, settings: Settings, dealing: str) -> dict[str, 
 
 def _save(run: LearnerState, settings: Settings, folder: Path, dealing: str) -> None:
     """The champion after so many games, in the folder of checkpoints."""
-    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-    path = folder / CHECKPOINTS / f"games_{run.games:08d}.safetensors"
+    path = weights_file(folder, f"games_{run.games:08d}")
     run.climber.save(run.champion, path, _metadata(run, settings, dealing))

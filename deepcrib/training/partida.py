@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,17 +20,23 @@ from deepcrib.encoders.partida import INPUTS, input_width
 from deepcrib.errors import OptionError
 from deepcrib.networks import MLP
 from deepcrib.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
+from deepcrib.training.checkpointing import (
+    STATE_FILE,
+    Match,
+    Progress,
+    evaluation_seed,
+    fitting_state,
+    monitor,
+    save_and_measure,
+    weights_file,
+    write_scalars,
+)
 from deepcrib.training.options import EvaluationOptions, PartidaOptions
 from deepcrib.training.partida_fitting import Fit, fit_positions, new_fit
 from deepcrib.training.partida_games import Plays, play_hands
 
-STATE_FILE = "state.pt"
-CHECKPOINTS = "checkpoints"
 DIFFERENCE = "play_only/difference"
 _Z = 1.959964  # of a 95% interval
-
-Match = Callable[[Agent, Any, int, int], Any]
-Progress = Callable[[int, Mapping[str, float]], None]
 
 
 class Settings(Protocol):
@@ -114,12 +121,8 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
         network = MLP(input_width(form.inputs, form.encoding), list(HIDDEN))
     run = LearnerState(new_fit(layers_of(network)), form)
     if state is not None:
-        saved = checkpoints.load_state(state)
-        try:
+        with fitting_state(state) as saved:
             run.load(saved)
-        except (AttributeError, RuntimeError, KeyError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise checkpoints.CheckpointError(f"{state} does not fit the options of this run: {reason}") from error
     return run
 
 
@@ -143,26 +146,22 @@ def train(
     opponents = name_agents([make_agent(spec, settings.device) for spec in settings.evaluation.opponents])
     options = settings.learner
     if run.sessions == 0:
-        _write(writer, _at_session(run, settings, {}, folder, dealing), 0)
+        write_scalars(writer, 0, _at_session(run, settings, {}, folder, dealing))
     begin = time.perf_counter() - run.seconds
     while run.sessions < options.sessions:
         learned = _session(run, settings)
         run.seconds = time.perf_counter() - begin
         figures = _at_session(run, settings, learned, folder, dealing)
-        _write(writer, figures, run.sessions)
         if _is_due(run.sessions, options.checkpoint_every, options):
-            if writer is not None:
-                writer.flush()
-            # Before the matches, which may take longer than the learning: a run killed in them loses their points.
-            checkpoints.save_state(folder / STATE_FILE, run.state())
-            found = _monitor(run, settings, opponents, match, dealing)
-            _write(writer, found, run.sessions)
-            figures |= found
+            matches = partial(_monitor, run, settings, opponents, match, dealing)
+            figures = save_and_measure(folder, run.sessions, run.state(), figures, matches, writer)
+        else:
+            write_scalars(writer, run.sessions, figures)
         if progress is not None:
             progress(run.sessions, figures)
     weights = folder / checkpoints.WEIGHTS_FILE
     save_partida(weights, run.fit.layers, _metadata(run, settings, dealing))
-    final = measure(run, options.final_hands, derive(_evaluation_seed(settings), FINAL_MATCHES))
+    final = measure(run, options.final_hands, derive(evaluation_seed(settings), FINAL_MATCHES))
     return PartidaResult(_agent(run, settings, dealing), final, run.sessions, run.hands, run.seconds, weights)
 
 
@@ -231,14 +230,13 @@ def _at_session(
     dealing: str,
 ) -> dict[str, float]:
     """What a session learned, with the play against greedy, where it is due; saves its weights."""
-    options, seed = settings.learner, derive(_evaluation_seed(settings), MONITORING)
+    options, seed = settings.learner, derive(evaluation_seed(settings), MONITORING)
     figures = dict[str, float]()
     if _is_due(run.sessions, options.measure_every, options):
         figures |= learned
         figures[DIFFERENCE] = measure(run, options.hands, seed).difference
     if _is_due(run.sessions, options.checkpoint_every, options):
-        (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-        path = folder / CHECKPOINTS / f"sessions_{run.sessions:06d}.safetensors"
+        path = weights_file(folder, f"sessions_{run.sessions:06d}")
         save_partida(path, run.fit.layers, _metadata(run, settings, dealing))
     return figures
 
@@ -246,30 +244,13 @@ def _at_session(
 def _monitor(
     run: LearnerState, settings: Settings, opponents: Mapping[str, Agent], match: Match, dealing: str
 ) -> dict[str, float]:
-    """Measure what is an agent at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
-    figures, seed = dict[str, float](), derive(_evaluation_seed(settings), MONITORING)
-    every, agent = settings.evaluation.every, _agent(run, settings, dealing)
-    if agent is None or not every or -(-run.sessions // settings.learner.checkpoint_every) % every:
-        return figures
-    for name, opponent in opponents.items():
-        result = match(agent, opponent, settings.evaluation.games, seed)
-        figures[f"{name}/win_rate"] = result.win_rate
-        figures[f"{name}/margin"] = result.margin
-    return figures
+    """`checkpointing.monitor` of what is an agent."""
+    agent, number = _agent(run, settings, dealing), -(-run.sessions // settings.learner.checkpoint_every)
+    return {} if agent is None else monitor(settings, number, lambda: agent, opponents, match)
 
 
 def _is_due(session: int, every: int, options: PartidaOptions) -> bool:
     return session % every == 0 or session == options.sessions
-
-
-def _write(writer: Any, figures: Mapping[str, float], session: int) -> None:
-    if writer is not None:
-        for tag, value in figures.items():
-            writer.add_scalar(tag, value, session)
-
-
-def _evaluation_seed(settings: Settings) -> int:
-    return settings.seed if settings.evaluation.seed is None else settings.evaluation.seed
 
 
 def _metadata(run: LearnerState, settings: Settings, dealing: str) -> dict[str, Any]:

@@ -23,14 +23,19 @@ from deepcrib.matches import Trajectories, self_play
 from deepcrib.networks import make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
+from deepcrib.training.checkpointing import (
+    STATE_FILE,
+    Progress,
+    evaluation_seed,
+    fitting_state,
+    weights_file,
+    write_scalars,
+)
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
 from deepcrib.training.options import ReplayOptions, Settings
 from deepcrib.training.pretraining import PretrainingResult, pretrain
 from deepcrib.workers import run_pieces
-
-STATE_FILE = "state.pt"
-CHECKPOINTS = "checkpoints"
 
 
 class Evaluation(Protocol):
@@ -45,8 +50,6 @@ class Evaluation(Protocol):
 
 Evaluate = Callable[[Agent, Any, int, int], Evaluation]
 """(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
-Progress = Callable[[int, Mapping[str, float]], None]
-"""(iterations done, figures of the last one)."""
 
 
 @dataclass
@@ -134,7 +137,7 @@ def train(
         figures = _iterate(run, settings, dealing)
         _monitor(run, settings, opponents, evaluate, figures)
         run.seconds = time.perf_counter() - begin
-        _write_scalars(writer, figures, run.iteration)
+        write_scalars(writer, run.iteration, figures)
         if run.iteration % settings.learner.checkpoint_every == 0:
             _checkpoint(run, settings, run_dir, dealing, writer)
         if progress is not None:
@@ -155,12 +158,8 @@ def prepare(settings: Settings, saved: Path | None = None) -> LearnerState:
     """
     run = _new_learner(settings)
     if saved is not None:
-        state = checkpoints.load_state(saved)
-        try:
+        with fitting_state(saved) as state:
             run.load(state)
-        except (RuntimeError, KeyError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise checkpoints.CheckpointError(f"{saved} does not fit the options of this run: {reason}") from error
     return run
 
 
@@ -274,7 +273,7 @@ def _monitor(
     options = settings.evaluation
     if not options.every or run.iteration % options.every:
         return
-    seed = derive(settings.seed if options.seed is None else options.seed, MONITORING, run.iteration)
+    seed = derive(evaluation_seed(settings), MONITORING, run.iteration)
     agent = _agent(run, options.epsilon)
     for name, opponent in opponents.items():
         found = evaluate(agent, opponent, options.games, seed)
@@ -287,12 +286,6 @@ def _monitor(
         }
 
 
-def _write_scalars(writer: Any, figures: Mapping[str, float], iteration: int) -> None:
-    if writer is not None:
-        for tag, value in figures.items():
-            writer.add_scalar(tag, value, iteration)
-
-
 def _checkpoint(run: LearnerState, settings: Settings, run_dir: Path, dealing: str, writer: Any) -> None:
     """Save the weights under their iteration, then the state that a resumed run goes on from.
 
@@ -300,9 +293,7 @@ def _checkpoint(run: LearnerState, settings: Settings, run_dir: Path, dealing: s
     """
     if writer is not None:
         writer.flush()
-    folder = run_dir / CHECKPOINTS
-    folder.mkdir(exist_ok=True)
-    _save_weights(run, settings, folder / f"{run.iteration:06d}.safetensors", dealing)
+    _save_weights(run, settings, weights_file(run_dir, f"{run.iteration:06d}"), dealing)
     checkpoints.save_state(run_dir / STATE_FILE, run.state())
 
 

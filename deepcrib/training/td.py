@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,16 +20,23 @@ from deepcrib.agents.td_perceptron import make_network
 from deepcrib.engine.state import new_games
 from deepcrib.perceptrons import layer_sizes, new_weights
 from deepcrib.randomness import MONITORING, NETWORKS, SELF_PLAY, derive
+from deepcrib.training.checkpointing import (
+    STATE_FILE,
+    Match,
+    Progress,
+    evaluation_seed,
+    fitting_state,
+    monitor,
+    next_checkpoint,
+    save_and_measure,
+    weights_file,
+)
 from deepcrib.training.options import EvaluationOptions, TdOptions
 from deepcrib.training.td_games import ABSOLUTE, ERROR, STEPS, VALUE, Method, new_trace, play_hands
 
-STATE_FILE = "state.pt"
-CHECKPOINTS = "checkpoints"
 PIECE = 10_000  # hands between two signs of life
 FIRST_STATES = 2  # of a hand: one a player
-Match = Callable[[Agent, Any, int, int], Any]
 Pairs = Callable[[Agent, Agent, int, int], Any]
-Progress = Callable[[int, Mapping[str, float]], None]
 
 
 class Settings(Protocol):
@@ -68,15 +76,11 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     new = LearnerState(new_weights(sizes, derive(settings.seed, NETWORKS), options.initial_deviation))
     if state is None:
         return new
-    saved = checkpoints.load_state(state)
-    try:
+    with fitting_state(state) as saved:
         what = [list(options.hidden), options.inputs, options.move_points]
         if saved["what"] != what or tuple(saved["weights"].shape) != new.weights.shape:
             raise ValueError(f"it has hidden, inputs and move_points {saved['what']}, expected {what}")
         return LearnerState(saved["weights"].numpy(), saved["hands"], saved["seconds"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise checkpoints.CheckpointError(f"{state} does not fit the options of this run: {reason}") from error
 
 
 def train(
@@ -102,19 +106,16 @@ def train(
         _save(run, settings, folder, dealing)
     begin = time.perf_counter() - run.seconds
     while run.hands < options.hands:
-        last = min(options.hands, (run.hands // options.checkpoint_every + 1) * options.checkpoint_every)
+        last = next_checkpoint(run.hands, options.checkpoint_every, options.hands)
         figures = play_to(run, last, settings, progress)
         run.seconds = time.perf_counter() - begin
         _save(run, settings, folder, dealing)
-        _write(writer, run.hands, figures)
-        # Before the matches, which may take longer than the learning: a run that is killed in them loses their points.
         what = [list(options.hidden), options.inputs, options.move_points]
         state = {"weights": run.weights, "hands": run.hands, "seconds": run.seconds, "what": what}
-        checkpoints.save_state(folder / STATE_FILE, state)
-        found = _monitor(run, settings, opponents, match, pairs, dealing)
-        _write(writer, run.hands, found)
+        measure = partial(_monitor, run, settings, opponents, match, pairs, dealing)
+        figures = save_and_measure(folder, run.hands, state, figures, measure, writer)
         if progress is not None:
-            progress(run.hands, figures | found)
+            progress(run.hands, figures)
     agent, weights = _agent(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
     agent.save(weights)
     return TdResult(agent, run.hands, run.seconds, weights)
@@ -159,25 +160,13 @@ def _monitor(
     dealing: str,
 ) -> dict[str, float]:
     """Measure the agent at every `evaluation.every`-th checkpoint; returns figures by TensorBoard tag."""
-    options, figures = settings.evaluation, dict[str, float]()
-    if not options.every or -(-run.hands // settings.learner.checkpoint_every) % options.every:
-        return figures
-    seed = derive(settings.seed if options.seed is None else options.seed, MONITORING)
-    agent = _agent(run, settings, dealing)
-    for name, opponent in opponents.items():
-        result = match(agent, opponent, options.games, seed)
-        figures[f"{name}/win_rate"] = result.win_rate
-        figures[f"{name}/margin"] = result.margin
-        if settings.learner.pairs >= 2:  # one has no interval
+    number = -(-run.hands // settings.learner.checkpoint_every)
+    figures = monitor(settings, number, partial(_agent, run, settings, dealing), opponents, match)
+    if figures and settings.learner.pairs >= 2:  # one has no interval
+        agent, seed = _agent(run, settings, dealing), derive(evaluation_seed(settings), MONITORING)
+        for name, opponent in opponents.items():
             figures[f"{name}/pair_margin"] = pairs(agent, opponent, settings.learner.pairs, seed).margin
     return figures
-
-
-def _write(writer: Any, step: int, figures: Mapping[str, float]) -> None:
-    if writer is not None:
-        for tag, value in figures.items():
-            writer.add_scalar(tag, value, step)
-        writer.flush()
 
 
 def _agent(run: LearnerState, settings: Settings, dealing: str) -> TdPerceptronAgent:
@@ -190,5 +179,4 @@ def _agent(run: LearnerState, settings: Settings, dealing: str) -> TdPerceptronA
 
 def _save(run: LearnerState, settings: Settings, folder: Path, dealing: str) -> None:
     """The weights after so many hands, in the folder of checkpoints."""
-    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-    _agent(run, settings, dealing).save(folder / CHECKPOINTS / f"hands_{run.hands:09d}.safetensors")
+    _agent(run, settings, dealing).save(weights_file(folder, f"hands_{run.hands:09d}"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,23 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, WeightedAgent, make_agent, name_agents
+from deepcrib.agents import WeightedAgent, make_agent, name_agents
 from deepcrib.agents.weighted import NEIGHBOURS, initial_weights
 from deepcrib.engine.state import new_games
-from deepcrib.randomness import MONITORING, PRETRAINING, SELF_PLAY, derive
+from deepcrib.randomness import PRETRAINING, SELF_PLAY, derive
 from deepcrib.statistics.pegging import PeggingRecords, exact_records, sampled_records
 from deepcrib.statistics.play_strategies import PLAY_STRATEGIES
 from deepcrib.statistics.strategies import SCORES, strategy_codes
 from deepcrib.statistics.table import DiscardTable, cached_table
+from deepcrib.training.checkpointing import (
+    STATE_FILE,
+    Match,
+    Progress,
+    fitting_state,
+    monitor,
+    next_checkpoint,
+    save_and_measure,
+    weights_file,
+)
 from deepcrib.training.options import EvaluationOptions, WeightedOptions
 from deepcrib.training.weighted_games import play_games
 from deepcrib.training.weighted_state import Method, Tables, new_memory, new_scratch
 
-STATE_FILE = "state.pt"
-CHECKPOINTS = "checkpoints"
 PIECE = 10_000  # games between two signs of life
-Match = Callable[[Agent, Any, int, int], Any]
-Progress = Callable[[int, Mapping[str, float]], None]
 
 
 class Settings(Protocol):
@@ -92,8 +98,7 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     )
     if state is None:
         return LearnerState(pool, play, _records(settings))
-    saved = checkpoints.load_state(state)
-    try:
+    with fitting_state(state) as saved:
         if tuple(saved["pool"].shape) != pool.shape:
             raise ValueError(f"its pool has the shape {tuple(saved['pool'].shape)}, expected {pool.shape}")
         if saved.get("strategies", options.strategies) != list(options.strategies):
@@ -102,9 +107,6 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
         found = LearnerState(saved["pool"].numpy(), saved["play_pool"].numpy(), records)
         found.summary, found.outcomes = saved["summary"].numpy(), saved["outcomes"].numpy()
         found.games, found.hands, found.seconds = saved["games"], saved["hands"], saved["seconds"]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise checkpoints.CheckpointError(f"{state} does not fit the options of this run: {reason}") from error
     return found
 
 
@@ -130,16 +132,14 @@ def train(
         _save(run, settings, folder, dealing)
     begin = time.perf_counter() - run.seconds
     while run.games < options.games:
-        last = min(options.games, (run.games // options.checkpoint_every + 1) * options.checkpoint_every)
+        last = next_checkpoint(run.games, options.checkpoint_every, options.games)
         figures = play_to(run, last, settings, table, dealing, progress)
         run.seconds = time.perf_counter() - begin
         _save(run, settings, folder, dealing)
-        _monitor(run, settings, opponents, match, dealing, figures)
-        if writer is not None:
-            for tag, value in figures.items():
-                writer.add_scalar(tag, value, run.games)
-            writer.flush()
-        checkpoints.save_state(folder / STATE_FILE, run.state() | {"strategies": list(options.strategies)})
+        number = -(-run.games // options.checkpoint_every)
+        matches = partial(monitor, settings, number, partial(_agent, run, settings, dealing), opponents, match)
+        state = run.state() | {"strategies": list(options.strategies)}
+        figures = save_and_measure(folder, run.games, state, figures, matches, writer)
         if progress is not None:
             progress(run.games, figures)
     weights = folder / checkpoints.WEIGHTS_FILE
@@ -240,25 +240,6 @@ def _weight_figures(
     return figures
 
 
-def _monitor(
-    run: LearnerState,
-    settings: Settings,
-    opponents: Mapping[str, Agent],
-    match: Match,
-    dealing: str,
-    figures: dict[str, float],
-) -> None:
-    """Measure the agent at every `evaluation.every`-th checkpoint."""
-    every, number = settings.evaluation.every, -(-run.games // settings.learner.checkpoint_every)
-    if not every or number % every:
-        return
-    seed = settings.seed if settings.evaluation.seed is None else settings.evaluation.seed
-    for name, opponent in opponents.items():
-        result = match(_agent(run, settings, dealing), opponent, settings.evaluation.games, derive(seed, MONITORING))
-        figures[f"{name}/win_rate"] = result.win_rate
-        figures[f"{name}/margin"] = result.margin
-
-
 def _agent(run: LearnerState, settings: Settings, dealing: str, member: int = 0) -> WeightedAgent:
     options = settings.learner
     return WeightedAgent(
@@ -275,5 +256,4 @@ def _agent(run: LearnerState, settings: Settings, dealing: str, member: int = 0)
 
 def _save(run: LearnerState, settings: Settings, folder: Path, dealing: str) -> None:
     """The weights after so many games, in the folder of checkpoints."""
-    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-    _agent(run, settings, dealing).save(folder / CHECKPOINTS / f"games_{run.games:08d}.safetensors")
+    _agent(run, settings, dealing).save(weights_file(folder, f"games_{run.games:08d}"))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,15 +19,20 @@ from numpy.typing import NDArray
 from deepcrib import checkpoints
 from deepcrib.agents import Agent, DivergenceError, WeightedNetworkAgent, make_agent, name_agents
 from deepcrib.networks import StrategyNetwork
-from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
+from deepcrib.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.statistics.strategies import strategy_codes
+from deepcrib.training.checkpointing import (
+    STATE_FILE,
+    Match,
+    Progress,
+    fitting_state,
+    monitor,
+    next_checkpoint,
+    save_and_measure,
+    weights_file,
+)
 from deepcrib.training.options import EvaluationOptions, WeightedNetworkOptions
 from deepcrib.training.weighted_network_games import FROM_ZERO, Decisions, play_games
-
-STATE_FILE = "state.pt"
-CHECKPOINTS = "checkpoints"
-Match = Callable[[Agent, Any, int, int], Any]
-Progress = Callable[[int, Mapping[str, float]], None]
 
 
 class Settings(Protocol):
@@ -88,12 +93,8 @@ def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
     opponent = None if options.opponent is None else make_agent(options.opponent, settings.device)
     run = LearnerState(network, optimizer, opponent)
     if state is not None:
-        saved = checkpoints.load_state(state)
-        try:
+        with fitting_state(state) as saved:
             run.load(saved)
-        except (AttributeError, RuntimeError, KeyError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise checkpoints.CheckpointError(f"{state} does not fit the options of this run: {reason}") from error
     return run
 
 
@@ -120,16 +121,14 @@ def train(
         _save(run, settings, folder, dealing)
     begin = time.perf_counter() - run.seconds
     while run.games < options.games:
-        last = min(options.games, (run.games // options.checkpoint_every + 1) * options.checkpoint_every)
+        last = next_checkpoint(run.games, options.checkpoint_every, options.games)
         figures = _train_to(run, last, settings, dealing, progress)
         run.seconds = time.perf_counter() - begin
         _save(run, settings, folder, dealing)
-        _monitor(run, settings, opponents, match, dealing, figures)
-        if writer is not None:
-            for tag, value in figures.items():
-                writer.add_scalar(tag, value, run.games)
-            writer.flush()
-        checkpoints.save_state(folder / STATE_FILE, run.state())
+        number = -(-run.games // options.checkpoint_every)
+        matches = partial(monitor, settings, number, partial(_agent, run, settings, dealing), opponents, match)
+        state = run.state()
+        figures = save_and_measure(folder, run.games, state, figures, matches, writer)
         if progress is not None:
             progress(run.games, figures)
     agent, weights = _agent(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
@@ -228,25 +227,6 @@ def _loss(values: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) ->
     return (weights * (values - targets).square()).mean()
 
 
-def _monitor(
-    run: LearnerState,
-    settings: Settings,
-    opponents: Mapping[str, Agent],
-    match: Match,
-    dealing: str,
-    figures: dict[str, float],
-) -> None:
-    """Measure the agent at every `evaluation.every`-th checkpoint."""
-    every, number = settings.evaluation.every, -(-run.games // settings.learner.checkpoint_every)
-    if not every or number % every:
-        return
-    seed = settings.seed if settings.evaluation.seed is None else settings.evaluation.seed
-    for name, opponent in opponents.items():
-        result = match(_agent(run, settings, dealing), opponent, settings.evaluation.games, derive(seed, MONITORING))
-        figures[f"{name}/win_rate"] = result.win_rate
-        figures[f"{name}/margin"] = result.margin
-
-
 def _agent(run: LearnerState, settings: Settings, dealing: str, epsilon: float = 0.0) -> WeightedNetworkAgent:
     options = settings.learner
     metadata = {
@@ -262,5 +242,4 @@ def _agent(run: LearnerState, settings: Settings, dealing: str, epsilon: float =
 
 def _save(run: LearnerState, settings: Settings, folder: Path, dealing: str) -> None:
     """The weights after so many games, in the folder of checkpoints."""
-    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-    _agent(run, settings, dealing).save(folder / CHECKPOINTS / f"games_{run.games:08d}.safetensors")
+    _agent(run, settings, dealing).save(weights_file(folder, f"games_{run.games:08d}"))

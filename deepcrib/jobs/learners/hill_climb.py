@@ -9,7 +9,8 @@ from deepcrib.jobs import Run
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.learners.common import Match, Trained, training_bar
 from deepcrib.training import hill_climb
-from deepcrib.training.hill_climb import STATE_FILE, Settings
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.hill_climb import Settings
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter

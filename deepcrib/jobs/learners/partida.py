@@ -10,7 +10,8 @@ from deepcrib.jobs import Run
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.learners.common import Match, Trained, training_bar
 from deepcrib.training import partida
-from deepcrib.training.partida import STATE_FILE, PlayOnly, Settings
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.partida import PlayOnly, Settings
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,8 +13,8 @@ from deepcrib.jobs.common import summary_writer
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.learners.common import Match, Trained, training_bar
 from deepcrib.training import replay
+from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.options import Settings
-from deepcrib.training.replay import STATE_FILE
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
