@@ -24,7 +24,7 @@ from deepcrib import runs
 from deepcrib.agents import make_agent
 from deepcrib.analysis.curves import read_scalar
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.intervals import _t_quantile, wilson
+from deepcrib.intervals import t_quantile, wilson
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.schema import register_schema
 from deepcrib.randomness import FINAL_MATCHES, derive
@@ -139,7 +139,7 @@ def references(root: Path, share: float) -> dict[str, Any]:
     for name in (*REFERENCES, str(root / "evolution_pairs")):
         chances = deals.probabilities(make_agent(name))
         fractions = {kind: deals.fraction(chances, crib=kind == "with_crib") for kind in ("hand", "with_crib")}
-        found[Path(name).name] = {kind: vars(fraction) for kind, fraction in fractions.items()}
+        found[Path(name).name] = {kind: fraction._asdict() for kind, fraction in fractions.items()}
     return found
 
 
@@ -187,7 +187,7 @@ def band(rows: list[list[float]]) -> tuple[np.ndarray, np.ndarray]:
     """(mean [T], half width of its 95% interval [T]) over seeds: Student's t."""
     values = np.array(rows)
     count = len(values)
-    half = _t_quantile(count - 1) * values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else 0 * values[0]
+    half = t_quantile(count - 1) * values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else 0 * values[0]
     return values.mean(axis=0), half
 
 

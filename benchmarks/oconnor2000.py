@@ -1,8 +1,9 @@
 """O'Connor 2000 with intervals: python benchmarks/oconnor2000.py FOLDER [--share 1.0].
 
 The simple discard game (three players, networks of 20 and 40 hidden units: figure 1), the full game (the same sizes:
-figure 2), and the further work that the paper proposes: TD(lambda) and features. Each training is a `deepcrib
-train`; one that is complete is not repeated, nor is a match. Table and figures go to FOLDER.
+figure 2), ten times as many hands as that, and the further work that the paper proposes: TD(lambda), several hidden
+layers and features. Each training is a `deepcrib train`; one that is complete is not repeated, nor is a match. Table
+and figures go to FOLDER.
 """
 
 from __future__ import annotations
@@ -39,31 +40,48 @@ SEEDS = (1, 2, 3)
 MEASURE_SEED = 2000  # of all matches and of the hands that the discard game is measured on
 DISCARD_HANDS = 20_000  # the paper's
 DISCARD_STEPS = (0, 10_000, 25_000, 50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 500_000)
-PAIRS, GAMES = 20_000, 5_000
+PAIRS, GAMES = 20_000, 25_000
 OPPONENTS = ("random", "greedy", "deterministic")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A training: its experiment, seed, what is set beside it, and how many full games are measured too."""
+    """A training: its experiment, seed, what is set beside it, and how many full games are measured too.
+
+    variant: what the overrides make of the experiment, where there are some.
+    """
 
     experiment: str
     seed: int
+    variant: str = ""
     overrides: tuple[str, ...] = ()
     games: int = 0
 
     @property
+    def label(self) -> str:
+        """Its name in the table."""
+        return f"{self.experiment}, {self.variant}" if self.variant else self.experiment
+
+    @property
     def name(self) -> str:
         """Its folder."""
-        return f"{self.experiment}_{self.seed}"
+        return f"{self.label}_{self.seed}".replace(", ", "_").replace(" ", "_")
 
 
+LONG = ("longer", ("learner.hands=2000000", "learner.checkpoint_every=100000"))
+LAYERS = ("two layers", ("learner.hidden=[40,40]",))
+LONG_FEATURES = ("longer", ("learner.hands=1000000", "learner.checkpoint_every=100000"))
 RUNS = (
     *(Run("oconnor2000_20", seed) for seed in SEEDS),
     *(Run("oconnor2000_40", seed) for seed in SEEDS),
-    Run("td_perceptron", 1, games=GAMES),
-    Run("oconnor2000_lambda", 1),
-    Run("oconnor2000_features", 1),
+    *(Run("oconnor2000_40", seed, *LAYERS) for seed in SEEDS),
+    *(Run("oconnor2000_lambda", seed) for seed in SEEDS),
+    *(Run("oconnor2000_20", seed, *LONG) for seed in SEEDS),
+    *(Run("oconnor2000_40", seed, *LONG) for seed in SEEDS),
+    *(Run("oconnor2000_features", seed) for seed in SEEDS),
+    *(Run("td_perceptron", seed, games=GAMES) for seed in SEEDS),
+    Run("td_perceptron", 1, *LAYERS, games=GAMES),
+    Run("td_perceptron", 1, *LONG_FEATURES, games=GAMES),
 )
 
 
@@ -127,11 +145,11 @@ def _points(figures: dict[str, Any]) -> str:
 # --- the full game --------------------------------------------------------------------------------------------------
 
 
-def hands_of(experiment: str) -> int:
-    """`learner.hands` of an experiment."""
+def hands_of(run: Run) -> int:
+    """`learner.hands` of a training."""
     register_schema(JOBS["train"])
     with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
-        return int(compose("train", overrides=[f"experiment={experiment}"]).learner.hands)
+        return int(compose("train", overrides=[f"experiment={run.experiment}", *run.overrides]).learner.hands)
 
 
 def train(run: Run, root: Path, share: float) -> None:
@@ -144,7 +162,7 @@ def train(run: Run, root: Path, share: float) -> None:
         *("evaluation.opponents=[random]", "evaluation.games=100", "evaluation.final_games=100"),
     ]
     if share != 1:
-        hands = max(10, round(hands_of(run.experiment) * share))
+        hands = max(10, round(hands_of(run) * share))
         words += [f"learner.hands={hands}", f"learner.checkpoint_every={hands // 10}"]
     if folder.exists():
         words = ["train", f"resume={folder}"]
@@ -174,10 +192,12 @@ def measure(run: Run, root: Path, share: float) -> dict[str, Any]:
 
 def full_game(root: Path, share: float) -> list[str]:
     """Rows of the table."""
-    rows = ["| run | seed | " + " | ".join(f"against {name}" for name in OPPONENTS) + " |", "|---|---|---|---|---|"]
+    header = " | ".join(f"against {name}" for name in OPPONENTS)
+    rows = [f"| run | seed | hands of training | {header} |", "|---" * 6 + "|"]
     for run in RUNS:
         train(run, root, share)
     figure_2(root)
+    figure_3(root)
     for run in sorted(RUNS, key=lambda run: run.games):  # full games take longest
         cells = []
         for figures in measure(run, root, share).values():
@@ -188,24 +208,39 @@ def full_game(root: Path, share: float) -> list[str]:
                 shares = (100 * games[key] for key in ("win_rate", "ci_low", "ci_high"))
                 cell += "; {:.1f}% [{:.1f}, {:.1f}]".format(*shares)
             cells.append(cell)
-        rows.append(f"| {run.experiment} | {run.seed} | " + " | ".join(cells) + " |")
+        hands = round(hands_of(run) * share)
+        rows.append(f"| {run.label} | {run.seed} | {hands:,} | " + " | ".join(cells) + " |")
         print(rows[-1], flush=True)
     return rows
 
 
 def figure_2(root: Path) -> None:
     """Points a pair of hands against random by hands trained: 1,000 pairs a point."""
-    lines = {}
-    for hidden in (20, 40):
-        read = [read_scalar(root / f"oconnor2000_{hidden}_{seed}", "random/pair_margin") for seed in SEEDS]
-        lines[f"{hidden} hidden units"] = read[0][0].tolist(), np.array([values for _, values in read])
-    lines_with_bands(
+    lines = {f"{hidden} hidden units": curves(root, f"oconnor2000_{hidden}") for hidden in (20, 40)}
+    draw_pairs(lines, "The full game: a perceptron against random").savefig(root / "oconnor_figure_02.png", dpi=80)
+
+
+def figure_3(root: Path) -> None:
+    """The same of ten times as many hands."""
+    lines = {f"{hidden} hidden units": curves(root, f"oconnor2000_{hidden}", *LONG) for hidden in (20, 40)}
+    draw_pairs(lines, "The full game, ten times as long").savefig(root / "oconnor_figure_03.png", dpi=80)
+
+
+def curves(root: Path, experiment: str, *options: Any) -> tuple[list[int], np.ndarray]:
+    """(hands trained [T], points a pair of hands against random [seeds, T])."""
+    read = [read_scalar(root / Run(experiment, seed, *options).name, "random/pair_margin") for seed in SEEDS]
+    return read[0][0].tolist(), np.array([values for _, values in read])
+
+
+def draw_pairs(lines: dict[str, tuple[list[int], np.ndarray]], title: str) -> Any:
+    """Curves beside the figure of the paper."""
+    return lines_with_bands(
         lines,
         {"the paper after two days": 4.0},
-        title="The full game: a perceptron against random",
+        title=title,
         xlabel="hands of self-play",
         ylabel="points a pair of hands",
-    ).savefig(root / "oconnor_figure_02.png", dpi=80)
+    )
 
 
 def main() -> None:

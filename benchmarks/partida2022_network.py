@@ -20,22 +20,11 @@ from numpy.typing import NDArray
 
 from deepcrib.analysis.curves import read_scalar
 from deepcrib.cli import main as deepcrib
-from deepcrib.evaluation.intervals import wilson
+from deepcrib.intervals import mean_interval, wilson
 
 DIFFERENCE = "play_only/difference"
 GAMES = 20_000  # against greedy, over all seeds
 RANDOM, BEST = -1.14, -0.6  # of the paper's random player, and of its network at best
-T_95 = {
-    2: 12.706,
-    3: 4.303,
-    4: 3.182,
-    5: 2.776,
-    6: 2.571,
-    7: 2.447,
-    8: 2.365,
-    9: 2.306,
-    10: 2.262,
-}  # by number of seeds
 
 
 @dataclass(frozen=True)
@@ -79,7 +68,8 @@ def curves(folders: Sequence[Path]) -> tuple[NDArray[np.int64], NDArray[np.float
 
 def interval(values: NDArray[np.float64]) -> tuple[float, float]:
     """Mean over seeds and half of its 95% interval, by Student's t."""
-    return float(values.mean()), T_95[len(values)] * float(values.std(ddof=1)) / math.sqrt(len(values))
+    found = mean_interval(values)
+    return found.estimate, found.high - found.estimate
 
 
 def stage(sessions: NDArray[np.int64], found: NDArray[np.float64], first: int, last: int) -> str:

@@ -21,8 +21,8 @@ from typing import Any
 from deepcrib.agents import load_weighted, make_agent
 from deepcrib.checkpoints import WEIGHTS_FILE
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.intervals import wilson
 from deepcrib.evaluation.tournament import play_acc_match
+from deepcrib.intervals import wilson
 
 PAIRS_1, PAIRS_2 = 16, 5
 CONTEST_GAMES = 101  # of the draft: who of a pair goes on

@@ -8,7 +8,7 @@ import pytest
 from deepcrib.analysis.tables import match_table, percent, points_table, win_rates_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import evaluate, pair_means, summarise
-from deepcrib.evaluation.intervals import normal, pairs_interval, wilson
+from deepcrib.intervals import normal, pairs_interval, wilson
 from deepcrib.matches import MatchResult
 
 

@@ -22,7 +22,6 @@ from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation import league
 from deepcrib.evaluation.exploit import exploit
-from deepcrib.evaluation.intervals import pairs_interval
 from deepcrib.evaluation.league import (
     all_members,
     identity,
@@ -33,6 +32,7 @@ from deepcrib.evaluation.league import (
 )
 from deepcrib.evaluation.pair_sums import Sums, sum_up
 from deepcrib.evaluation.tournament import round_robin
+from deepcrib.intervals import pairs_interval
 from deepcrib.jobs import league as job
 from deepcrib.jobs import tournament
 from deepcrib.matches import play_match

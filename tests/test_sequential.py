@@ -16,7 +16,6 @@ from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.evaluation import sequential
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.intervals import pairs_interval
 from deepcrib.evaluation.sequential import (
     StoppingRule,
     always_valid,
@@ -26,6 +25,7 @@ from deepcrib.evaluation.sequential import (
     pair_counts,
     ratio_capitals,
 )
+from deepcrib.intervals import pairs_interval
 from deepcrib.matches import MatchResult, match_part, play_match
 
 # Chances that a pair comes to 0, 0.5 and 1, by win rate and kind of pair.

@@ -112,13 +112,15 @@ class BestResponseAgent:
             fill_play_table(policy, SETS_4, is_dealer, self.against(is_dealer), table[int(is_dealer)])
         return table
 
-    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
+    def discard_values(
+        self, observation: DiscardObservation, shown: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """[N, 15] mean own minus opponent's points from hand, crib and play; -inf for those given up by `within`.
 
         The opponent's hand and heels, which no discard changes, are left out. Where `within` leaves one discard alone,
-        that has the value by which it was chosen.
+        that has the value by which it was chosen. shown: `show_values`, where they are known already.
         """
-        values = self.show_values(observation)
+        values = self.show_values(observation) if shown is None else shown.copy()
         exact = np.isinf(self.within)
         if self.policy is None:
             table = None if exact else self.play_table

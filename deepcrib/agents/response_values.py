@@ -38,14 +38,6 @@ def kept_ranks(hand: np.ndarray, action: int) -> np.ndarray:
     return ranks
 
 
-@jit
-def _same_ranks(one: np.ndarray, other: np.ndarray) -> bool:
-    for i in range(len(one)):
-        if one[i] != other[i]:
-            return False
-    return True
-
-
 @jit(parallel=True)
 def add_play_values(
     rows: np.ndarray,
@@ -70,16 +62,18 @@ def add_play_values(
         weights = np.zeros(NUM_RANK_SETS_4)
         fill_kept(hand, model, weights)
         pegged = np.full(NUM_DISCARDS, -np.inf)
+        numbers = np.full(NUM_DISCARDS, -1)
         for action in range(NUM_DISCARDS):
             if searched[action]:
                 kept = kept_ranks(hand, action)
+                numbers[action] = kept_set(kept)
                 for other in range(action):
-                    if searched[other] and _same_ranks(kept, kept_ranks(hand, other)):
+                    if numbers[other] == numbers[action]:
                         pegged[action] = pegged[other]
                 if pegged[action] == -np.inf:
                     pegged[action] = start_value(room, Players(policy, BEST, sets, kept), weights, not is_dealer)
                 if len(table) > 0:
-                    own_values[action] -= table[kept_set(kept)]
+                    own_values[action] -= table[numbers[action]]
         for action in range(NUM_DISCARDS):
             own_values[action] += pegged[action]
 

@@ -14,9 +14,9 @@ from rich.table import Table
 
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.intervals import Interval
 from deepcrib.evaluation.league import Pairing
 from deepcrib.evaluation.ratings import MEAN, Rating, bradley_terry, misfit
+from deepcrib.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

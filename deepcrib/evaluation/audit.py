@@ -17,7 +17,7 @@ from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.cards import NO_CARD, NUM_RANKS, RANKS, format_cards
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.intervals import mean_interval
+from deepcrib.intervals import mean_interval
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import DISCARD_SLOTS_6

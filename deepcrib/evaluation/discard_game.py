@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.intervals import mean_interval
+from deepcrib.intervals import mean_interval
 from deepcrib.kernels import jit
 from deepcrib.perceptrons import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.policies import pick

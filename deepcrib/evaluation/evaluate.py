@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.intervals import normal, pairs_interval, wilson
+from deepcrib.intervals import normal, pairs_interval, wilson
 from deepcrib.matches import MatchResult, play_match
 from deepcrib.rules import KINDS, SKUNK_MARGIN
 

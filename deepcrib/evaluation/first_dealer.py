@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.evaluation.evaluate import check_games
-from deepcrib.evaluation.intervals import LEVEL, wilson
+from deepcrib.intervals import LEVEL, wilson
 from deepcrib.matches import MatchResult, Progress, play_match
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.intervals import mean_interval
+from deepcrib.intervals import mean_interval
 from deepcrib.matches import LOCKSTEP_GAMES, Progress, play_hand
 
 if TYPE_CHECKING:

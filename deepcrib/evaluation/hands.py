@@ -9,7 +9,7 @@ import numpy as np
 
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.intervals import wilson
+from deepcrib.intervals import wilson
 from deepcrib.matches import play_hand
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import RANKS, CardError, format_cards, parse_cards
 from deepcrib.errors import OptionError, UserError
-from deepcrib.evaluation.intervals import Interval, wilson
+from deepcrib.intervals import Interval, wilson
 from deepcrib.observations import DiscardObservation
 from deepcrib.randomness import hash_key
 from deepcrib.rules import DISCARD_SLOTS_6, MAX_SCORE

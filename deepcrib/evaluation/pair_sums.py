@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.evaluation.intervals import Interval, Z, pairs_interval
 from deepcrib.evaluation.ratings import Paired
+from deepcrib.intervals import Interval, Z, pairs_interval
 from deepcrib.matches import MatchResult
 from deepcrib.rules import SKUNK_MARGIN
 

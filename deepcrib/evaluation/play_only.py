@@ -14,7 +14,7 @@ from deepcrib.agents import require_players
 from deepcrib.cards import NO_CARD, NUM_CARDS
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.intervals import mean_interval
+from deepcrib.intervals import mean_interval
 from deepcrib.kernels import jit
 from deepcrib.randomness import KEPT_DEAL, below, hash_key
 from deepcrib.rules import HAND_SIZE

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.evaluation.intervals import Z
+from deepcrib.intervals import Z
 
 MEAN = 1500.0
 SCALE = 400 / math.log(10)

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import Evaluation, as_agent, check_games, summarise
-from deepcrib.evaluation.intervals import Interval
+from deepcrib.intervals import Interval
 from deepcrib.matches import MatchResult, Progress, match_part
 
 RULES = ("significant", "sprt")

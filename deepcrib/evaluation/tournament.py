@@ -17,7 +17,7 @@ import numpy as np
 
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, pair_means, summarise
-from deepcrib.evaluation.intervals import Interval, pairs_interval
+from deepcrib.intervals import Interval, pairs_interval
 from deepcrib.matches import MatchResult, play_match
 from deepcrib.randomness import FINAL_MATCHES, derive
 from deepcrib.rules import MAX_SCORE

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, HasProbabilities
 from deepcrib.cards import NUM_CARDS
+from deepcrib.intervals import Interval, Z
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation
 from deepcrib.policies import most_points_discards, pick
@@ -26,7 +27,6 @@ from deepcrib.statistics.pegging import DEALER, PONE
 
 DEALT = 6
 _SHOW_DEAL = 1103  # purpose of the hash that deals: not a deal of any game
-_Z = 1.959964  # of a normal 95% interval
 
 
 @jit
@@ -64,15 +64,6 @@ def add_crib_points(
         for i in range(2):
             crib[i] = hand[DISCARD_SLOTS_6[action, i]]
         points[action] += sign * show_points(crib, starter, True)
-
-
-@dataclass(frozen=True)
-class Fraction:
-    """Points obtained as a fraction of the best ones, of all deals together, and its 95% interval."""
-
-    estimate: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -120,7 +111,7 @@ class ShowDeals:
             found = np.eye(NUM_DISCARDS)[agent.discard(self.observation)]
         return found.reshape(-1, 2, NUM_DISCARDS)
 
-    def fraction(self, probabilities: NDArray[np.float64], *, crib: bool, role: int | None = None) -> Fraction:
+    def fraction(self, probabilities: NDArray[np.float64], *, crib: bool, role: int | None = None) -> Interval:
         """Of the best points, of players who discard with probabilities [D, 2, 15]; of one role, or of both.
 
         All points over all best points (a single deal's fraction has no sense where the best is 0 or less); the
@@ -131,8 +122,8 @@ class ShowDeals:
         obtained = (probabilities * points).sum(axis=2)[:, roles].sum(axis=1)
         best = points.max(axis=2)[:, roles].sum(axis=1, dtype=np.float64)
         estimate = obtained.sum() / best.sum()
-        half = _Z * float(np.sqrt(((obtained - estimate * best) ** 2).sum())) / best.sum()
-        return Fraction(float(estimate), float(estimate - half), float(estimate + half))
+        half = Z * float(np.sqrt(((obtained - estimate * best) ** 2).sum())) / best.sum()
+        return Interval(float(estimate), float(estimate - half), float(estimate + half))
 
 
 @jit(parallel=True)

@@ -18,6 +18,7 @@ from deepcrib.agents import Agent, DivergenceError, ExpectedValueAgent, make_age
 from deepcrib.agents.partida import HIDDEN, Form, Layers, PartidaAgent, make_form, save_partida
 from deepcrib.encoders.partida import INPUTS, input_width
 from deepcrib.errors import OptionError
+from deepcrib.intervals import mean_interval
 from deepcrib.networks import MLP
 from deepcrib.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.training.checkpointing import (
@@ -36,7 +37,6 @@ from deepcrib.training.partida_fitting import Fit, fit_positions, new_fit
 from deepcrib.training.partida_games import Plays, play_hands
 
 DIFFERENCE = "play_only/difference"
-_Z = 1.959964  # of a 95% interval
 
 
 class Settings(Protocol):
@@ -217,9 +217,7 @@ def layers_of(network: MLP) -> Layers:
 def measure(run: LearnerState, hands: int, seed: int) -> PlayOnly:
     """The network's play against greedy, without exploration, each being pone in every second hand."""
     differences = play_hands(run.fit.layers, run.form, 0, hands, seed).differences
-    mean = float(differences.mean())
-    half = _Z * float(differences.std(ddof=1)) / math.sqrt(hands)
-    return PlayOnly(hands, mean, mean - half, mean + half)
+    return PlayOnly(hands, *mean_interval(differences))
 
 
 def _at_session(

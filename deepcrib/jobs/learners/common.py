@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deepcrib.agents import Agent
 from deepcrib.evaluation.evaluate import Evaluation
+from deepcrib.jobs.console import Bars
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-from deepcrib.jobs.console import Bars
+    from torch.utils.tensorboard import SummaryWriter
 
+    from deepcrib.jobs import Run
+    from deepcrib.jobs.train import Config
+
+Result = TypeVar("Result")
 Match = Callable[[Agent, Any, int, int], Evaluation]
 """(agent, opponent's spec, games, seed) -> figures, under the rules and on the device of the run."""
 
@@ -31,6 +36,28 @@ class Trained:
     account: str
     summary: Mapping[str, Any] = field(default_factory=dict)
     tables: Sequence[RenderableType] = ()
+
+
+def run_learner(
+    train: Callable[..., Result],
+    config: Config,
+    steps: int,
+    run: Run,
+    match: Match,
+    writer: SummaryWriter,
+    resume: bool,
+) -> Result:
+    """What a learner's `train` returns, run in the run's folder, with a bar of its steps."""
+    with Bars(run.show_progress) as bars:
+        return train(
+            config,
+            run.folder.path,
+            match,
+            dealing=config.rules.name,
+            writer=writer,
+            progress=training_bar(bars, steps),
+            resume=resume,
+        )
 
 
 def training_bar(bars: Bars, total: int) -> Callable[[int, Mapping[str, float]], None]:

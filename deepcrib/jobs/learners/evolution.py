@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.jobs import Run
-from deepcrib.jobs.console import Bars
-from deepcrib.jobs.learners.common import Match, Trained, training_bar
+from deepcrib.jobs.learners.common import Match, Trained, run_learner
 from deepcrib.training import evolution
 from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.evolution import Settings
@@ -27,17 +26,8 @@ def prepare(config: Config, saved: Path | None) -> int:
 
 def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
     """Evolve, or go on from the saved state."""
-    settings = _settings(config)
-    with Bars(run.show_progress) as bars:
-        result = evolution.train(
-            settings,
-            run.folder.path,
-            match,
-            dealing=config.rules.name,
-            writer=writer,
-            progress=training_bar(bars, settings.learner.generations),
-            resume=resume,
-        )
+    generations = _settings(config).learner.generations
+    result = run_learner(evolution.train, config, generations, run, match, writer, resume)
     hands = f"{100 * result.hand_fraction:.1f}% of the best hand points"
     account = f"{result.generations:,} generations, {result.deals:,} deals, {result.seconds:,.0f} s; {hands}"
     return Trained(result.agent, result.generations, account)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.jobs import Run
-from deepcrib.jobs.console import Bars
-from deepcrib.jobs.learners.common import Match, Trained, training_bar
+from deepcrib.jobs.learners.common import Match, Trained, run_learner
 from deepcrib.training import hill_climb
 from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.hill_climb import Settings
@@ -30,16 +29,7 @@ def prepare(config: Config, saved: Path | None) -> int:
 def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
     """Climb, or go on from the saved state."""
     settings = _settings(config)
-    with Bars(run.show_progress) as bars:
-        result = hill_climb.train(
-            settings,
-            run.folder.path,
-            match,
-            dealing=config.rules.name,
-            writer=writer,
-            progress=training_bar(bars, settings.learner.games),
-            resume=resume,
-        )
+    result = run_learner(hill_climb.train, config, settings.learner.games, run, match, writer, resume)
     account = f"{result.games:,} {settings.learner.unit}, {result.moves:,} moves, {result.seconds:,.0f} s"
     return Trained(result.agent, result.games, account)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from deepcrib.analysis.tables import plain_table
 from deepcrib.jobs import Run
-from deepcrib.jobs.console import Bars
-from deepcrib.jobs.learners.common import Match, Trained, training_bar
+from deepcrib.jobs.learners.common import Match, Trained, run_learner
 from deepcrib.training import partida
 from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.partida import PlayOnly, Settings
@@ -29,17 +28,8 @@ def prepare(config: Config, saved: Path | None) -> int:
 
 def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
     """Train the network, or go on from the saved state; its play alone is measured here."""
-    settings = _settings(config)
-    with Bars(run.show_progress) as bars:
-        result = partida.train(
-            settings,
-            run.folder.path,
-            match,
-            dealing=config.rules.name,
-            writer=writer,
-            progress=training_bar(bars, settings.learner.sessions),
-            resume=resume,
-        )
+    sessions = _settings(config).learner.sessions
+    result = run_learner(partida.train, config, sessions, run, match, writer, resume)
     account = f"{result.sessions:,} sessions, {result.hands:,} hands, {result.seconds:,.0f} s"
     summary = {"play_only": result.play_only.to_dict()}
     return Trained(result.agent, result.sessions, account, summary, [_table(account, result.play_only)])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.jobs import Run
-from deepcrib.jobs.console import Bars
-from deepcrib.jobs.learners.common import Match, Trained, training_bar
+from deepcrib.jobs.learners.common import Match, Trained, run_learner
 from deepcrib.training import td
 from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.td import Settings
@@ -28,18 +28,8 @@ def prepare(config: Config, saved: Path | None) -> int:
 
 def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
     """Train the network, or go on from the saved state."""
-    settings = _settings(config)
-    with Bars(run.show_progress) as bars:
-        result = td.train(
-            settings,
-            run.folder.path,
-            match,
-            hand_pairs,
-            dealing=config.rules.name,
-            writer=writer,
-            progress=training_bar(bars, settings.learner.hands),
-            resume=resume,
-        )
+    hands = _settings(config).learner.hands
+    result = run_learner(partial(td.train, pairs=hand_pairs), config, hands, run, match, writer, resume)
     account = f"{result.hands:,} hands, {result.seconds:,.0f} s"
     return Trained(result.agent, result.hands, account)
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.jobs import Run
-from deepcrib.jobs.console import Bars
-from deepcrib.jobs.learners.common import Match, Trained, training_bar
+from deepcrib.jobs.learners.common import Match, Trained, run_learner
 from deepcrib.training import weighted
 from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.weighted import Settings
@@ -27,17 +26,8 @@ def prepare(config: Config, saved: Path | None) -> int:
 
 def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
     """Train the first agent of a pool, or go on from the saved state."""
-    settings = _settings(config)
-    with Bars(run.show_progress) as bars:
-        result = weighted.train(
-            settings,
-            run.folder.path,
-            match,
-            dealing=config.rules.name,
-            writer=writer,
-            progress=training_bar(bars, settings.learner.games),
-            resume=resume,
-        )
+    games = _settings(config).learner.games
+    result = run_learner(weighted.train, config, games, run, match, writer, resume)
     account = f"{result.games:,} games, {result.hands:,} hands, {result.seconds:,.0f} s"
     return Trained(result.agent, result.games, account)
 

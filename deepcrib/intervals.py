@@ -62,7 +62,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     mean = float(numbers.mean())
     if n < 2:
         return Interval(mean, math.nan, math.nan)
-    half = _t_quantile(n - 1) * float(numbers.std(ddof=1)) / math.sqrt(n)
+    half = t_quantile(n - 1) * float(numbers.std(ddof=1)) / math.sqrt(n)
     return Interval(mean, mean - half, mean + half)
 
 
@@ -71,7 +71,7 @@ def _require_trials(wins: float, n: int) -> None:
         raise ValueError(f"{wins} wins in {n} games: no share can be estimated")
 
 
-def _t_quantile(freedom: int) -> float:
+def t_quantile(freedom: int) -> float:
     """Two-sided 95% quantile of Student's t; exact for 1 and 2 degrees, else the expansion in 1/freedom.
 
     Cornish-Fisher (Abramowitz & Stegun 26.7.5): within 0.4% from 3 degrees on.
