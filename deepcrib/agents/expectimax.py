@@ -11,6 +11,7 @@ import numpy as np
 
 from deepcrib.agents.packed_series import add_rank
 from deepcrib.agents.reply_room import (
+    ALL_SLOTS,
     COUNT,
     LAST,
     ME,
@@ -30,8 +31,6 @@ from deepcrib.agents.reply_tree import play_slot, search
 from deepcrib.cards import NO_CARD, NUM_SUITS, value_of_rank
 from deepcrib.kernels import jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
-
-ALL_SLOTS = (1 << HAND_SIZE) - 1
 
 
 @jit

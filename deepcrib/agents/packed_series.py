@@ -9,7 +9,7 @@ from deepcrib.kernels import jit
 from deepcrib.rules import COUNT_LIMIT, play_pair_points, play_run_points
 
 RANK_BITS = 4
-_RANK = (1 << RANK_BITS) - 1
+RANK_MASK = (1 << RANK_BITS) - 1
 _TAIL = 4  # ranks: as many as a pair, or one of its royals, can have
 
 
@@ -22,7 +22,7 @@ def _tail_table() -> np.ndarray:
         n = 0
         sound = True
         for place in range(_TAIL - 1, -1, -1):
-            code = tail >> (RANK_BITS * place) & _RANK
+            code = tail >> (RANK_BITS * place) & RANK_MASK
             sound = sound and code <= NUM_RANKS and (code > 0 or n == 0)
             if code > 0:
                 ranks[n] = code - 1
@@ -48,7 +48,7 @@ def series_points(series: int, count: int, ranks: np.ndarray) -> int:
         while series >> (RANK_BITS * n) > 0:
             n += 1
         for i in range(n):
-            ranks[i] = (series >> (RANK_BITS * (n - 1 - i)) & _RANK) - 1
+            ranks[i] = (series >> (RANK_BITS * (n - 1 - i)) & RANK_MASK) - 1
         points = play_run_points(ranks, n)
     return points + 2 if count == 15 or count == COUNT_LIMIT else points
 
@@ -58,7 +58,7 @@ def _may_run(series: int) -> bool:
     """Whether the last five ranks are different and within seven: no longer run counts 31 or less than ace to seven."""
     seen = 0
     for place in range(_TAIL + 1):
-        bit = 1 << (series >> (RANK_BITS * place) & _RANK)
+        bit = 1 << (series >> (RANK_BITS * place) & RANK_MASK)
         if seen & bit:
             return False
         seen |= bit

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.agents.packed_series import RANK_BITS, series_points
+from deepcrib.agents.packed_series import RANK_BITS, RANK_MASK, series_points
 from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.kernels import jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
@@ -27,7 +27,6 @@ NO_VALUE = -128
 NUM_ENDS = 1 << (2 * HAND_SIZE + 1)
 """Sets of slots that may be held when a series has ended, by leader."""
 _BEYOND = 100
-_RANK = (1 << RANK_BITS) - 1
 _HAND = (1 << HAND_SIZE) - 1
 _HAND_BITS = HAND_SIZE * RANK_BITS
 _SEAT, _POINTS = 3, 10  # columns of the stack
@@ -72,14 +71,14 @@ def fill_play_values(
     ends[0] = ends[1] = 0  # nothing is left
     held = 0
     for place in range(2 * HAND_SIZE):
-        if cards >> (RANK_BITS * place) & _RANK:
+        if cards >> (RANK_BITS * place) & RANK_MASK:
             held |= 1 << place
     before = 0
     for slot in range(HAND_SIZE):
-        code = cards >> (RANK_BITS * slot) & _RANK
+        code = cards >> (RANK_BITS * slot) & RANK_MASK
         if code == 0 or count + min(code, 10) > COUNT_LIMIT:
             values[slot] = NO_VALUE
-        elif before < slot and code == cards >> (RANK_BITS * before) & _RANK:
+        elif before < slot and code == cards >> (RANK_BITS * before) & RANK_MASK:
             values[slot] = values[before]
         else:
             values[slot] = _search(cards, held, 1 << slot, series, count, greedy, stack, ends, ranks)
@@ -176,7 +175,7 @@ def _pop(stack: np.ndarray, depth: int) -> tuple[int, int, int, int, int, int, i
 @jit
 def _code(cards: int, seat: int, mask: int) -> int:
     """Rank plus 1 of the lowest card of a hand's mask, which is not empty."""
-    return cards >> (_HAND_BITS * seat + RANK_BITS * _LOWEST[mask]) & _RANK
+    return cards >> (_HAND_BITS * seat + RANK_BITS * _LOWEST[mask]) & RANK_MASK
 
 
 @jit

@@ -6,13 +6,11 @@ import numpy as np
 
 from deepcrib.agents.policy_levels import PLAYED, START, THEIRS, Level, Table
 from deepcrib.agents.policy_tree import PlayProbabilities, chances_of_ranks
-from deepcrib.agents.reply_room import COUNT, OPPONENT, PASSED, PLAYS, TURN
+from deepcrib.agents.reply_room import ALL_SLOTS, COUNT, OPPONENT, PASSED, PLAYS, TURN
 from deepcrib.cards import NUM_SUITS, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import PlayObservation
 from deepcrib.rules import HAND_SIZE, play_step
-
-ALL_SLOTS = (1 << HAND_SIZE) - 1
 
 
 @jit

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.packed_series import add_rank
-from deepcrib.agents.policy_history import ALL_SLOTS, left_after, weigh_earlier_plays
+from deepcrib.agents.policy_history import left_after, weigh_earlier_plays
 from deepcrib.agents.policy_levels import COLUMNS, PLAYED, ROOT, START, THEIRS, Level, Table
 from deepcrib.agents.policy_tree import PlayProbabilities, reply_values
-from deepcrib.agents.reply_room import COUNT, LAST, ME, NUM_LEFT, OPPONENT, OWN_LEFT, PLAYS, SERIES, TURN
+from deepcrib.agents.reply_room import ALL_SLOTS, COUNT, LAST, ME, NUM_LEFT, OPPONENT, OWN_LEFT, PLAYS, SERIES, TURN
 from deepcrib.beliefs.discards import DiscardModel
 from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs, own_kept, seen_cards_of
 from deepcrib.cards import NUM_CARDS, NUM_SUITS, rank_of

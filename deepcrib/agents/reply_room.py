@@ -16,6 +16,7 @@ BEST = -1
 """In place of an own policy: the best card."""
 GO = NUM_RANKS
 """Among the opponent's moves, which are 0..12 for its cards."""
+ALL_SLOTS = (1 << HAND_SIZE) - 1
 PLAYS = 2 * HAND_SIZE
 DEPTH = 3 * PLAYS  # frames: each is a card, a go, or the end
 

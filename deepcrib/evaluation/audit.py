@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.best_response import BestResponseAgent
-from deepcrib.cards import NO_CARD, NUM_RANKS, RANKS, format_cards
+from deepcrib.agents.minimax import has_choice
+from deepcrib.cards import NO_CARD, format_cards
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
 from deepcrib.intervals import mean_interval
@@ -128,9 +129,7 @@ class _Decisions(Recorder):
         self.discarded.append((rows[mine], observation.take(mine), actions[mine]))
 
     def plays(self, rows: NDArray[np.int64], observation: PlayObservation, slots: NDArray[np.int8]) -> None:
-        ranks = np.where(observation.legal, RANKS[observation.hand], NO_CARD)
-        several = ranks.max(axis=1) != np.where(ranks < 0, NUM_RANKS, ranks).min(axis=1)
-        mine = (observation.seat == 0) & several
+        mine = (observation.seat == 0) & has_choice(observation)
         if mine.any():
             self.played.append((rows[mine], observation.take(mine), slots[mine]))
 

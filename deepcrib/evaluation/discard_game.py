@@ -20,7 +20,7 @@ from deepcrib.intervals import mean_interval
 from deepcrib.kernels import jit
 from deepcrib.perceptrons import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.policies import pick
-from deepcrib.randomness import NETWORKS, below, derive, hash_key, uniform
+from deepcrib.randomness import DISCARD_GAME, DISCARD_GAME_CHOICE, NETWORKS, below, derive, hash_key, uniform
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
 from deepcrib.statistics.cribs import NUM_DISCARDS, seen_cards
@@ -29,7 +29,7 @@ from deepcrib.statistics.strategies import best_choices
 
 PLAYERS = ("random", "ideal", "cheating")
 DEALT = 6
-_CARDS, _CHOICE, _EXPLORE = 3000, 3001, 3002  # what a hash of this game is for
+_EXPLORE = 3002  # counter of the chance to explore, in the numbers of a choice
 Player = Callable[[NDArray[np.int8], NDArray[np.int8], NDArray[np.uint64]], NDArray[np.int8]]
 """(hands [N, 6] sorted, starters [N], keys [N]) -> discard actions [N]; only the cheating one looks at the starters."""
 
@@ -145,7 +145,7 @@ class DiscardNetwork:
 @jit
 def _deal_hand(seed: int, number: int, hand: np.ndarray) -> int:
     """Deal a sorted hand [6] and return its starter."""
-    key = hash_key(seed, number, 0, -1, _CARDS)
+    key = hash_key(seed, number, 0, -1, DISCARD_GAME)
     drawn, counter, n = 0, 0, 0
     while True:
         card = below(key, counter, NUM_CARDS)
@@ -164,7 +164,7 @@ def _deal_hand(seed: int, number: int, hand: np.ndarray) -> int:
 def _deal_all(seed: int, first: int, cards: np.ndarray, starters: np.ndarray, keys: np.ndarray) -> None:
     for r in prange(len(cards)):
         starters[r] = _deal_hand(seed, first + r, cards[r])
-        keys[r] = hash_key(seed, first + r, 0, 0, _CHOICE)
+        keys[r] = hash_key(seed, first + r, 0, 0, DISCARD_GAME_CHOICE)
 
 
 @jit
@@ -244,7 +244,7 @@ def _learn_hands(
     for number in range(first, last):
         starter = _deal_hand(seed, number, hand)
         _fill_values(hand, weights, sizes, kept, units, values)
-        key = hash_key(seed, number, 0, 0, _CHOICE)
+        key = hash_key(seed, number, 0, 0, DISCARD_GAME_CHOICE)
         if np.isnan(values.sum()) or (epsilon > 0 and uniform(key, _EXPLORE) < epsilon):
             values[:] = 0  # all alike
         _keep(hand, pick(best_choices(values), key), kept)

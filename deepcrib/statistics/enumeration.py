@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from deepcrib.cards import NUM_CARDS, format_cards
 from deepcrib.errors import StatisticsError
 from deepcrib.kernels import jit
-from deepcrib.randomness import below, hash_key
+from deepcrib.randomness import VERIFY_DEAL, below, hash_key
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.statistics.cribs import NUM_DISCARDS, seen_cards
 from deepcrib.statistics.discards import DISCARD_DTYPE, HAND_STARTERS, checked_hands
@@ -22,7 +22,6 @@ from deepcrib.statistics.table import DiscardTable
 
 _SIZE = 6
 _CHUNK = 8  # hands between two reports of progress
-_VERIFY_DEAL = 1101  # purpose of the hash that deals a hand to be checked: not a deal of any game
 
 
 def enumerate_discards(hands: ArrayLike) -> NDArray[np.void]:
@@ -64,7 +63,7 @@ def verify_table(table: DiscardTable, num_hands: int, seed: int, progress: Calla
 @jit(parallel=True)
 def _deal(seed: int, hands: np.ndarray) -> None:
     for row in prange(len(hands)):
-        key = hash_key(seed, row, 0, -1, _VERIFY_DEAL)
+        key = hash_key(seed, row, 0, -1, VERIFY_DEAL)
         deck = np.arange(NUM_CARDS)
         for i in range(_SIZE):
             j = i + below(key, i, NUM_CARDS - i)

@@ -20,19 +20,18 @@ from deepcrib.intervals import Interval, Z
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation
 from deepcrib.policies import most_points_discards, pick
-from deepcrib.randomness import below, hash_key
+from deepcrib.randomness import SHOW_DEAL, below, hash_key
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.pegging import DEALER, PONE
 
 DEALT = 6
-_SHOW_DEAL = 1103  # purpose of the hash that deals: not a deal of any game
 
 
 @jit
 def deal_show(seed: int, number: int, hands: np.ndarray) -> int:
     """Fill hands [2, 6] of pone and dealer, sorted card ids, and return the starter: deal `number` of a seed."""
-    key = hash_key(seed, number, 0, -1, _SHOW_DEAL)
+    key = hash_key(seed, number, 0, -1, SHOW_DEAL)
     deck = np.arange(NUM_CARDS)
     for i in range(2 * DEALT + 1):
         j = i + below(key, i, NUM_CARDS - i)
@@ -135,7 +134,7 @@ def _fill_deals(
         starters[d] = starter
         actions = np.empty(2, dtype=np.int64)
         for role in range(2):
-            keys[d, role] = hash_key(seed, first + d, 0, role, _SHOW_DEAL)
+            keys[d, role] = hash_key(seed, first + d, 0, role, SHOW_DEAL)
             actions[role] = pick(most_points_discards(hands[d, role]), keys[d, role])
             fill_hand_points(hands[d, role], starter, points[0, d, role])
         for role in range(2):

@@ -10,7 +10,7 @@ from numba import prange
 from deepcrib.agents.evolutionary import add_features, fill_keep_values
 from deepcrib.kernels import jit
 from deepcrib.policies import count_choices, pick
-from deepcrib.randomness import hash_key, uniform
+from deepcrib.randomness import EVOLUTION_STEP, hash_key, uniform
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.pegging import DEALER
 from deepcrib.statistics.strategies import best_or_any
@@ -19,7 +19,6 @@ from deepcrib.training.evolution_deals import DEALT, add_crib_points, deal_show,
 ADJUSTMENTS = ("mutate", "select", "toward", "merge", "punish")
 MUTATE, SELECT, TOWARD, MERGE, PUNISH = range(len(ADJUSTMENTS))
 PLAYERS = 2
-_STEP = 1104  # purpose of the hash of a hand's chances
 
 
 class Method(NamedTuple):
@@ -139,7 +138,7 @@ def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, meth
         starter = deal_show(seed, number, hands)
         for player in range(PLAYERS):
             for role in range(2):
-                key = hash_key(seed, number, player, role, _STEP)
+                key = hash_key(seed, number, player, role, EVOLUTION_STEP)
                 actions[player, role] = choose_keep(hands[role], weights[player, role], key)
         for player in range(PLAYERS):
             for role in range(2):
@@ -159,7 +158,7 @@ def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, meth
                     target = points[1 - player, reference_role, reference]
                 if is_short(own, target, method.threshold):
                     adjusted += 1
-                    key = hash_key(seed, number, PLAYERS + player, role, _STEP)
+                    key = hash_key(seed, number, PLAYERS + player, role, EVOLUTION_STEP)
                     adjust_weights(
                         weights[player, role],
                         hands,
@@ -181,7 +180,7 @@ def fill_batch(seed: int, first: int, weights: np.ndarray, crib: bool, hands: np
         starter = deal_show(seed, first + d, hands[d])
         found = np.empty(NUM_DISCARDS, dtype=np.int64)
         for role in range(2):
-            key = hash_key(seed, first + d, 0, 1 - role, _STEP)
+            key = hash_key(seed, first + d, 0, 1 - role, EVOLUTION_STEP)
             other = choose_keep(hands[d, 1 - role], weights[1 - role], key) if crib else 0
             _fill_points(hands[d], role, other, starter, crib, found)
             for action in range(NUM_DISCARDS):
