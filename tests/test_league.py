@@ -354,6 +354,11 @@ def test_the_job_ends_with_2_and_names_the_agent(
             "games_of.random=few: expected an even number",
         ),
         (
+            ["league", "agents=[greedy,random]", "deals=40", "deals_of={random: 3}"],
+            "deals_of.random=3: expected an even number of deals, 4 or more",
+        ),
+        (["league", "agents=[greedy,random]", "deals_of={rnd: 20}"], "deals_of.rnd: no such agent plays"),
+        (
             ["league", "agents=[greedy,random]", "games_of=20"],
             "games_of=20: expected games by agent",
         ),
@@ -362,6 +367,7 @@ def test_the_job_ends_with_2_and_names_the_agent(
         (["league", "run=outputs"], "run=outputs: only for the task checkpoints"),
         (["agents=all"], "expected two or more agents, as agents="),
         (["agents=[greedy,random]", "games_of={random: 20}"], "only for the task league"),
+        (["agents=[greedy,random]", "deals_of={random: 20}"], "only for the task league"),
     ],
 )
 def test_wrong_calls(words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -401,14 +407,15 @@ def test_a_league_killed_with_signal_9_goes_on(tmp_path: Path) -> None:
 
 def test_the_ceiling_of_each_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a best responder gains stands beside the agents that can be answered, and is not measured twice."""
-    words = ["tournament", "league", "agents=[greedy,hand_max_avg]", "games=8", "deals=4"]
+    words = ["tournament", "league", "agents=[greedy,hand_max_avg]", "games=8", "deals=6", "deals_of={greedy: 4}"]
     assert main([*words, f"hydra.run.dir={tmp_path}/run"]) == 0
     known = json.loads((tmp_path / "run" / "ceilings.json").read_text())
-    assert set(known) == {"greedy", "hand_max_avg"}
+    assert {name: entry["terms"]["deals"] for name, entry in known.items()} == {"greedy": 4, "hand_max_avg": 6}
     found = exploit(make_agent("greedy"), 4, 1)
     for role, gain in found.roles.items():
         assert known["greedy"]["roles"][role] == pytest.approx([gain.gain, gain.ci_low, gain.ci_high])
         assert f"{gain.gain:+.2f}" in (tmp_path / "run" / "league.md").read_text()
+    assert "gains are over 6 deals, 4 for greedy." in (tmp_path / "run" / "league.md").read_text()
     known["greedy"]["roles"]["pone"] = [7.77, 7.7, 7.8]
     (tmp_path / "run" / "ceilings.json").write_text(json.dumps(known))
     assert main(["tournament", f"resume={tmp_path}/run"]) == 0

@@ -46,6 +46,7 @@ class Config:
     games: int | None = None  # of a match: 100, in a league 20,000
     games_of: Any = None  # league: at most so many for an agent, {minimax: 2000}
     deals: int = 0  # league: that a best responder's gain on each agent is measured on; 0: not measured
+    deals_of: Any = None  # league: at most so many for an agent, {td_perceptron: 40}; networks that play have 40
     matches: int = 1  # of each pairing; a bracket, and a league, has one
     seed: int = 1
     duplicate: bool = False  # games in pairs (a league always): same cards, seats swapped; intervals over the pairs
@@ -76,8 +77,9 @@ def _plan(config: Config, run: Run) -> Plan:
     """A task that is no league."""
     if run.resuming:
         raise OptionError(f"resume={config.resume}: only a league can be resumed, not the task {config.task}")
-    if config.deals:
-        raise OptionError(f"deals={config.deals}: only for the task {LEAGUE}")
+    for name in ("deals", "deals_of"):
+        if getattr(config, name):
+            raise OptionError(f"{name}={getattr(config, name)}: only for the task {LEAGUE}")
     if config.games_of:
         raise OptionError(f"games_of={config.games_of}: only for the task {LEAGUE}, {config.task} takes games=NUMBER")
     check_games(_games(config), config.duplicate)
