@@ -2,8 +2,8 @@
 
 `curves`: the evolved discarders by generation, over several seeds. `references`: the same fractions of fixed players.
 `climbs`: the hill-climbs, each a `deepcrib train` in a process of its own, and `pairs`: the strongest evolved
-discarder. `matches`: full games of all trained players. `figures`: the two PNG files. A part whose file is there is not
-repeated, nor is a training whose folder is complete.
+discarder. `matches`: full games of all trained players. `tables`: FOLDER/results.md. `figures`: the two PNG files. A
+part whose file is there is not repeated, nor is a training whose folder is complete.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from deepcrib import runs
 from deepcrib.agents import make_agent
 from deepcrib.analysis.curves import read_scalar
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.intervals import t_quantile, wilson
+from deepcrib.intervals import mean_interval, t_quantile, wilson
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.schema import register_schema
 from deepcrib.randomness import FINAL_MATCHES, derive
@@ -36,7 +36,19 @@ HELD_OUT = 10_000  # deals: 20,000 hands
 GAMES = 50_000
 OPPONENTS = ("greedy", "deterministic", "hand_max_avg")
 REFERENCES = ("random", "greedy", "hand_max_avg", "expected_value")
-CLIMBS = ("pollack_blair", "pollack_blair_hands", "pollack_blair_play")
+# Folder: experiment and overrides.
+CLIMBS: dict[str, tuple[str, ...]] = {
+    "pollack_blair": ("experiment=pollack_blair",),
+    "pollack_blair_hands": ("experiment=pollack_blair_hands",),
+    "pollack_blair_play": ("experiment=pollack_blair_play",),
+    "pollack_blair_random": (
+        "experiment=pollack_blair_hands",
+        "learner.start=random",
+        "learner.games=2700000",
+        "learner.checkpoint_every=300000",
+    ),
+}
+TRAININGS = {"evolution_pairs": ("experiment=evolution_pairs",), **CLIMBS}
 EXPERIMENTS = {
     "against the optimal keep": "kendall_shaw2002_optimal",
     "two players, same cards": "kendall_shaw2002_same",
@@ -143,16 +155,16 @@ def references(root: Path, share: float) -> dict[str, Any]:
     return found
 
 
-def train(experiment: str, root: Path, share: float) -> None:
-    """`deepcrib train experiment=..`, or on from where it was interrupted, unless its folder is complete."""
-    folder = root / experiment
+def train(name: str, root: Path, share: float) -> None:
+    """`deepcrib train` of TRAININGS, or on from where it was interrupted, unless its folder is complete."""
+    folder, overrides = root / name, TRAININGS[name]
     if (folder / "summary.json").is_file():
         return
-    words = ["train", f"experiment={experiment}", f"hydra.run.dir={folder}", f"seed={FIRST_SEED}"]
+    words = ["train", *overrides, f"hydra.run.dir={folder}", f"seed={FIRST_SEED}"]
     if share < 1:
-        name = "generations" if experiment == "evolution_pairs" else "games"
-        options = settings((f"experiment={experiment}",), FIRST_SEED).learner
-        words.append(f"learner.{name}={max(2, round(getattr(options, name) * share))}")
+        steps = "generations" if name == "evolution_pairs" else "games"
+        options = settings(overrides, FIRST_SEED).learner
+        words.append(f"learner.{steps}={max(2, round(getattr(options, steps) * share))}")
         words.append(f"evaluation.final_games={max(2, round(GAMES * share))}")
     if folder.exists():
         words = ["train", f"resume={folder}"]
@@ -178,6 +190,64 @@ def matches(root: Path, share: float) -> dict[str, Any]:
             rate, low, high = (100 * value for value in (figures.win_rate, figures.ci_low, figures.ci_high))
             print(f"{label} | {opponent} | {rate:.1f} [{low:.1f}, {high:.1f}], {figures.margin:+.2f}", flush=True)
     return found
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def seeds_cell(values: np.ndarray, digits: int = 1, scale: float = 100.0) -> str:
+    """Mean over seeds [S] with its 95% interval by Student's t, in per cent."""
+    found = mean_interval(scale * values)
+    return f"{found.estimate:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"
+
+
+def curve_table(found: dict[str, Any]) -> list[str]:
+    """Rows of the curves: fractions at the start, where their mean is highest and at the end, and what changed."""
+    rows = [
+        "| run | n | first | highest mean (generation) | last (generation) | highest - last | last - first "
+        "| deviation of the values, first -> last |",
+        "|---" * 8 + "|",
+    ]
+    for label, curve in found.items():
+        hand, spread, steps = np.array(curve["hand"]), np.array(curve["spread"]), curve["steps"]
+        best = int(hand.mean(axis=0).argmax())
+        cells = [label, str(len(hand)), seeds_cell(hand[:, 0])]
+        cells += [f"{seeds_cell(hand[:, i])} ({steps[i]})" for i in (best, -1)]
+        cells += [seeds_cell(hand[:, best] - hand[:, -1]), seeds_cell(hand[:, -1] - hand[:, 0])]
+        cells.append(f"{spread[:, 0].mean():.2f} -> {spread[:, -1].mean():.2f}")
+        rows.append("| " + " | ".join(cells) + " |")
+    return rows
+
+
+def match_table(found: dict[str, Any]) -> list[str]:
+    """Rows of the full games: win rates with Wilson's interval, and points a game."""
+    rows = ["| player | " + " | ".join(OPPONENTS) + " |", "|---" * (1 + len(OPPONENTS)) + "|"]
+    for label, figures in found.items():
+        cells = []
+        for opponent in OPPONENTS:
+            rate, low, high = (100 * figures[opponent][key] for key in ("win_rate", "ci_low", "ci_high"))
+            cells.append(f"{rate:.1f} [{low:.1f}, {high:.1f}], {figures[opponent]['margin']:+.2f}")
+        rows.append(f"| {label} | " + " | ".join(cells) + " |")
+    return rows
+
+
+def reference_table(found: dict[str, Any]) -> list[str]:
+    """Rows of the fixed players."""
+    rows = ["| player | hand, % of the best | with the crib |", "|---|---|---|"]
+    for name, kinds in found.items():
+        shares = ((100 * value for value in kinds[kind].values()) for kind in ("hand", "with_crib"))
+        cells = ["{:.1f} [{:.1f}, {:.1f}]".format(*share) for share in shares]
+        rows.append(f"| {name} | " + " | ".join(cells) + " |")
+    return rows
+
+
+def tables(root: Path) -> str:
+    """All tables of the parts that are there, as Markdown."""
+    parts = (("references", reference_table), ("curves", curve_table), ("matches", match_table))
+    found = [
+        (json.loads(path.read_text()), table) for name, table in parts if (path := root / f"{name}.json").is_file()
+    ]
+    return "\n\n".join("\n".join(table(figures)) for figures, table in found) + "\n"
 
 
 # --- figures --------------------------------------------------------------------------------------------------------
@@ -233,7 +303,7 @@ def figures(root: Path, out: Path) -> None:
         axes.fill_between(games, 100 * bounds[:, 1], 100 * bounds[:, 2], color=line.get_color(), alpha=0.2, lw=0)
     axes.axhline(50, color="0.4", lw=0.8, ls="--")
     axes.set(xlabel="games of climbing (nine hands count as one)", ylabel="win rate against greedy, %")
-    axes.set_title("Hill-climbing from zeros")
+    axes.set_title("Hill-climbing: from zeros, and from random weights")
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(out / "hill_climb.png", dpi=90)
@@ -243,18 +313,22 @@ def main() -> None:
     """Run the parts that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--parts", default="pairs,curves,references,climbs,matches,figures")
+    parser.add_argument("--parts", default="pairs,curves,references,climbs,matches,tables,figures")
     parser.add_argument("--share", type=float, default=1.0, help="of seeds, games and hands")
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="where the figures go")
     options = parser.parse_args()
     root, parts = options.folder.resolve(), options.parts.split(",")
     root.mkdir(parents=True, exist_ok=True)
-    for experiment in (["evolution_pairs"] if "pairs" in parts else []) + (list(CLIMBS) if "climbs" in parts else []):
-        train(experiment, root, options.share)
+    for name in (["evolution_pairs"] if "pairs" in parts else []) + (list(CLIMBS) if "climbs" in parts else []):
+        train(name, root, options.share)
     for name, part in (("curves", curves), ("references", references), ("matches", matches)):
         path = root / f"{name}.json"
         if name in parts and not path.is_file():
             path.write_text(json.dumps(part(root, options.share)))
+    if "tables" in parts:
+        text = tables(root)
+        (root / "results.md").write_text(text)
+        print(text)
     if "figures" in parts:
         figures(root, options.out)
 

@@ -128,6 +128,17 @@ def read_format(path: Path | str) -> str:
     return _read_weights(_weights_file(Path(path)))[0].get("format", "")
 
 
+def read_metadata(path: Path | str) -> dict[str, Any]:
+    """The metadata of a checkpoint of any format, empty for another safetensors file. Raises CheckpointError."""
+    path = _weights_file(Path(path))
+    header, _ = _read_weights(path)
+    try:
+        metadata: dict[str, Any] = json.loads(header.get("metadata", "{}"))
+    except json.JSONDecodeError as error:
+        raise CheckpointError(f"{path} has metadata that this deepcrib cannot read: {error!r}") from error
+    return metadata
+
+
 def save_state(path: Path | str, state: dict[str, Any]) -> None:
     """Write a training state: nested dicts, lists and tuples of tensors, NumPy arrays and plain values.
 

@@ -18,6 +18,7 @@ from rich.console import Console
 from deepcrib.agents import make_agent
 from deepcrib.agents.specs import BUILDERS
 from deepcrib.analysis.league import league_figure, league_of, league_tables, markdown_page
+from deepcrib.checkpoints import save_arrays
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation import league
@@ -166,6 +167,13 @@ def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
     assert first == identity({"name": "best_response", "to": str(file)})
     file.write_bytes(b"two")
     assert first != identity({"name": "best_response", "to": str(file)})
+    save_arrays(
+        tmp_path / "whole.safetensors", "other", {"x": np.zeros(1)}, {"discards_by": str(file), "plays_by": None}
+    )
+    whole = identity(str(tmp_path / "whole.safetensors"))
+    assert whole["discards_by"] == identity(str(file)) and "plays_by" not in whole
+    file.write_bytes(b"three")
+    assert whole != identity(str(tmp_path / "whole.safetensors"))
     assert identity("greedy") == "greedy"
     assert identity({"name": "minimax", "samples": 50}) == {"name": "minimax", "samples": 50}
 

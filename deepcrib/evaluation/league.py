@@ -6,6 +6,7 @@ parts, and after each the sums over its games are written; an interrupted league
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, ScriptedAgent
 from deepcrib.agents.specs import BUILDERS, packaged_weights
-from deepcrib.checkpoints import WEIGHTS_FILE
+from deepcrib.checkpoints import WEIGHTS_FILE, CheckpointError, read_metadata
 from deepcrib.engine import IllegalActionError
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import check_games
@@ -155,7 +156,10 @@ def sources() -> str:
 
 
 def identity(spec: Any) -> Any:
-    """A spec as plain JSON values, with the SHA-256 of every file of weights that it names."""
+    """A spec as plain JSON values, with the SHA-256 of every file of weights that it names.
+
+    And of those that the agent in such a file names for the part of its decisions that it did not learn.
+    """
     if isinstance(spec, Mapping):
         return {str(key): identity(value) for key, value in spec.items()}
     if isinstance(spec, list | tuple):
@@ -165,9 +169,13 @@ def identity(spec: Any) -> Any:
     path = packaged_weights().get(spec, Path(spec))
     try:
         file = path / WEIGHTS_FILE if path.is_dir() else path
-        return {"weights": spec, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        found = {"weights": spec, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
     except OSError:  # no file: a word
         return spec
+    with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
+        metadata = read_metadata(file)
+        found |= {part: identity(metadata[part]) for part in ("discards_by", "plays_by") if metadata.get(part)}
+    return found
 
 
 def reopen(pairing: Pairing, folder: Path) -> Pairing:
