@@ -3,12 +3,14 @@
 Sampled search against greedy in the play of random four-card hands, by the number of samples (figure 4), and full games
 of the same players, and of discards that count the play. What is in FOLDER/rows.json and FOLDER/matches.json is not
 played again, as long as hands, games, seed and the program's sources are those of FOLDER/settings.json. At the end
-FOLDER/table.md and FOLDER/partida_figure_04.png, of all rows that have been played.
+FOLDER/table.md and FOLDER/partida_figure_04.png, of all rows that have been played. FOLDER/margins holds the points of
+every hand, from which rows are compared on the same cards.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import time
 from collections.abc import Iterator
@@ -16,14 +18,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from deepcrib.agents import make_agent
 from deepcrib.agents.minimax import MINIMAX_NAMES
 from deepcrib.analysis.play_curves import differences_by_samples
 from deepcrib.evaluation import evaluate as full_games
 from deepcrib.evaluation import play_only as play_alone
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.play_only import play_only
+from deepcrib.evaluation.play_only import play_points, summarise
 from deepcrib.files import write_atomic
+from deepcrib.intervals import mean_interval
 from deepcrib.kernels import PACKAGE, source_hash
 
 SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)
@@ -79,11 +85,27 @@ def matches() -> Iterator[tuple[str, Any, tuple[str, ...], int]]:
     yield "greedy_minimax", "greedy_minimax", both, 10
     yield "expected_value_pegging", "expected_value_pegging", (*both, "expected_value"), 200
     yield "expected_value", "expected_value", both, 200
-    searches: tuple[dict[str, str], ...] = ({"discards": "expected_value_pegging"}, {"hands": "kept"})
-    for options in searches:
+    searches: tuple[tuple[dict[str, str], int], ...] = (
+        ({"discards": "expected_value_pegging"}, 10),
+        ({"hands": "kept"}, 2),
+    )
+    for options, thousands in searches:
         for name in MINIMAX_NAMES:
             label = ", ".join([name, *(f"{key}: {value}" for key, value in options.items())])
-            yield label, {"name": name, **options}, both, 10
+            yield label, {"name": name, **options}, both, thousands
+
+
+def comparisons() -> Iterator[tuple[Row, Row]]:
+    """Rows whose difference on the same cards says something: the two searches, the samples' source, their number."""
+    first, second = MINIMAX_NAMES
+    for hands, samples in (("ranks", 50), ("ranks", 400), ("unseen", 50), ("unseen", 0)):
+        yield Row(second, hands, samples), Row(first, hands, samples)
+    for name in MINIMAX_NAMES:
+        yield Row(name, "unseen", 50), Row(name, "ranks", 50)
+        yield Row(name, "kept", 50), Row(name, "unseen", 50)
+        yield Row(name, "ranks", 100), Row(name, "ranks", 50)
+        yield Row(name, "ranks", 400), Row(name, "ranks", 100)
+        yield Row(name, "unseen", 0), Row(name, "unseen", 50)
 
 
 def load(path: Path) -> dict[str, dict[str, Any]]:
@@ -141,12 +163,40 @@ def measure(folder: Path, hands: int, wanted: list[str] | None) -> dict[str, dic
     for row in rows():
         if row.label not in found and (wanted is None or row.label in wanted):
             start, cpu = time.perf_counter(), time.process_time()
-            figures = play_only(make_agent(row.spec), make_agent("greedy"), hands, SEED).to_dict()
+            points = play_points(make_agent(row.spec), make_agent("greedy"), hands, SEED)
+            figures = summarise(points, duplicate=False).to_dict()
+            save_margins(folder, row, points)
             spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
             found[row.label] = figures | spent
             write_atomic(path, json.dumps(found, indent=1))
             print(row.label, f"{figures['difference']:+.3f}", f"{spent['seconds']:.0f} s", flush=True)
     return found
+
+
+def margins_file(folder: Path, row: Row) -> Path:
+    """Where a row's points are kept, hand by hand."""
+    return folder / "margins" / f"{row.label.replace(', ', '_').replace(' = ', '_')}.npy"
+
+
+def save_margins(folder: Path, row: Row, points: NDArray[np.int64]) -> None:
+    """Keep own minus opponent's points [hands]."""
+    path, content = margins_file(folder, row), io.BytesIO()
+    path.parent.mkdir(exist_ok=True)
+    np.save(content, (points[:, 0] - points[:, 1]).astype(np.int8))
+    write_atomic(path, content.getvalue())
+
+
+def comparison_table(folder: Path) -> str:
+    """Differences of rows on the same cards as a Markdown table; intervals over pairs of hands."""
+    lines = ["| row | less row | points a hand more [95%] |", "|---|---|---|"]
+    for one, other in comparisons():
+        paths = [margins_file(folder, row) for row in (one, other)]
+        if all(path.is_file() for path in paths):
+            mine, theirs = (np.load(path).astype(np.float64) for path in paths)
+            found = mean_interval((mine - theirs).reshape(-1, 2).mean(axis=1))
+            interval = f"{found.estimate:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+            lines.append(f"| {one.label} | {other.label} | {interval} |")
+    return "\n".join(lines) + "\n"
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:
@@ -181,7 +231,7 @@ def main() -> None:
     check_settings(options.folder, options.hands, options.games)
     found = measure(options.folder, options.hands, options.rows)
     games = play_matches(options.folder, options.games / 10_000) if options.rows is None else {}
-    text = table(found) + ("\n" + match_table(games) if games else "")
+    text = "\n".join([table(found), comparison_table(options.folder), *([match_table(games)] if games else [])])
     write_atomic(options.folder / "table.md", text)
     curves = {
         name: [(samples, found[label]) for samples in SAMPLES if (label := Row(name, "ranks", samples).label) in found]

@@ -69,6 +69,22 @@ def play_only(
     and the score is 0-0. So agents meet nothing that they do not meet in games, except that they threw nothing away.
     Raises OptionError for hands that cannot be played, AgentError for an agent that does not play with two.
     """
+    return summarise(play_points(agent, opponent, hands, seed, duplicate=duplicate, progress=progress), duplicate)
+
+
+def play_points(
+    agent: Agent,
+    opponent: Agent,
+    hands: int,
+    seed: int,
+    *,
+    duplicate: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> NDArray[np.int64]:
+    """[hands, 2] points of agent and opponent in the hands of `play_only`, which takes the same arguments.
+
+    Hand by hand two agents can be compared on the same cards: that is far sharper than their two intervals.
+    """
     check_hands(hands)
     for player in (agent, opponent):
         require_players(player, 2)
@@ -78,12 +94,16 @@ def play_only(
         parts.append(_play(agent, opponent, numbers, seed, duplicate))
         if progress is not None:
             progress(len(numbers))
-    points = np.concatenate(parts)
+    return np.concatenate(parts)
+
+
+def summarise(points: NDArray[np.int64], duplicate: bool) -> PlayOnly:
+    """The figures of points [hands, 2]."""
     margins = points[:, 0] - points[:, 1]
     # Roles alternate by design: what they are worth must not be counted as chance.
     interval = mean_interval(margins.reshape(-1, 2).mean(axis=1))
     by_role = [float(margins[role::2].mean()) for role in (PONE, DEALER)]
-    return PlayOnly(hands, duplicate, *interval, *map(float, points.mean(axis=0)), *by_role)
+    return PlayOnly(len(points), duplicate, *interval, *map(float, points.mean(axis=0)), *by_role)
 
 
 def check_hands(hands: int) -> None:
