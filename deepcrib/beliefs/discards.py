@@ -16,6 +16,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from deepcrib.beliefs.suit_orders import class_ways, free_suits
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation
@@ -35,32 +36,30 @@ NUM_ACTIONS = len(DISCARD_SLOTS_6)
 _SAME = 1e-9  # probabilities that differ by less are the same choice
 _CHUNK = 65_536  # hands that an agent is asked about at once
 _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], dtype=np.int64)
-_ORDERS = np.array(
-    [[a, b, c, 6 - a - b - c] for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3],
-    dtype=np.int64,
-)  # of the four suits
 
 
 class DiscardArrays(NamedTuple):
-    """A `DiscardModel` as compiled code reads it.
+    """A `DiscardModel` as compiled code reads it: choices one after the other, each with what it keeps and throws.
 
-    sets: int8 [18564, 6], the rank multisets. kept, thrown: int64 [18564, 15], number of the rank multiset of four
-    (pair of ranks) that each action keeps (throws). usual: float64 [18564, 15], chance of each action; actions that
-    differ only by equal ranks are counted as the first of them. hands: int64 [E], the multiset of each exceptional
-    class. members: int64 [E + 1], the class's hands are masks[members[e]:members[e + 1]], uint64, their cards as bits.
-    starts: int64 [E + 1], its changes are starts[e]:starts[e + 1]. actions: int8, changes: float64, what to add to the
-    usual chance of that action.
+    sets: int8 [18564, 6], the rank multisets. Choices usual_starts[m]:usual_starts[m + 1] are the usual ones of set
+    m: usual_kept, int16, and usual_thrown, int8, number of the rank multiset of four that is kept and of the pair of
+    ranks that is thrown (actions that differ only by equal ranks are one choice); usual, float64, its chance.
+    hands: int64 [E], the multiset of each exceptional class. keys: uint64 [E], its ranks suit by suit, 13 bits each.
+    sizes: int64 [E], its hands. Choices starts[e]:starts[e + 1] are where it differs: kept, thrown as above; changes,
+    float64, what to add to the usual chance.
     """
 
     sets: NDArray[np.int8]
-    kept: NDArray[np.int64]
-    thrown: NDArray[np.int64]
+    usual_starts: NDArray[np.int64]
+    usual_kept: NDArray[np.int16]
+    usual_thrown: NDArray[np.int8]
     usual: NDArray[np.float64]
     hands: NDArray[np.int64]
-    members: NDArray[np.int64]
-    masks: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    sizes: NDArray[np.int64]
     starts: NDArray[np.int64]
-    actions: NDArray[np.int8]
+    kept: NDArray[np.int16]
+    thrown: NDArray[np.int8]
     changes: NDArray[np.float64]
 
 
@@ -108,13 +107,25 @@ def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool) -> Disca
     _count_changes(classes.starts, chances, usual, differs, changes_of)
     numbers = np.repeat(np.arange(NUM_RANK_SETS_6), np.diff(classes.starts))
     rows = np.flatnonzero(differs)
-    members = np.concatenate(([0], np.cumsum(sizes[rows])))
-    masks = np.empty(members[-1], dtype=np.uint64)
-    _fill_members(classes.keys[rows], members, masks)
     starts = np.concatenate(([0], np.cumsum(changes_of[rows])))
-    actions, changes = np.empty(starts[-1], dtype=np.int8), np.empty(starts[-1])
+    actions, changes = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
     _fill_changes(rows, numbers, chances, usual, starts, actions, changes)
-    return DiscardArrays(sets, kept, thrown, usual, numbers[rows], members, masks, starts, actions, changes)
+    multisets, choices = np.nonzero(usual)
+    changed = np.repeat(numbers[rows], changes_of[rows])
+    return DiscardArrays(
+        sets=sets,
+        usual_starts=np.searchsorted(multisets, np.arange(NUM_RANK_SETS_6 + 1)),
+        usual_kept=kept[multisets, choices].astype(np.int16),
+        usual_thrown=thrown[multisets, choices].astype(np.int8),
+        usual=usual[multisets, choices],
+        hands=numbers[rows],
+        keys=classes.keys[rows],
+        sizes=sizes[rows],
+        starts=starts,
+        kept=kept[changed, actions].astype(np.int16),
+        thrown=thrown[changed, actions].astype(np.int8),
+        changes=changes,
+    )
 
 
 def _observe(hands: NDArray[np.int8], is_dealer: bool) -> DiscardObservation:
@@ -203,26 +214,6 @@ def _count_changes(
 
 
 @jit(parallel=True)
-def _fill_members(keys: np.ndarray, starts: np.ndarray, masks: np.ndarray) -> None:
-    """masks: the cards of every hand of each class, the classes one after the other."""
-    for c in prange(len(keys)):
-        n = starts[c]
-        for order in range(len(_ORDERS)):
-            mask = np.uint64(0)
-            for suit in range(NUM_SUITS):
-                ranks = keys[c] >> np.uint64(NUM_RANKS * suit)
-                for rank in range(NUM_RANKS):
-                    if ranks >> np.uint64(rank) & np.uint64(1):
-                        mask |= np.uint64(1) << np.uint64(NUM_SUITS * rank + _ORDERS[order, suit])
-            known = False
-            for earlier in range(starts[c], n):
-                known = known or masks[earlier] == mask
-            if not known:
-                masks[n] = mask
-                n += 1
-
-
-@jit(parallel=True)
 def _fill_changes(
     rows: np.ndarray,
     numbers: np.ndarray,
@@ -273,30 +264,21 @@ def hand_ways(ranks: np.ndarray, unseen: np.ndarray) -> int:
 
 
 @jit
-def _possible_members(model: DiscardArrays, e: int, mask: Word) -> int:
-    """Hands of an exceptional class without a card of the mask."""
-    ways = 0
-    for i in range(model.members[e], model.members[e + 1]):
-        ways += model.masks[i] & mask == 0
-    return ways
-
-
-@jit
 def fill_kept(seen: np.ndarray, model: DiscardArrays, kept: np.ndarray) -> None:
     """Add to kept [1820] the hands, with their chances, of unseen cards that keep each rank multiset."""
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    mask = unseen_of(seen, unseen)
+    unseen_of(seen, unseen)
+    free = free_suits(seen)
     for m in range(len(model.sets)):
         ways = hand_ways(model.sets[m], unseen)
         if ways > 0:
-            for action in range(NUM_ACTIONS):
-                if model.usual[m, action] != 0.0:
-                    kept[model.kept[m, action]] += ways * model.usual[m, action]
+            for i in range(model.usual_starts[m], model.usual_starts[m + 1]):
+                kept[model.usual_kept[i]] += ways * model.usual[i]
     for e in range(len(model.hands)):
-        ways = _possible_members(model, e, mask)
+        ways = class_ways(model.keys[e], model.sizes[e], free)
         if ways > 0:
             for i in range(model.starts[e], model.starts[e + 1]):
-                kept[model.kept[model.hands[e], model.actions[i]]] += ways * model.changes[i]
+                kept[model.kept[i]] += ways * model.changes[i]
 
 
 @jit
@@ -306,28 +288,25 @@ def fill_thrown(seen: np.ndarray, model: DiscardArrays, thrown: np.ndarray, besi
     beside [91, 13] receives the same times the number of cards of each rank in the hand: they cannot be turned up.
     """
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    mask = unseen_of(seen, unseen)
+    unseen_of(seen, unseen)
+    free = free_suits(seen)
     for m in range(len(model.sets)):
         ways = hand_ways(model.sets[m], unseen)
         if ways > 0:
-            for action in range(NUM_ACTIONS):
-                if model.usual[m, action] != 0.0:
-                    _add_thrown(model, m, action, ways * model.usual[m, action], thrown, beside)
+            for i in range(model.usual_starts[m], model.usual_starts[m + 1]):
+                _add_thrown(model.sets[m], model.usual_thrown[i], ways * model.usual[i], thrown, beside)
     for e in range(len(model.hands)):
-        ways = _possible_members(model, e, mask)
+        ways = class_ways(model.keys[e], model.sizes[e], free)
         if ways > 0:
             for i in range(model.starts[e], model.starts[e + 1]):
-                _add_thrown(model, model.hands[e], model.actions[i], ways * model.changes[i], thrown, beside)
+                _add_thrown(model.sets[model.hands[e]], model.thrown[i], ways * model.changes[i], thrown, beside)
 
 
 @jit
-def _add_thrown(
-    model: DiscardArrays, m: int, action: int, weight: float, thrown: np.ndarray, beside: np.ndarray
-) -> None:
-    pair = model.thrown[m, action]
+def _add_thrown(ranks: np.ndarray, pair: int, weight: float, thrown: np.ndarray, beside: np.ndarray) -> None:
     thrown[pair] += weight
-    for i in range(len(model.sets[m])):
-        beside[pair, model.sets[m, i]] += weight
+    for rank in ranks:
+        beside[pair, rank] += weight
 
 
 @jit(parallel=True)
