@@ -191,15 +191,22 @@ def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
 def _find_usual(starts: np.ndarray, chances: np.ndarray, sizes: np.ndarray, usual: np.ndarray) -> None:
     """usual [18564, 15]: the row of chances [C, 15] that most hands of each multiset share."""
     for m in prange(len(usual)):
-        most = 0
+        first = np.empty(starts[m + 1] - starts[m], dtype=np.int64)  # class of each row that has been met
+        hands = np.zeros(len(first), dtype=np.int64)
+        met = 0
         for c in range(starts[m], starts[m + 1]):
-            hands = 0
-            for other in range(starts[m], starts[m + 1]):
-                if _is_same(chances[c], chances[other]):
-                    hands += sizes[other]
-            if hands > most:
-                most = hands
-                usual[m] = chances[c]
+            row = 0
+            while row < met and not _is_same(chances[first[row]], chances[c]):
+                row += 1
+            if row == met:
+                first[met] = c
+                met += 1
+            hands[row] += sizes[c]
+        most = 0
+        for row in range(met):
+            if hands[row] > most:
+                most = hands[row]
+                usual[m] = chances[first[row]]
 
 
 @jit(parallel=True)
