@@ -81,6 +81,13 @@ def write_scalars(writer: Any, step: int, figures: Mapping[str, float]) -> None:
             writer.add_scalar(tag, value, step)
 
 
+def _write_out(writer: Any, step: int, figures: Mapping[str, float]) -> None:
+    """Write figures, and what the writer still holds, to the disk."""
+    write_scalars(writer, step, figures)
+    if writer is not None:
+        writer.flush()
+
+
 def save_and_measure(
     folder: Path,
     step: int,
@@ -93,12 +100,10 @@ def save_and_measure(
 
     The matches come last because they may take longer than the learning: a run that is killed in them loses their
     points and nothing else. Events are flushed before the state is saved: those after its step are purged on
-    resumption, those before it must be there.
+    resumption, those before it must be there; and after the matches, which a resumed run does not play again.
     """
-    write_scalars(writer, step, figures)
-    if writer is not None:
-        writer.flush()
+    _write_out(writer, step, figures)
     checkpoints.save_state(folder / STATE_FILE, state)
     found = measure()
-    write_scalars(writer, step, found)
+    _write_out(writer, step, found)
     return {**figures, **found}
