@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.cards import format_card, format_cards, value_of_rank
+from deepcrib.cards import NUM_CARDS, format_card, format_cards, value_of_rank
 from deepcrib.engine import batch
 from deepcrib.engine.state import (
     CARD_IS_GONE,
@@ -135,6 +135,26 @@ class Games:
         rows = self.unfinished
         batch.deal_rows(self._games, rows, self.seed, self.random_dealer)
         return rows
+
+    def deal_cards(self, rows: Rows, dealt: ArrayLike, hidden: ArrayLike, dealers: ArrayLike) -> None:
+        """Begin the next hand of games `rows` with given cards, as a recorded game needs it.
+
+        dealt: [R, P, D] card ids in any order. hidden: [R, 2], the starter, and the deck's card for the crib of three
+        players (any card not dealt with other numbers). dealers: [R] seats. Raises ValueError on cards that no deck
+        deals, or a seat that there is not.
+        """
+        hands, rest = np.asarray(dealt, dtype=np.int64), np.asarray(hidden, dtype=np.int64)
+        shape = self._games.dtype["dealt"].shape
+        if hands.shape != (len(rows), *shape) or rest.shape != (len(rows), 2):
+            raise ValueError(f"got cards of shapes {hands.shape} and {rest.shape}, expected [R, {shape}] and [R, 2]")
+        every = np.sort(np.concatenate([hands.reshape(len(rows), -1), rest], axis=1), axis=1)
+        if (every < 0).any() or (every >= NUM_CARDS).any() or (np.diff(every, axis=1) == 0).any():
+            raise ValueError("dealt cards must be distinct ids of 0..51")
+        seats = _checked_seats(dealers, self.num_players)
+        batch.deal_rows(self._games, rows, self.seed, self.random_dealer)
+        self._games["dealt"][rows] = np.sort(hands, axis=2)
+        self._games["hidden"][rows] = rest
+        self._games["dealer"][rows] = seats
 
     def discard_observation(self, rows: Rows, seats: ArrayLike) -> DiscardObservation:
         """What seat seats[r] of game rows[r] sees before it discards."""
