@@ -55,7 +55,7 @@ def seat_to_choose(g: Game, hands: int) -> int:
 
 @jit
 def step_on(g: Game, seed: int, random_dealer: bool, stop: bool, hands: int) -> bool:
-    """Deal, turn up the starter or count hands, where that comes next; False where a seat must choose, or at the end."""
+    """Deal, turn up the starter or count hands, where that is next; False where a seat must choose, or at the end."""
     phase = phase_of(g, hands)
     if phase == DEAL:
         _deal(g, seed, random_dealer)
