@@ -18,6 +18,7 @@ from deepcrib.agents.weighted_network import WeightedNetworkAgent
 from deepcrib.analysis.hand_tables import hand_tables
 from deepcrib.analysis.hand_values import HandValues, decision, hand_values
 from deepcrib.cli import main
+from deepcrib.errors import StatisticsError
 from deepcrib.jobs import hand_analysis
 from deepcrib.networks import StrategyNetwork
 from deepcrib.observations import DiscardObservation
@@ -105,6 +106,8 @@ def test_batches_hold_dealers_and_pones() -> None:
     np.testing.assert_array_equal(found.total, make_agent("expected_value_pegging").discard_values(both))
     shown = make_agent("expected_value").discard_values(both)
     np.testing.assert_array_equal(found.hand_mean + found.crib_mean, shown)
+    with pytest.raises(StatisticsError, match="expected"):
+        discard_expectations(decision(hands[0][:5], True, (0, 0), 1))
 
 
 def test_it_agrees_with_deepcrib_statistics(tmp_path: Path) -> None:
