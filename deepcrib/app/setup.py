@@ -1,0 +1,52 @@
+"""What an evening at the table needs: games to start, hints, how cards are written and how fast it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deepcrib.agents import Agent
+from deepcrib.app.session import ROW, Session
+from deepcrib.engine import Games, Turns
+from deepcrib.engine.phases import DISCARD
+from deepcrib.records import GameRecord
+
+Review = Callable[[GameRecord, int, Callable[[int, int], None]], Any]
+"""(game, seat, progress) -> an `evaluation.review.Review`."""
+
+
+@dataclass
+class Setup:
+    """What `PlayApp` is given.
+
+    start: makes the n-th game (from 0); called in a thread. hints: agents by name whose values hints show. pace: seconds
+    that a choice can be taken back, and between an opponent's cards; 0: everything at once. review: None: there is none.
+    """
+
+    start: Callable[[int], Session]
+    hints: Mapping[str, Agent] = field(default_factory=dict)
+    suits: str = "symbols"
+    pace: float = 1.5
+    review: Review | None = None
+    games: list[Session] = field(default_factory=list)
+    """The games that have been started, in order."""
+    failure: Exception | None = None
+    """What ended the evening, if anything did: an agent that failed, say."""
+    interrupted: bool = False
+    """Whether Ctrl-C or a signal ended it."""
+
+
+def warm_up(agents: Sequence[Agent]) -> None:
+    """Let agents of two-player games make their choices of one hand, so that their code is compiled and loaded."""
+    turns = Turns(Games([0], 0, first_dealer=[0]))
+    turns.settle()
+    for agent in agents:
+        before = turns.snapshot()
+        while turns.seat[0] >= 0:
+            if turns.phase[0] == DISCARD:
+                turns.choose(ROW, agent.discard(turns.discard_observation(ROW)))
+                turns.settle()
+                continue
+            turns.choose(ROW, agent.play(turns.play_observation(ROW)))
+        turns.restore(before)
