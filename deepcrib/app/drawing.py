@@ -9,15 +9,13 @@ from rich.text import Text
 from deepcrib.app.table import Counted, Line, Table
 from deepcrib.app.words import card_name
 from deepcrib.board import HIDDEN, TableView
-from deepcrib.board.text import SEAT_COLORS, SIGNS, SUIT_COLORS, board_lines
+from deepcrib.board.text import SEAT_COLORS, SIGNS, SUIT_COLORS, Signs, board_lines
 from deepcrib.board.words import labels_of, last_points, role, shortened
 from deepcrib.cards import NO_CARD, NUM_SUITS
 
 CARD_WIDTH = 5
 STEP = CARD_WIDTH + 1
 """Columns from one card to the next."""
-STYLES = {"suits": "suits", "symbols": "suits", "letters": "letters"}
-"""The board's name for the option `suits`."""
 KINDS = {"title": "bold", "event": "", "points": "bold", "detail": ""}
 _HEAVY = {"symbols": "┏┓┗┛━┃", "letters": "****=#"}
 _LIGHT = {"symbols": "┌┐└┘─│", "letters": "++++-|"}
@@ -34,14 +32,15 @@ def style_of(code: str) -> str:
 def board_text(view: TableView, suits: str) -> Text:
     """The board with its pegs: 2P + 3 lines of at most 80 columns."""
     text = Text("\n").join(
-        Text.assemble(*((piece, style_of(code)) for piece, code in line)) for line in board_lines(view, _signs(suits))
+        Text.assemble(*((piece, style_of(code)) for piece, code in line)) for line in board_lines(view, signs_of(suits))
     )
     text.no_wrap = True
     return text
 
 
-def _signs(suits: str):  # type: ignore[no-untyped-def]
-    return SIGNS[STYLES[suits]]
+def signs_of(suits: str) -> Signs:
+    """The board's characters."""
+    return SIGNS["letters" if suits == "letters" else "suits"]
 
 
 def card_text(card: int, suits: str) -> Text:
@@ -146,6 +145,6 @@ def hand_text(view: TableView, table: Table, cursor: int, chosen: Collection[int
 def log_text(lines: Sequence[Line], suits: str) -> Text:
     """The log; suits stand in their colours."""
     text = Text("\n").join(Text(line.text, KINDS[line.kind]) for line in lines)
-    for suit, sign in enumerate(_signs(suits).suits):
+    for suit, sign in enumerate(signs_of(suits).suits):
         text.highlight_regex(rf"(?:10|[A2-9JQK]){sign}", style_of(SUIT_COLORS[suit]))
     return text

@@ -20,8 +20,9 @@ Review = Callable[[GameRecord, int, Callable[[int, int], None]], Any]
 class Setup:
     """What `PlayApp` is given.
 
-    start: makes the n-th game (from 0); called in a thread. hints: agents by name whose values hints show. pace: seconds
-    that a choice can be taken back, and between an opponent's cards; 0: everything at once. review: None: there is none.
+    start: makes the n-th game (from 0); called in a thread. hints: agents by name whose values hints show. pace:
+    seconds that a choice can be taken back, and between an opponent's cards; 0: everything at once. review: None
+    where there is none.
     """
 
     start: Callable[[int], Session]

@@ -196,3 +196,8 @@ def held_words(table: Table, view: TableView, action: int) -> str:
         cards = [hand[slot] for slot in discard_slots(len(hand))[action].tolist()]
         return f"you throw {card_names(cards, table.suits)}"
     return f"you play {card_name(hand[action], table.suits)}"
+
+
+def thrown_line(table: Table, view: TableView) -> Line:
+    """What the person has in the crib."""
+    return Line(f"in the crib: {card_names(view.thrown, table.suits)}" if view.thrown else "")

@@ -26,7 +26,7 @@ class Hand(Static):
     def __init__(self, **options: str) -> None:
         super().__init__(**options)
         self.cursor = 0
-        self.chosen: set[int] = set()
+        self.chosen: list[int] = []
         self._cards: tuple[int, ...] = ()
 
     def show(self, view: TableView, table: Table) -> None:
@@ -51,11 +51,9 @@ class Hand(Static):
     def toggle(self, slot: int, most: int) -> None:
         """Mark a card or unmark it; of more than `most`, the one marked first is unmarked."""
         if slot in self.chosen:
-            self.chosen.discard(slot)
+            self.chosen.remove(slot)
             return
-        if len(self.chosen) >= most:
-            self.chosen.discard(next(iter(self.chosen)))
-        self.chosen.add(slot)
+        self.chosen = [*self.chosen[-(most - 1) :], slot] if most > 1 else [slot]
 
     def on_click(self, event: Click) -> None:
         """Which card was clicked."""

@@ -261,7 +261,7 @@ CHECKS: dict[type, dict[str, Check]] = {
     },
 }
 COMMON_CHECKS: dict[str, Check] = {
-    "seed": seed_value,
+    "seed": optional(seed_value),
     "threads": at_least(1),
     "games": optional(at_least(1)),
     "matches": at_least(1),

@@ -1,0 +1,153 @@
+"""The application in the terminal: preparing, games one after another, results and reviews."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widgets import Static
+
+from deepcrib.agents import Agent, BestResponseAgent
+from deepcrib.app.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL, result_dialog, review_dialog
+from deepcrib.app.game import GameScreen
+from deepcrib.app.hints import exact_player
+from deepcrib.app.reports import result_text, review_text
+from deepcrib.app.session import Session
+from deepcrib.app.setup import Setup, warm_up
+from deepcrib.app.worker import Worker
+
+PREPARING = "Preparing: the first time with an opponent its code is compiled, which may take a minute or two ..."
+
+
+class PlayApp(App[None]):
+    """Games of a person against agents; `setup` holds what happened when it has ended."""
+
+    CSS = """
+    .whole { width: 100%; height: 100%; }
+    .notice { display: none; width: 100%; height: 100%; }
+    .-narrow .notice, .-low .notice { display: block; }
+    .-narrow .whole, .-low .whole { display: none; }
+    #preparing { margin: 1 2; }
+    """
+    TITLE = "deepcrib"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-narrow"),
+        (MIN_WIDTH, "-normal"),
+        (2 * MIN_WIDTH - 40, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-low"),
+        (MIN_HEIGHT, "-high"),
+        (MIN_HEIGHT + 8, "-tall"),
+    ]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
+        Binding("ctrl+q", "interrupt", show=False, priority=True),
+    ]
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__()
+        self.setup = setup
+        self.worker = Worker()
+        self._exact: BestResponseAgent | None = None
+
+    @property
+    def heading(self) -> str:
+        """How the games have gone, once there are several."""
+        games = [session for session in self.setup.games if session.over]
+        if not games:
+            return ""
+        won = sum(int(session.game["winner"]) == session.person for session in games)
+        return f"games {won}:{len(games) - won}"
+
+    def compose(self) -> ComposeResult:
+        """What is seen until the first game begins."""
+        yield Container(Static(PREPARING, id="preparing"), classes="whole")
+        yield Static(TOO_SMALL, classes="notice")
+
+    def on_mount(self) -> None:
+        """Signals end the application as Ctrl-C does; every event is on the disk by then."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+            with contextlib.suppress(NotImplementedError, RuntimeError, AttributeError, ValueError):
+                loop.add_signal_handler(getattr(signal, name), self.action_interrupt)
+        self.run_worker(self._begin())
+
+    async def _begin(self) -> None:
+        """The next game, its agents ready to play."""
+        try:
+            session = await self.worker.do(self.setup.start, len(self.setup.games))
+            self.setup.games.append(session)
+            agents: list[Agent] = [agent for agent in session.agents if agent is not None]
+            if len(agents) == 1:
+                await self.worker.do(warm_up, agents)
+        except Exception as error:
+            self.fail(error)
+            return
+        await self.push_screen(GameScreen(session))
+
+    def exact(self) -> BestResponseAgent:
+        """The exact values of plays; for the worker's thread."""
+        if self._exact is None:
+            self._exact = exact_player()
+        return self._exact
+
+    def fail(self, error: Exception) -> None:
+        """Close the screen; the job says why."""
+        self.setup.failure = error
+        self.exit()
+
+    def action_interrupt(self) -> None:
+        """Ctrl-C and signals: leave at once."""
+        self.setup.interrupted = True
+        self.exit()
+
+    # --- after a game ---------------------------------------------------------------------------------------
+
+    def game_over(self, session: Session) -> None:
+        """The result, and what next."""
+
+        def then(answer: str | None) -> None:
+            if answer == "review":
+                self._review(session)
+            elif answer == "new":
+                self.pop_screen()
+                self.run_worker(self._begin())
+            else:
+                self.exit()
+
+        self.push_screen(result_dialog(result_text(session), self.setup.review is not None), then)
+
+    def _review(self, session: Session) -> None:
+        dialog = review_dialog("looking at every choice again ...")
+        self.push_screen(dialog, lambda _: self.game_over(session))
+        review = self.setup.review
+        assert review is not None
+
+        def progress(done: int, total: int) -> None:
+            with contextlib.suppress(RuntimeError):  # the application has ended
+                self.call_later(self._show_progress, dialog, done, total)
+
+        async def work() -> None:
+            try:
+                found = await self.worker.do(review, session.record, session.person, progress)
+            except Exception as error:
+                self.fail(error)
+                return
+            if dialog.is_attached:
+                dialog.show(review_text(found, self.setup.suits))
+
+        self.run_worker(work())
+
+    @staticmethod
+    def _show_progress(dialog: object, done: int, total: int) -> None:
+        shown = getattr(dialog, "show", None)
+        if shown is not None and getattr(dialog, "is_attached", False):
+            shown(Text(f"looking at every choice again: {done} of {total} hands ..."))
