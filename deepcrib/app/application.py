@@ -37,12 +37,12 @@ class PlayApp(App[None]):
     """
     TITLE = "deepcrib"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [
         (0, "-narrow"),
         (MIN_WIDTH, "-normal"),
         (2 * MIN_WIDTH - 40, "-wide"),
     ]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [
         (0, "-low"),
         (MIN_HEIGHT, "-high"),
         (MIN_HEIGHT + 8, "-tall"),
@@ -65,7 +65,7 @@ class PlayApp(App[None]):
         if not games:
             return ""
         won = sum(int(session.game["winner"]) == session.person for session in games)
-        return f"games {won}:{len(games) - won}"
+        return f"games won {won}, lost {len(games) - won}"
 
     def compose(self) -> ComposeResult:
         """What is seen until the first game begins."""

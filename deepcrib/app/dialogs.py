@@ -25,16 +25,16 @@ HELP = """\
 [b]Go on[/]     Enter or space goes on after a count, and does not wait
           while a choice could still be taken back
 
-[b]h[/]  hint     what each choice is worth       [b]u[/]  undo     until the choice counts
-[b]?[/]  help     this page                       [b]q[/]  quit     the game is saved
+[b]h[/]  hint  what each choice is worth     [b]u[/]  undo  before the choice counts
+[b]?[/]  help  this page                     [b]q[/]  quit  the game is saved
 
 Points are counted for both players, always and in full: no muggins.
 The deal alternates; the low cut deals first. 121 points win; a loser
 with 90 or fewer is skunked.
 
-Front peg ● stands at the score, back peg ○ at the score before.
-Words under cards: [b]crib[/] marked to be thrown; [b]over[/] would go over 31.
-Every line at the bottom of the screen can be clicked as well."""
+The full peg stands at the score, the empty one at the score before.
+Words under cards: [b]crib[/], marked to be thrown; [b]over[/], would go over 31.
+The keys at the bottom of the screen can be clicked as well."""
 
 
 class Answer(Static):
@@ -61,10 +61,10 @@ class Dialog(ModalScreen[str]):
 
     CSS = """
     Dialog { align: center middle; }
-    Dialog > .whole { width: auto; max-width: 80; height: auto; max-height: 24; border: round $foreground; }
-    Dialog #body { width: auto; max-width: 76; height: auto; max-height: 20; margin: 0 1; }
-    Dialog #text { width: auto; max-width: 76; }
-    Dialog #answers { layout: horizontal; height: 1; width: auto; margin: 0 1; }
+    Dialog > .whole { width: 80; height: auto; max-height: 24; border: round $foreground; background: $background; }
+    Dialog #body { width: 100%; height: auto; max-height: 21; padding: 0 1; scrollbar-size-vertical: 1; }
+    Dialog #text { width: 100%; height: auto; }
+    Dialog #answers { layout: horizontal; height: 1; width: 100%; padding: 0 1; }
     Dialog .answer { width: auto; margin: 0 1 0 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -88,7 +88,7 @@ def player_text(view: TableView, table: Table, seat: int, note: str = "") -> Tex
     """Who, points, the last ones, role; a note; of others also the cards they hold."""
     own = seat == table.person
     label, points = labels_of(view.names)[seat], last_points(view, seat)
-    name = shortened(view.names[seat]) + (" (you)" if own else "")
+    name = shortened(view.names[seat]) + (" (you)" if own and view.names[seat] != "you" else "")
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append("▶ " if seat == view.turn else "  ", "bold")
     text.append(f"{label} {name}", f"bold {style_of(SEAT_COLORS[seat])}")

@@ -65,7 +65,7 @@ class GameScreen(Screen[None]):
         Binding("u", "undo", "Undo"),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("q", "quit_game", "Quit"),
-        Binding("space", "toggle", show=False),
+        Binding("space", "take", show=False),
         Binding("left", "move(-1)", show=False),
         Binding("right", "move(1)", show=False),
         *(Binding(str(number), f"slot({number - 1})", show=False) for number in range(1, 7)),
@@ -156,8 +156,10 @@ class GameScreen(Screen[None]):
         if self.play_app.setup.pace > 0:
             assert self.seen is not None
             self.say(f"{held_words(self.table, self.seen, action)}: u takes it back, Enter lets it stand")
+            marked, hand.chosen = hand.chosen, []
             if await self.wait_for(HELD, self.play_app.setup.pace) == UNDO:
                 self.session.undo()
+                hand.chosen = marked
                 return
         hand.chosen = []
         await self._tell(await self.play_app.worker.do(self.session.commit))
@@ -191,7 +193,7 @@ class GameScreen(Screen[None]):
         if self.session.phase == DISCARD:
             mine = self.session.person == int(self.session.game["dealer"])
             whose = self.table.whose(int(self.session.game["dealer"])) if not mine else "your own"
-            return f"mark {self.most_thrown} cards for {whose} crib, then Enter"
+            return f"mark {self.most_thrown} cards for {whose} crib with 1-6 or the mouse, then Enter"
         told = f"{self.table.last.text}; " if self.table.last is not None else ""
         return f"{told}your turn on {int(self.session.game['count'])}"
 
@@ -241,7 +243,7 @@ class GameScreen(Screen[None]):
         self.query_one(Hand).move(step)
         self.draw()
 
-    def action_toggle(self) -> None:
+    def action_take(self) -> None:
         """Space: mark or play the card at the cursor, or go on."""
         if self.waiting in (DISCARD, PLAY):
             self.action_slot(self.query_one(Hand).cursor)

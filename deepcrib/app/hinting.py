@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from deepcrib.app.application import PlayApp
 
 WORKING = "working it out (the first time this may take a minute or two) ..."
-NAME_WIDTH = 12
+NAME_WIDTHS = (12, 8)
+"""Columns of an agent's name: where there are up to two agents, and where there are more."""
 DISCARD_NOTE = (
     "hand, crib and play: exact means in points, the opponent's crib negative; * what a player would throw; "
     "a player's own values are in its own units"
@@ -63,9 +65,11 @@ def _show(dialog: Dialog, body: RenderableType) -> None:
         dialog.show(body)
 
 
-def _grid(*columns: str) -> Grid:
-    grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for number, column in enumerate(columns):
+def _grid(columns: Sequence[str], agents: Sequence[str]) -> Grid:
+    crowded = len(agents) > 2
+    grid = Grid(box=None, padding=(0, 1 if crowded else 2, 0, 0), header_style="bold")
+    names = [name if name == EXACT else short_name(name, NAME_WIDTHS[crowded]) for name in agents]
+    for number, column in enumerate((*columns, *names)):
         grid.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
     return grid
 
@@ -76,7 +80,7 @@ def _cards(text: str, suits: str) -> Text:
 
 def discard_grid(values: HandValues, suits: str) -> RenderableType:
     """The 15 discards, best first."""
-    grid = _grid("throw", "keep", "hand", "crib", "play", "total", *map(short_name, values.agents))
+    grid = _grid(("throw", "keep", "hand", "crib", "play", "total"), list(values.agents))
     for action in values.best_first:
         figures = values.discards[action]
         means = (f"{figures.hand_mean:.2f}", f"{figures.crib_mean:+.2f}", f"{figures.pegging:+.2f}")
@@ -95,7 +99,7 @@ def discard_grid(values: HandValues, suits: str) -> RenderableType:
 
 def play_grid(hint: PlayHint, suits: str, note: Text | None = None) -> RenderableType:
     """The cards that may be played, best first."""
-    grid = _grid("card", "now", *(short_name(name) for name in hint.values))
+    grid = _grid(("card", "now"), list(hint.values))
     for place in hint.best_first:
         why = ", ".join(map(str, hint.parts[place])) or "-"
         grid.add_row(
@@ -114,7 +118,7 @@ def marked(value: float | None, chosen: bool) -> str:
     return ("" if value is None else f"{value:+.2f}") + ("*" if chosen else " ")
 
 
-def short_name(name: str) -> str:
+def short_name(name: str, width: int) -> str:
     """An agent's name in a column; of a path its end."""
     last = name.rstrip("/").removesuffix("/weights.safetensors").split("/")[-1]
-    return last if len(last) <= NAME_WIDTH else f"{last[: NAME_WIDTH - 1]}~"
+    return last if len(last) <= width else f"{last[: width - 1]}~"

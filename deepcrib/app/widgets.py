@@ -23,8 +23,8 @@ class Hand(Static):
             super().__init__()
             self.slot = slot
 
-    def __init__(self, **options: str) -> None:
-        super().__init__(**options)
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
         self.cursor = 0
         self.chosen: list[int] = []
         self._cards: tuple[int, ...] = ()

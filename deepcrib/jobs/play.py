@@ -26,7 +26,7 @@ from deepcrib.rules import KINDS
 
 RECORD = "game.jsonl"
 DEALERS = ("cut", "me", "opponent")
-LONGEST_NAME = 40
+LONGEST_NAME, MOST_HINTS = 40, 4
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Config:
     """The schema of `conf/play.yaml`."""
 
     opponent: Any = "td_perceptron"  # a name, a checkpoint path or {name: NAME, option: value}
-    hints: list[Any] = field(default_factory=lambda: ["td_perceptron"])  # agents whose values hints show besides
+    hints: list[Any] = field(default_factory=lambda: ["td_perceptron"])  # up to 4 agents whose values hints show besides
     name: str = "you"  # what the record calls you
     seed: int | None = None  # of the deals, and of what the opponent leaves to chance; null: from the clock
     dealer: str = "cut"  # who deals first: cut, me or opponent
@@ -72,8 +72,10 @@ def _check(config: Config) -> None:
             raise OptionError(f"{name}={getattr(config, name)}: {problem}")
     if not 0 < len(config.name.strip()) <= LONGEST_NAME or not config.name.isprintable():
         raise OptionError(f"name={config.name[:LONGEST_NAME]!r}: expected 1 to {LONGEST_NAME} characters")
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise OptionError("play needs a terminal: expected stdin and stdout to be one, not a pipe or a file")
+    if len(config.hints) > MOST_HINTS:
+        raise OptionError(f"hints names {len(config.hints)} agents: expected at most {MOST_HINTS}, or []")
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):  # Textual draws on stderr
+        raise OptionError("play needs a terminal: expected stdin, stdout and stderr to be one, not a pipe or a file")
     require_textual()
 
 
