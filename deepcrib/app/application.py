@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -14,14 +15,16 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from deepcrib.agents import Agent, BestResponseAgent
-from deepcrib.app.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL, result_dialog, review_dialog
+from deepcrib.app.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL, Dialog, result_dialog, review_dialog
 from deepcrib.app.game import GameScreen
 from deepcrib.app.hints import exact_player
 from deepcrib.app.reports import result_text, review_text
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup, warm_up
 from deepcrib.app.worker import Worker
+from deepcrib.evaluation.review import review
 
+REVIEWING = "Looking at every choice again; the first time this may take a minute or two ..."
 PREPARING = "Preparing: the first time with an opponent its code is compiled, which may take a minute or two ..."
 
 
@@ -123,31 +126,27 @@ class PlayApp(App[None]):
             else:
                 self.exit()
 
-        self.push_screen(result_dialog(result_text(session), self.setup.review is not None), then)
+        self.push_screen(result_dialog(result_text(session)), then)
 
     def _review(self, session: Session) -> None:
-        dialog = review_dialog("looking at every choice again ...")
+        """Price the person's choices in the thread, showing how far that is."""
+        dialog = review_dialog(REVIEWING)
         self.push_screen(dialog, lambda _: self.game_over(session))
-        review = self.setup.review
-        assert review is not None
+        self.run_worker(self._fill_review(session, dialog))
 
-        def progress(done: int, total: int) -> None:
+    async def _fill_review(self, session: Session, dialog: Dialog) -> None:
+        hands, priced = int(session.game["hand_number"]) + 1, 0
+
+        def progress(done: int) -> None:  # in the worker's thread
+            nonlocal priced
+            priced += done
+            text = Text(f"{REVIEWING} {priced} of {hands} hands")
             with contextlib.suppress(RuntimeError):  # the application has ended
-                self.call_later(self._show_progress, dialog, done, total)
+                self.call_from_thread(dialog.show, text)
 
-        async def work() -> None:
-            try:
-                found = await self.worker.do(review, session.record, session.person, progress)
-            except Exception as error:
-                self.fail(error)
-                return
-            if dialog.is_attached:
-                dialog.show(review_text(found, self.setup.suits))
-
-        self.run_worker(work())
-
-    @staticmethod
-    def _show_progress(dialog: object, done: int, total: int) -> None:
-        shown = getattr(dialog, "show", None)
-        if shown is not None and getattr(dialog, "is_attached", False):
-            shown(Text(f"looking at every choice again: {done} of {total} hands ..."))
+        try:
+            found = await self.worker.do(partial(review, session.record, session.person, progress=progress))
+        except Exception as error:
+            self.fail(error)
+            return
+        dialog.show(review_text(found, self.setup.suits))

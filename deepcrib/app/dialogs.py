@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from rich.console import RenderableType
@@ -95,9 +94,10 @@ class Dialog(ModalScreen[str]):
         yield Static(TOO_SMALL, classes="notice")
 
     def show(self, body: RenderableType) -> None:
-        """Another text in the box."""
+        """Another text in the box, if it is still there."""
         self.body = body
-        self.query_one("#text", Static).update(body)
+        if self.is_attached:
+            self.query_one("#text", Static).update(body)
 
     def action_answer(self, answer: str) -> None:
         """Leave with an answer."""
@@ -124,15 +124,12 @@ def hint_dialog(working: str) -> Dialog:
     return Dialog("hint", Text(working), [("Esc", "back", ""), ("h", "back", "")])
 
 
-def result_dialog(body: RenderableType, review: bool) -> Dialog:
+def result_dialog(body: RenderableType) -> Dialog:
     """How a game has ended, and what next."""
-    first = [("r", "review", "review")] if review else []
-    return Dialog("the game is over", body, [*first, ("n", "new game", "new"), ("q", "quit", "quit")])
+    answers = [("r", "review", "review"), ("n", "new game", "new"), ("q", "quit", "quit")]
+    return Dialog("the game is over", body, answers)
 
 
 def review_dialog(working: str) -> Dialog:
     """A review that is being worked out."""
     return Dialog("review", Text(working), [("Esc", "back", "")])
-
-
-Then = Callable[[str | None], None]

@@ -53,11 +53,11 @@ class GameScreen(Screen[None]):
     GameScreen .log Static { width: 1fr; height: auto; }
     GameScreen #table { width: 1fr; height: 1fr; }
     GameScreen #columns { height: 1fr; }
-    GameScreen #side { display: none; width: 46; border-left: solid $foreground 30%; padding: 0 1; }
-    .-wide GameScreen #side, GameScreen.-wide #side { display: block; }
-    .-wide GameScreen #log, GameScreen.-wide #log { display: none; }
-    GameScreen.-wide.-tall #board { margin: 1 0; height: 7; }
-    GameScreen.-tall #play { margin: 1 0; }
+    GameScreen #side { display: none; border-left: solid $foreground 30%; padding: 0 1; }
+    GameScreen.-wide #side { display: block; }
+    GameScreen.-wide #table { width: 80; }
+    GameScreen.-wide #log { display: none; }
+    GameScreen.-tall #board, GameScreen.-tall #play { margin: 1 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "confirm", "Go on", key_display="Enter"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deepcrib.app.application import PlayApp
 
 WORKING = "working it out (the first time this may take a minute or two) ..."
-NAME_WIDTHS = (12, 8)
+NAME_WIDTHS = (13, 8)
 """Columns of an agent's name: where there are up to two agents, and where there are more."""
 DISCARD_NOTE = (
     "hand, crib and play: exact means in points, the opponent's crib negative; * what a player would throw; "
@@ -49,20 +49,15 @@ async def _fill(app: PlayApp, session: Session, dialog: Dialog) -> None:
         observation = await app.worker.do(session.observation)
         if isinstance(observation, DiscardObservation):
             values = await app.worker.do(discard_hint, observation, app.setup.hints)
-            _show(dialog, discard_grid(values, suits))
+            dialog.show(discard_grid(values, suits))
             return
         hint = await app.worker.do(play_hint, observation, app.setup.hints)
-        _show(dialog, play_grid(hint, suits, Text(WORKING, "dim")))
+        dialog.show(play_grid(hint, suits, Text(WORKING, "dim")))
         assert isinstance(observation, PlayObservation)
         hint = await app.worker.do(lambda: with_exact(hint, observation, app.exact()))
-        _show(dialog, play_grid(hint, suits))
+        dialog.show(play_grid(hint, suits))
     except Exception as error:
         app.fail(error)
-
-
-def _show(dialog: Dialog, body: RenderableType) -> None:
-    if dialog.is_attached:
-        dialog.show(body)
 
 
 def _grid(columns: Sequence[str], agents: Sequence[str]) -> Grid:

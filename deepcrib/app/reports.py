@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
@@ -13,6 +11,7 @@ from deepcrib.app.session import Session
 from deepcrib.app.table import Line
 from deepcrib.app.words import SUIT_SIGNS, margin_word
 from deepcrib.cards import SUIT_NAMES
+from deepcrib.evaluation.review import Review
 from deepcrib.rules import KINDS
 
 
@@ -34,9 +33,9 @@ def result_text(session: Session) -> RenderableType:
     return Group(*lines, "", grid, "", *notes)
 
 
-def review_text(review: Any, suits: str) -> RenderableType:
-    """The costliest choices, and what all of them cost; of an `evaluation.review.Review`."""
-    title = f"Your choices cost {review.lost:.2f} expected points, measured against {review.opponent}."
+def review_text(review: Review, suits: str) -> RenderableType:
+    """The costliest choices, and what all of them cost."""
+    title = f"Your choices cost {review.lost:.2f} expected points, {review.per_hand:.2f} a hand."
     grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for column in ("cost", "hand", "", "you held", "you chose", "better"):
         grid.add_column(column, justify="right" if column in ("cost", "hand") else "left")
@@ -51,7 +50,15 @@ def review_text(review: Any, suits: str) -> RenderableType:
             decision.kind,
             *(log_text([Line(_suited(cell, suits))], suits) for cell in cells),
         )
-    return Group(Text(title, "bold"), "", grid)
+    return Group(Text(title, "bold"), Text(_measure(review), "dim"), "", grid)
+
+
+def _measure(review: Review) -> str:
+    stand_in = ", in place of your opponent, whose play takes too long to ask for" if review.stand_in else ""
+    return (
+        f"Cost: expected points less than the best choice, exact, if all that follows is the best answer to "
+        f"{review.opponent}{stand_in}. The score is not looked at."
+    )
 
 
 def _suited(text: str, suits: str) -> str:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from deepcrib.agents import Agent
 from deepcrib.app.session import ROW, Session
 from deepcrib.engine import Games, Turns
 from deepcrib.engine.phases import DISCARD
-from deepcrib.records import GameRecord
-
-Review = Callable[[GameRecord, int, Callable[[int, int], None]], Any]
-"""(game, seat, progress) -> an `evaluation.review.Review`."""
 
 
 @dataclass
@@ -21,15 +16,13 @@ class Setup:
     """What `PlayApp` is given.
 
     start: makes the n-th game (from 0); called in a thread. hints: agents by name whose values hints show. pace:
-    seconds that a choice can be taken back, and between an opponent's cards; 0: everything at once. review: None
-    where there is none.
+    seconds that a choice can be taken back, and between an opponent's cards; 0: everything at once.
     """
 
     start: Callable[[int], Session]
     hints: Mapping[str, Agent] = field(default_factory=dict)
     suits: str = "symbols"
     pace: float = 1.5
-    review: Review | None = None
     games: list[Session] = field(default_factory=list)
     """The games that have been started, in order."""
     failure: Exception | None = None

@@ -34,7 +34,7 @@ class Config:
     """The schema of `conf/play.yaml`."""
 
     opponent: Any = "td_perceptron"  # a name, a checkpoint path or {name: NAME, option: value}
-    hints: list[Any] = field(default_factory=lambda: ["td_perceptron"])  # up to 4 agents whose values hints show besides
+    hints: list[Any] = field(default_factory=lambda: ["td_perceptron"])  # up to 4 agents that hints show
     name: str = "you"  # what the record calls you
     seed: int | None = None  # of the deals, and of what the opponent leaves to chance; null: from the clock
     dealer: str = "cut"  # who deals first: cut, me or opponent
