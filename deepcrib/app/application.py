@@ -24,8 +24,12 @@ from deepcrib.app.setup import Setup, warm_up
 from deepcrib.app.worker import Worker
 from deepcrib.evaluation.review import review
 
-REVIEWING = "Looking at every choice again; the first time this may take a minute or two ..."
+REVIEWING = "Looking at every choice again; the first time this may take some minutes ..."
 PREPARING = "Preparing: the first time with an opponent its code is compiled, which may take a minute or two ..."
+
+
+class _LeftError(Exception):
+    """The person does not wait for the review any more."""
 
 
 class PlayApp(App[None]):
@@ -140,12 +144,14 @@ class PlayApp(App[None]):
         def progress(done: int) -> None:  # in the worker's thread
             nonlocal priced
             priced += done
-            text = Text(f"{REVIEWING} {priced} of {hands} hands")
-            with contextlib.suppress(RuntimeError):  # the application has ended
-                self.call_from_thread(dialog.show, text)
+            if not (self.is_running and dialog.is_attached):
+                raise _LeftError
+            self.call_from_thread(dialog.show, Text(f"{REVIEWING} {priced} of {hands} hands"))
 
         try:
             found = await self.worker.do(partial(review, session.record, session.person, progress=progress))
+        except _LeftError:
+            return
         except Exception as error:
             self.fail(error)
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
@@ -9,8 +11,8 @@ from rich.text import Text
 from deepcrib.app.drawing import log_text
 from deepcrib.app.session import Session
 from deepcrib.app.table import Line
-from deepcrib.app.words import SUIT_SIGNS, margin_word
-from deepcrib.cards import SUIT_NAMES
+from deepcrib.app.words import card_name, margin_word
+from deepcrib.cards import parse_card
 from deepcrib.evaluation.review import Review
 from deepcrib.rules import KINDS
 
@@ -63,11 +65,4 @@ def _measure(review: Review) -> str:
 
 def _suited(text: str, suits: str) -> str:
     """Cards such as 5H in a text, written with the suits that were asked for."""
-    words = []
-    for word in text.split(" "):
-        core = word.rstrip(",")
-        if len(core) == 2 and core[0] in "A23456789TJQK" and core[1] in SUIT_NAMES:
-            rank = "10" if core[0] == "T" else core[0]
-            word = rank + SUIT_SIGNS[suits][SUIT_NAMES.index(core[1])] + word[2:]
-        words.append(word)
-    return " ".join(words)
+    return re.sub(r"\b[A2-9TJQK][CDHS]\b", lambda found: card_name(parse_card(found[0]), suits), text)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from deepcrib import __version__
-from deepcrib.agents import Agent, require_players
+from deepcrib.agents import Agent, AgentError, require_players
 from deepcrib.cards import NO_CARD
 from deepcrib.engine import Games, IllegalActionError, Turns
 from deepcrib.engine.phases import DEAL, DISCARD, OVER, PHASES, PLAY
@@ -114,19 +114,28 @@ class Session:
         return self._choose(action)
 
     def ask(self) -> int:
-        """The choice of the agent whose turn it is; changes nothing, and may take long."""
+        """The choice of the agent whose turn it is; changes nothing, and may take long. Raises AgentError."""
         agent = self.agents[self.turns.seat[0]]
         assert agent is not None
         observation = self.observation()
-        if isinstance(observation, DiscardObservation):
-            return int(agent.discard(observation)[0])
-        return int(agent.play(observation)[0])
+        try:
+            if isinstance(observation, DiscardObservation):
+                return int(agent.discard(observation)[0])
+            return int(agent.play(observation)[0])
+        except Exception as error:  # whatever it is, the game is saved and the person is told
+            raise AgentError(f"the opponent {agent.name} failed: {type(error).__name__}: {error}") from error
 
     def act(self, action: int) -> list[Event]:
         """Let an agent's choice count. Raises IllegalActionError."""
-        if self.to_choose in (None, self.person):
+        seat = self.to_choose
+        if seat is None or seat == self.person:
             raise IllegalActionError("it is no agent's turn")
-        return self._choose(action)
+        try:
+            return self._choose(action)
+        except IllegalActionError as error:
+            raise IllegalActionError(
+                f"the opponent {self.header.players[seat].name} broke the rules: {error}"
+            ) from None
 
     def step(self) -> list[Event]:
         """Deal, turn up the starter, or count the hands."""
