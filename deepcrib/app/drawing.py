@@ -20,6 +20,7 @@ KINDS = {"title": "bold", "event": "", "points": "bold", "detail": ""}
 _HEAVY = {"symbols": "┏┓┗┛━┃", "letters": "****=#"}
 _LIGHT = {"symbols": "┌┐└┘─│", "letters": "++++-|"}
 BACK = {"symbols": "▒▒", "letters": "??"}
+TURN = {"symbols": "▶", "letters": ">"}
 
 
 def style_of(code: str) -> str:
@@ -90,7 +91,7 @@ def player_text(view: TableView, table: Table, seat: int, note: str = "") -> Tex
     label, points = labels_of(view.names)[seat], last_points(view, seat)
     name = shortened(view.names[seat]) + (" (you)" if own and view.names[seat] != "you" else "")
     text = Text(no_wrap=True, overflow="ellipsis")
-    text.append("▶ " if seat == view.turn else "  ", "bold")
+    text.append(f"{TURN[table.suits]} " if seat == view.turn else "  ", "bold")
     text.append(f"{label} {name}", f"bold {style_of(SEAT_COLORS[seat])}")
     text.append(f"  {view.scores[seat]}", "bold").append(f" {points:4}").append(role(view, seat))
     if not own:

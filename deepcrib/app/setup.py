@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -32,15 +33,17 @@ class Setup:
 
 
 def warm_up(agents: Sequence[Agent]) -> None:
-    """Let agents of two-player games make their choices of one hand, so that their code is compiled and loaded."""
-    turns = Turns(Games([0], 0, first_dealer=[0]))
-    turns.settle()
+    """Let agents of two-player games make their choices of one hand, so that their code is compiled and loaded.
+
+    An agent that fails here will fail in the game, which says so.
+    """
     for agent in agents:
-        before = turns.snapshot()
-        while turns.seat[0] >= 0:
-            if turns.phase[0] == DISCARD:
-                turns.choose(ROW, agent.discard(turns.discard_observation(ROW)))
+        turns = Turns(Games([0], 0, first_dealer=[0]), hands=1)
+        turns.settle()
+        with contextlib.suppress(Exception):
+            while turns.seat[0] >= 0:
+                if turns.phase[0] == DISCARD:
+                    turns.choose(ROW, agent.discard(turns.discard_observation(ROW)))
+                else:
+                    turns.choose(ROW, agent.play(turns.play_observation(ROW)))
                 turns.settle()
-                continue
-            turns.choose(ROW, agent.play(turns.play_observation(ROW)))
-        turns.restore(before)

@@ -39,7 +39,7 @@ class Config:
     seed: int | None = None  # of the deals, and of what the opponent leaves to chance; null: from the clock
     dealer: str = "cut"  # who deals first: cut, me or opponent
     pace: float = 1.5  # seconds that a choice can be taken back, and between an opponent's cards; 0: none
-    suits: str = "symbols"  # or letters, with no sign outside ASCII
+    suits: str = "symbols"  # or letters: 5H, and no sign outside ASCII on the table
     resume: str | None = None  # a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
@@ -74,9 +74,14 @@ def _check(config: Config) -> None:
         raise OptionError(f"name={config.name[:LONGEST_NAME]!r}: expected 1 to {LONGEST_NAME} characters")
     if len(config.hints) > MOST_HINTS:
         raise OptionError(f"hints names {len(config.hints)} agents: expected at most {MOST_HINTS}, or []")
-    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):  # Textual draws on stderr
+    if not has_terminal():
         raise OptionError("play needs a terminal: expected stdin, stdout and stderr to be one, not a pipe or a file")
     require_textual()
+
+
+def has_terminal() -> bool:
+    """Whether somebody can be seen and heard; Textual draws on stderr."""
+    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def _interrupted(config: Config) -> GameRecord:
