@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 MIN_WIDTH, MIN_HEIGHT = 80, 24
-TOO_SMALL = f"deepcrib needs {MIN_WIDTH}x{MIN_HEIGHT} characters: enlarge the window"
+TOO_SMALL = f"deepcrib needs {MIN_WIDTH}x{MIN_HEIGHT}"
 
 HELP = """\
 [b]Discard[/]   1-6 mark a card for the crib (or arrows and space, or click);

@@ -10,16 +10,16 @@ from deepcrib.app.table import Counted, Line, Table
 from deepcrib.app.words import card_name
 from deepcrib.board import HIDDEN, TableView
 from deepcrib.board.text import SEAT_COLORS, SIGNS, SUIT_COLORS, Signs, board_lines
-from deepcrib.board.words import labels_of, last_points, role, shortened
+from deepcrib.board.words import labels_of, last_points, role
 from deepcrib.cards import NO_CARD, NUM_SUITS
 
 CARD_WIDTH = 5
 STEP = CARD_WIDTH + 1
 """Columns from one card to the next."""
+NAME_WIDTH = 20
+"""Of a player's name, beside its points and cards."""
 KINDS = {"title": "bold", "event": "", "points": "bold", "detail": ""}
 _HEAVY = {"symbols": "┏┓┗┛━┃", "letters": "****=#"}
-_LIGHT = {"symbols": "┌┐└┘─│", "letters": "++++-|"}
-BACK = {"symbols": "▒▒", "letters": "??"}
 TURN = {"symbols": "▶", "letters": ">"}
 
 
@@ -49,7 +49,7 @@ def card_text(card: int, suits: str) -> Text:
     if card == NO_CARD:
         return Text("")
     if card == HIDDEN:
-        return Text(BACK[suits], "dim")
+        return Text(signs_of(suits).face_down, "dim")
     return Text(card_name(card, suits), style_of(SUIT_COLORS[card % NUM_SUITS]))
 
 
@@ -71,7 +71,7 @@ def boxes(
             for line in lines:
                 line.append(" " * STEP)
             continue
-        frame = (_HEAVY if place == cursor else _LIGHT)[suits]
+        frame = _HEAVY[suits] if place == cursor else signs_of(suits).frame
         mark = marks[place] if place < len(marks) else ""
         style = "dim" if place in faint else "bold" if place == cursor else ""
         name = card_text(card, suits)
@@ -89,7 +89,7 @@ def player_text(view: TableView, table: Table, seat: int, note: str = "") -> Tex
     """Who, points, the last ones, role; a note; of others also the cards they hold."""
     own = seat == table.person
     label, points = labels_of(view.names)[seat], last_points(view, seat)
-    name = shortened(view.names[seat]) + (" (you)" if own and view.names[seat] != "you" else "")
+    name = view.names[seat][:NAME_WIDTH] + (" (you)" if own and view.names[seat] != "you" else "")
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(f"{TURN[table.suits]} " if seat == view.turn else "  ", "bold")
     text.append(f"{label} {name}", f"bold {style_of(SEAT_COLORS[seat])}")

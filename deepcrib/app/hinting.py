@@ -101,7 +101,7 @@ def play_grid(hint: PlayHint, suits: str, note: Text | None = None) -> Renderabl
             log_text([Line(card_name(hint.cards[place], suits))], suits),
             why,
             *(
-                marked(None if values is None else values[place], hint.slots[place] == hint.choices[name])
+                marked(None if values is None else values[place], hint.slots[place] in hint.choices[name])
                 for name, values in hint.values.items()
             ),
         )

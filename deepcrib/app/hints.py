@@ -16,6 +16,8 @@ from deepcrib.observations import DiscardObservation, PlayObservation
 
 EXACT = "exact"
 """The column of the best response to a greedy player."""
+_SAME = 1e-9
+"""Points by which exact values may differ through rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +25,15 @@ class PlayHint:
     """The cards that may be played, by slot.
 
     cards: ids. parts: what each would score at once, a go or last card left out. values: by the name of an agent, or
-    EXACT, what it counts each at; None for one that has no values. choices: the slot that each would play.
+    EXACT, what it counts each at; None for one that has no values. choices: the slot that each would play; of EXACT
+    all that are best.
     """
 
     slots: tuple[int, ...]
     cards: tuple[int, ...]
     parts: tuple[tuple[Part, ...], ...]
     values: Mapping[str, tuple[float, ...] | None]
-    choices: Mapping[str, int]
+    choices: Mapping[str, tuple[int, ...]]
 
     @property
     def best_first(self) -> list[int]:
@@ -55,7 +58,7 @@ def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> Play
     series = [int(card) for card in observation.history[0, start:end]]
     parts = tuple(tuple(play_parts([*series, card], 0, is_last=False)) for card in cards)
     values = {name: _values(agent, observation, slots) for name, agent in agents.items()}
-    choices = {name: int(agent.play(observation)[0]) for name, agent in agents.items()}
+    choices = {name: (int(agent.play(observation)[0]),) for name, agent in agents.items()}
     return PlayHint(slots, cards, parts, values, choices)
 
 
@@ -63,7 +66,8 @@ def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponse
     """The hint with own minus the opponent's points from each card on, exact means against a greedy player."""
     means = exact.play_values(observation)[0]
     values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
-    choices = {EXACT: int(means.argmax()), **hint.choices}
+    best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
+    choices = {EXACT: best, **hint.choices}
     return PlayHint(hint.slots, hint.cards, hint.parts, values, choices)
 
 

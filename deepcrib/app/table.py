@@ -145,7 +145,7 @@ class Table:
         self.log.append(Line(f"{what} {self._cards(event.cards)}: {points_word(event.points)}", POINTS))
         for reason, points, groups in grouped(parts):
             cards = ", ".join(self._cards(cards) for cards in groups)
-            self.log.append(Line(f"  {reason} {points}: {cards}", DETAIL))
+            self.log.append(Line(f"  {reason} for {points}: {cards}", DETAIL))
 
     def _tell_end(self, event: Event) -> None:
         skunk = margin_word(event.scores, event.seat)

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deepcrib.cards import NUM_SUITS, RANK_NAMES, RANKS, SUIT_NAMES, VALUES
+from deepcrib.board.text import SIGNS
+from deepcrib.board.words import rank_text
+from deepcrib.cards import JACK, NUM_SUITS, RANKS, SUIT_NAMES, VALUES
 from deepcrib.rules import (
     COUNT_LIMIT,
     SKUNK_MARGIN,
@@ -20,7 +22,7 @@ from deepcrib.rules import (
     run_points,
 )
 
-SUIT_SIGNS = {"symbols": "♣♦♥♠", "letters": SUIT_NAMES}
+SUIT_SIGNS = {"symbols": SIGNS["suits"].suits, "letters": SUIT_NAMES}
 """By the option `suits`."""
 PAIRS = {2: "pair", 6: "pair royal", 12: "double pair royal"}
 FIFTEEN = 15
@@ -71,7 +73,7 @@ def show_parts(hand: Sequence[int], starter: int, is_crib: bool) -> list[Part]:
     if flush := flush_points(own, starter, is_crib):
         parts.append(Part("flush", flush, tuple(sorted(hand)) if flush == len(hand) else every))
     if nobs := nobs_points(own, starter):
-        jack = next(card for card in hand if card // NUM_SUITS == RANK_NAMES.index("J") and _same_suit(card, starter))
+        jack = next(card for card in hand if RANKS[card] == JACK and _same_suit(card, starter))
         parts.append(Part("nobs", nobs, (jack,)))
     return parts
 
@@ -105,8 +107,7 @@ def _plural(reason: str, number: int) -> str:
 
 def card_name(card: int, suits: str = "symbols") -> str:
     """`10♥`, or `10H` with suits=letters."""
-    rank = RANK_NAMES[card // NUM_SUITS]
-    return ("10" if rank == "T" else rank) + SUIT_SIGNS[suits][card % NUM_SUITS]
+    return rank_text(card) + SUIT_SIGNS[suits][card % NUM_SUITS]
 
 
 def card_names(cards: Sequence[int], suits: str = "symbols") -> str:
