@@ -70,7 +70,7 @@ class Person:
     async def until(self, *states: str, text: str = "") -> str:
         """Wait for one of some states, and a text on the screen."""
         end = time.monotonic() + 200
-        while self.waiting not in states or text not in self.screen:
+        while self.waiting not in states or (text and text not in self.screen):
             assert self.app.setup.failure is None, self.app.setup.failure
             assert time.monotonic() < end and self.app.is_running, self.screen
             await self.pilot.pause(0.01)
@@ -78,10 +78,10 @@ class Person:
 
     async def play_on(self, choose: Callable[["Person"], Awaitable[None]], until: Callable[["Person"], bool]) -> None:
         while True:
-            state = await self.until("discard", "play", "go on", "dialog")
-            if until(self) or state == "dialog":
+            state = await self.until("discard", "play", "go on", "pause", "dialog")
+            if state == "dialog" or (state != "pause" and until(self)):
                 return
-            if state == "go on":
+            if state in ("go on", "pause"):
                 await self.press("enter")
             else:
                 await choose(self)

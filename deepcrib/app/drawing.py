@@ -108,7 +108,7 @@ def play_text(view: TableView, table: Table) -> Text:
     suits, labels = table.suits, labels_of(view.names)
     starter = boxes([HIDDEN if view.starter == NO_CARD else view.starter], suits)
     crib = boxes([HIDDEN], suits, [str(len(view.crib))]) if view.crib else [Text(" " * STEP)] * 3
-    title = Text(f"{'starter':9}{'crib':8}", "dim", no_wrap=True)
+    title = Text.assemble((f"{'starter':9}{'crib':8}", "dim"), no_wrap=True)
     if table.counted is not None:
         title.append(_counted_title(table, table.counted), "bold")
         right = boxes(table.counted.cards, suits)

@@ -28,12 +28,19 @@ from deepcrib.rules import HAND_SIZE, discard_slots
 if TYPE_CHECKING:
     from deepcrib.app.application import PlayApp
 
-DISCARD, PLAY, HELD, GO_ON = "discard", "play", "held", "go on"
-"""What the screen waits for: cards to throw, a card to play, a choice to stand, a key."""
+DISCARD, PLAY, HELD, GO_ON, PAUSE = "discard", "play", "held", "go on", "pause"
+"""What the screen waits for: cards to throw, a card to play, a choice to stand, a key, a moment to look."""
 GO, UNDO = -1, -2
 """Answers besides actions."""
 SHOWN = ("hand", "crib")
-BUTTONS = {"": "", DISCARD: "throw the marked cards", PLAY: "play the card", HELD: "let it stand", GO_ON: "go on"}
+BUTTONS = {
+    "": "",
+    PAUSE: "",
+    DISCARD: "throw the marked cards",
+    PLAY: "play the card",
+    HELD: "let it stand",
+    GO_ON: "go on",
+}
 
 
 class GameScreen(Screen[None]):
@@ -182,7 +189,7 @@ class GameScreen(Screen[None]):
                 self.draw()
                 stays = event.kind == "starter" and not event.points
                 if not stays and (event.seat != self.session.person or goes or event.points):
-                    await self.wait_for("", self.play_app.setup.pace)
+                    await self.wait_for(PAUSE, self.play_app.setup.pace)
         self.draw()
 
     def _told(self, event: Event, goes: list[int]) -> str:
