@@ -315,7 +315,7 @@ class GameScreen(Screen[None]):
         self._put("#person", player_text(view, table, table.person))
         self._put("#thrown", self._thrown(view))
         self.query_one(Hand).show(view, table)
-        self.query_one(Button).show(BUTTONS[self.waiting])
+        self.query_one(Button).show(BUTTONS.get(self.waiting, ""))
         for log in self.query(".log").results(VerticalScroll):
             log.query_one(Static).update(log_text(table.log, table.suits))
             log.scroll_end(animate=False)
