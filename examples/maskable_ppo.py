@@ -1,0 +1,163 @@
+"""MaskablePPO of sb3-contrib on deepcrib's vector environment: train for some minutes, then full games with an interval.
+
+    python examples/maskable_ppo.py                       # against greedy, four million decisions, 10,000 games
+    python examples/maskable_ppo.py --steps 20000 --games 100   # to see that it runs
+
+Training plays single hands, whose reward is the points of the hand less the opponent's; games are played to 121.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv
+
+import deepcrib.envs  # noqa: F401  registers the environments
+from deepcrib.intervals import Interval, wilson
+
+ENVIRONMENT = "deepcrib/Cribbage-v1"
+POINTS_PER_REWARD = 10.0  # keeps returns near 1
+
+
+class SB3VecEnv(VecEnv):
+    """Gymnasium's batched environment as the vector environment that Stable-Baselines3 expects.
+
+    One call of the engine steps all N environments, where Stable-Baselines3's own would call Python N times. Needs
+    `autoreset_mode` SAME_STEP, since Stable-Baselines3 is shown the next episode's first observation at an end.
+    """
+
+    def __init__(self, env: gymnasium.vector.VectorEnv, seed: int) -> None:
+        self._env = env
+        self._seed = seed
+        self._mask: NDArray[np.bool_] = np.zeros((env.num_envs, 0), dtype=np.bool_)
+        self._actions: NDArray[np.int64] = np.zeros(env.num_envs, dtype=np.int64)
+        space = env.single_observation_space
+        assert isinstance(space, gymnasium.spaces.Dict)
+        super().__init__(env.num_envs, space["observation"], env.single_action_space)
+
+    def reset(self) -> NDArray[np.int8]:
+        """First observations [N, W]."""
+        observations, _ = self._env.reset(seed=self._seed)
+        return self._seen(observations)
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Keep actions [N] for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Observations, rewards, ends and infos of the actions."""
+        observations, rewards, terminated, truncated, _ = self._env.step(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        scaled = (rewards / POINTS_PER_REWARD).astype(np.float32)
+        return self._seen(observations), scaled, terminated | truncated, infos
+
+    def _seen(self, observations: dict[str, NDArray[np.int8]]) -> NDArray[np.int8]:
+        self._mask = observations["action_mask"].astype(np.bool_)
+        return observations["observation"]
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """`action_masks`, the one method that MaskablePPO calls."""
+        if method_name != "action_masks":
+            raise AttributeError(method_name)
+        return list(self._mask)
+
+    def has_attr(self, attr_name: str) -> bool:
+        """MaskablePPO asks for `action_masks`."""
+        return attr_name == "action_masks"
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of the batched environment, for each."""
+        return [getattr(self._env, attr_name)] * self.num_envs
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Not for a batched environment."""
+        raise NotImplementedError
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """No single environment is wrapped."""
+        return [False] * self.num_envs
+
+    def close(self) -> None:
+        """Close the batched environment."""
+        self._env.close()
+
+
+def batched(num_envs: int, **options: Any) -> gymnasium.vector.VectorEnv:
+    """The batched environment, whose episodes begin anew within the step in which they end."""
+    mode = gymnasium.vector.AutoresetMode.SAME_STEP
+    return gymnasium.make_vec(ENVIRONMENT, num_envs=num_envs, vector_kwargs={"autoreset_mode": mode, **options})
+
+
+def train(opponent: str, steps: int, num_envs: int, seed: int) -> MaskablePPO:
+    """A policy trained for so many decisions."""
+    env = SB3VecEnv(batched(num_envs, opponent=opponent, episode="hand", reward="margin"), seed)
+    model = MaskablePPO(
+        "MlpPolicy",
+        env,
+        learning_rate=lambda left: 1e-3 * left,
+        n_steps=32,
+        batch_size=2048,
+        n_epochs=4,
+        gamma=1.0,  # a hand is a handful of decisions, and every point counts alike
+        gae_lambda=0.95,
+        ent_coef=0.003,
+        policy_kwargs={"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
+        seed=seed,
+    )
+    model.learn(total_timesteps=steps)
+    env.close()
+    return model
+
+
+def win_rate(model: MaskablePPO, opponent: str, games: int, num_envs: int, seed: int) -> tuple[Interval, int]:
+    """Share of full games won with its 95% interval, and their number.
+
+    Every environment plays as many games as every other, so that short games do not count more often than long ones.
+    """
+    rounds = -(-games // num_envs)
+    env = batched(num_envs, opponent=opponent, episode="game", reward="win")
+    observations, _ = env.reset(seed=seed)
+    won, played = 0, np.zeros(num_envs, dtype=np.int64)
+    while played.min() < rounds:
+        mask = observations["action_mask"].astype(np.bool_)
+        actions, _ = model.predict(observations["observation"], action_masks=mask, deterministic=True)
+        observations, rewards, terminated, _, _ = env.step(actions)
+        counted = terminated & (played < rounds)
+        won += int((rewards[counted] > 0).sum())
+        played += counted
+    env.close()
+    return wilson(won, rounds * num_envs), rounds * num_envs
+
+
+def main(argv: Sequence[str] | None = None) -> float:
+    """Train, play, print; returns the win rate."""
+    parser = argparse.ArgumentParser(description="MaskablePPO of sb3-contrib against an agent of deepcrib")
+    parser.add_argument("--opponent", default="greedy", help="a name, or the path of a checkpoint")
+    parser.add_argument("--steps", type=int, default=4_000_000, help="decisions to train on")
+    parser.add_argument("--games", type=int, default=10_000, help="full games of the match")
+    parser.add_argument("--envs", type=int, default=512, help="environments side by side")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--save", help="file for the trained model")
+    options = parser.parse_args(argv)
+    start = time.perf_counter()
+    model = train(options.opponent, options.steps, options.envs, options.seed)
+    seconds = time.perf_counter() - start
+    if options.save:
+        model.save(options.save)
+    rate, games = win_rate(model, options.opponent, options.games, min(options.envs, options.games), options.seed + 1)
+    print(f"MaskablePPO: {model.num_timesteps:,} decisions in {seconds:,.0f} s, seed {options.seed}")
+    low, high = 100 * rate.low, 100 * rate.high
+    print(f"against {options.opponent}: {100 * rate.estimate:.1f}% [{low:.1f}, {high:.1f}] of {games:,} games")
+    return rate.estimate
+
+
+if __name__ == "__main__":
+    main()
