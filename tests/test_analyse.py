@@ -246,9 +246,15 @@ def test_humans_prints_table_4_with_intervals(tmp_path: Path, capsys: pytest.Cap
     ("command", "problem"),
     [
         ("analyse strategies", "option run is missing: expected run=PATH"),
-        ("analyse", "option runs is missing: expected runs=FOLDER"),
+        ("analyse thesis", "option runs is missing: expected runs=FOLDER"),
+        ("analyse runs={tmp}/runs", "/runs: only for thesis, not for hand"),
+        (
+            "analyse thesis runs={tmp}/runs agents=[greedy]",
+            "agents=['greedy']: only for hand and humans, not for thesis",
+        ),
+        ("analyse humans choices={tmp}/none.csv dealer=true", "dealer=True: only for hand, not for humans"),
         ("analyse humans", "option choices is missing: expected choices=FILE"),
-        ("analyse task=draw", "task=draw: expected one of strategies, thesis, humans"),
+        ("analyse task=draw", "task=draw: expected one of hand, strategies, thesis, humans"),
         ("analyse strategies run={tmp}", "expected a checkpoint, or the folder of a finished run"),
         ("analyse strategies run={tmp}/runs/round_1 strategy=hand", "strategy=hand: expected one of hand_max_min"),
         ("analyse thesis runs={tmp}/none", "none: expected a folder of run folders"),

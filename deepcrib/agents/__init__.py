@@ -1,9 +1,16 @@
 """Agents, one file each, and `make_agent`: from a name, a checkpoint path or a mapping to a player."""
 
-from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
+from deepcrib.agents.base import (
+    Agent,
+    AgentError,
+    DivergenceError,
+    HasDiscardValues,
+    HasProbabilities,
+    require_players,
+)
 from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.agents.evolutionary import EvolutionaryAgent, load_evolutionary
-from deepcrib.agents.expected_value import ExpectedValueAgent
+from deepcrib.agents.expected_value import DiscardExpectations, ExpectedValueAgent, discard_expectations
 from deepcrib.agents.minimax import MinimaxAgent
 from deepcrib.agents.partida import PartidaAgent, load_partida
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
@@ -17,9 +24,11 @@ __all__ = [
     "Agent",
     "AgentError",
     "BestResponseAgent",
+    "DiscardExpectations",
     "DivergenceError",
     "EvolutionaryAgent",
     "ExpectedValueAgent",
+    "HasDiscardValues",
     "HasProbabilities",
     "MinimaxAgent",
     "PartidaAgent",
@@ -29,6 +38,7 @@ __all__ = [
     "TdPerceptronAgent",
     "WeightedAgent",
     "WeightedNetworkAgent",
+    "discard_expectations",
     "load_agent",
     "load_partida",
     "load_td_perceptron",

@@ -50,6 +50,20 @@ class HasProbabilities(Protocol):
         ...
 
 
+@runtime_checkable
+class HasDiscardValues(Protocol):
+    """An agent that throws what it values most, and can say how much."""
+
+    @property
+    def discard_unit(self) -> str:
+        """What its values are counted in, such as `points`; empty for one that leaves its discards to another agent."""
+        ...
+
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.floating]:
+        """[N, 15]; -inf for what it has not valued."""
+        ...
+
+
 def require_players(agent: Agent, num_players: int) -> None:
     """Refuse an agent that was not made for so many players."""
     if num_players not in agent.num_players:

@@ -52,6 +52,7 @@ class BestResponseAgent:
     """
 
     num_players = frozenset({2})
+    discard_unit = "points"
 
     def __init__(self, to: Agent, within: float | None = WITHIN) -> None:
         """Raises AgentError for an opponent that cannot be answered, or a `within` that is no number of points."""

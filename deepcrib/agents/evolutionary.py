@@ -44,6 +44,7 @@ class EvolutionaryAgent:
     weights: NDArray[np.float64]
     metadata: dict[str, Any] = field(default_factory=dict)
     num_players = frozenset({2})
+    discard_unit = "own scale"
     play_policy = GREEDY
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ Partida 2022 asks whether what a hand is worth in the play should count in the d
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -25,6 +26,31 @@ from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.ranks import rank_set_4
 
 
+class DiscardExpectations(NamedTuple):
+    """What discards bring on average to the player who throws: points [N, 15] by discard action.
+
+    Exact. hand_mean: of the kept cards, over the 46 starters. crib_mean: of the crib, negative to the pone, over its
+    45,540 completions weighted as the experts of `statistics.experts` throw. pegging: own minus the opponent's points
+    of the play between two greedy players, over every four of the 48 cards not kept, all as likely. The opponent's
+    hand and heels, which no discard changes, are in none of them, and neither is the score.
+    """
+
+    hand_mean: NDArray[np.float64]
+    crib_mean: NDArray[np.float64]
+    pegging: NDArray[np.float64]
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """[N, 15] points of hand, crib and pegging."""
+        return self.hand_mean + self.crib_mean + self.pegging
+
+
+def discard_expectations(observation: DiscardObservation) -> DiscardExpectations:
+    """The exact expectations of every discard of two-player decisions. Raises StatisticsError on other hands."""
+    shown = _hand_means(observation), _crib_means(observation)
+    return DiscardExpectations(*shown, _pegging_means(observation, play_means()))
+
+
 class ExpectedValueAgent:
     """Discards for the highest hand mean plus (as pone: minus) crib mean, ties uniform; plays as greedy does.
 
@@ -34,6 +60,7 @@ class ExpectedValueAgent:
 
     num_players = frozenset({2})
     play_policy = GREEDY
+    discard_unit = "points"
 
     def __init__(self, *, pegging: bool = False) -> None:
         self.name = "expected_value_pegging" if pegging else "expected_value"
@@ -45,14 +72,8 @@ class ExpectedValueAgent:
 
         With `pegging` also those of the play, own minus opponent's.
         """
-        values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
-        for is_dealer in (False, True):
-            rows = observation.is_dealer == is_dealer
-            cribs = crib_means(observation.hand[rows], expert_sums(is_dealer))
-            values[rows] += cribs if is_dealer else -cribs
-        if self._play_means is not None:
-            _add_play_means(observation.hand, observation.is_dealer.astype(np.int8), self._play_means, values)
-        return values
+        values = _hand_means(observation) + _crib_means(observation)
+        return values if self._play_means is None else values + _pegging_means(observation, self._play_means)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -84,11 +105,33 @@ def play_means() -> NDArray[np.float64]:
     return records.mean_gained - records.mean_given
 
 
+def _hand_means(observation: DiscardObservation) -> NDArray[np.float64]:
+    means: NDArray[np.float64] = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
+    return means
+
+
+def _crib_means(observation: DiscardObservation) -> NDArray[np.float64]:
+    """[N, 15] points of the crib against experts, with the sign of the one who counts it."""
+    means = np.empty((len(observation), NUM_DISCARDS))
+    for is_dealer in (False, True):
+        rows = observation.is_dealer == is_dealer
+        cribs = crib_means(observation.hand[rows], expert_sums(is_dealer))
+        means[rows] = cribs if is_dealer else -cribs
+    return means
+
+
+def _pegging_means(observation: DiscardObservation, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[N, 15] of means by rank multiset kept and role."""
+    values = np.empty((len(observation), NUM_DISCARDS))
+    _fill_play_means(observation.hand, observation.is_dealer.astype(np.int8), means, values)
+    return values
+
+
 @jit(parallel=True)
-def _add_play_means(hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
+def _fill_play_means(hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
     for r in prange(len(hands)):
         for action in range(NUM_DISCARDS):
             a, b, c, d = KEPT_SLOTS_6[action]
             hand = hands[r]
             kept = rank_set_4(rank_of(hand[a]), rank_of(hand[b]), rank_of(hand[c]), rank_of(hand[d]))
-            values[r, action] += means[kept, roles[r]]
+            values[r, action] = means[kept, roles[r]]

@@ -98,6 +98,11 @@ class QNetworkAgent:
         """That of the agent that plays in its place, if one does."""
         return None if self.plays_by is None else play_policy_of(self.plays_by)
 
+    @property
+    def discard_unit(self) -> str:
+        """Points: whatever the reward, a discard's return is one of points. Empty where another agent discards."""
+        return "points" if self.discards_by is None and self.discard_q is not None else ""
+
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
         if self.discards_by is not None:

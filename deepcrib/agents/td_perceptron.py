@@ -89,6 +89,7 @@ class TdPerceptronAgent:
     move_points: str = "learned"
     metadata: dict[str, Any] = field(default_factory=dict)
     num_players = frozenset({2})
+    discard_unit = "points"
 
     def __post_init__(self) -> None:
         if self.inputs not in KINDS:

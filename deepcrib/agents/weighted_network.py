@@ -95,6 +95,11 @@ class WeightedNetworkAgent:
         self.network.to(self.device)
         self._greedy = ScriptedAgent("greedy")
 
+    @property
+    def discard_unit(self) -> str:
+        """That of the target of its training, as far as its checkpoint says which that was."""
+        return {"win": "games won", "margin": "points"}.get(self.metadata.get("target", ""), "own scale")
+
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float32]:
         """[N, 15] values of the discards. Raises DivergenceError where they are no numbers."""
         inputs = self.inputs(observation)

@@ -112,14 +112,17 @@ JOBS = {
         ),
         Job(
             "analyse",
-            "draw strategy graphs and the thesis's figures; compare agents with people",
+            "a hand's discards and who throws what; strategy graphs, the thesis's figures, people's discards",
             (
+                'deepcrib analyse "5H 5S JD 2C 3C KH" dealer=true score=100-95',
+                "deepcrib analyse 5H 5S JD 2C 3C KH agents=[greedy,hand_max_avg,outputs/train/2026-11-20/09-30-00]",
                 "deepcrib analyse strategies run=outputs/train/2026-11-20/09-30-00",
                 "deepcrib analyse thesis runs=outputs/thesis2018",
                 "deepcrib analyse thesis runs=outputs/thesis2018 figures=[14] games_scale=0.1",
                 "deepcrib analyse humans choices=records.csv agents=[hand_max_avg,greedy] by=ranks",
             ),
             tasks=("strategies", "thesis", "humans"),
+            bare="hand",
         ),
         Job(
             "statistics",

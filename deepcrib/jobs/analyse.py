@@ -1,9 +1,9 @@
-"""`deepcrib analyse`: a weighted run's strategy graphs, the figures of Lang 2018, and agreement with people."""
+"""`deepcrib analyse`: a hand's discards, a weighted run's strategy graphs, Lang 2018's figures, people's discards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from deepcrib.agents import Agent, WeightedAgent, load_weighted, make_agent, name_agents
+from deepcrib.agents import Agent, WeightedAgent, load_weighted, make_agent
 from deepcrib.analysis.strategy_graphs import difference_sheet, evolution, pick_evenly, role_sheet, save_png
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.analysis.thesis import (
@@ -27,9 +27,10 @@ from deepcrib.checkpoints import WEIGHTS_FILE
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.humans import BY, TOP, Agreement, HumanChoices, agreements, read_choices
-from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.common import use_threads
+from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.common import chosen_agents, use_threads
 from deepcrib.jobs.console import Bars
+from deepcrib.jobs.hand_analysis import plan_hand
 from deepcrib.jobs.tournament import checkpoint_files
 from deepcrib.statistics.strategies import THESIS_STRATEGIES
 from deepcrib.training.checkpointing import CHECKPOINTS
@@ -45,7 +46,11 @@ Plan = Callable[[Run, Bars], Outcome]
 class Config:
     """The schema of `conf/analyse.yaml`."""
 
-    task: str = "thesis"  # or strategies, humans; also as a bare word: deepcrib analyse strategies
+    task: str = "hand"  # or strategies, thesis, humans; also as a bare word: deepcrib analyse strategies
+    hand: str | None = None  # hand: six cards; also as bare words: deepcrib analyse 5H 5S JD 2C 3C KH
+    dealer: bool | None = None  # hand: whether its holder deals; null: both
+    score: str = "0-0"  # hand: own and opponent's points before it, 0 to 120 each
+    agents: list[Any] | None = None  # hand, humans: who is asked; null: some quick ones, or table 4's
     run: str | None = None  # strategies: a run folder of learner=weighted, or one checkpoint
     strategy: str | None = None  # strategies: the one whose evolution is drawn; by default each
     runs: str | None = None  # thesis: a folder of run folders with names such as round_1 and cap_50
@@ -53,7 +58,6 @@ class Config:
     matches: int = 20  # thesis: against each checkpoint; of 10,000 games a quarter
     games_scale: float = 1.0  # thesis: times the 9, 100, 1,000 or 10,000 games of a match
     choices: str | None = None  # humans: a CSV file of people's choices, see docs/human_choices.md
-    agents: list[Any] = field(default_factory=lambda: [*THESIS_STRATEGIES, "random_weights"])  # humans: who is compared
     by: str = "cards"  # humans: discards are the same by their cards, or by their ranks
     seed: int = 1
     device: str = "cpu"
@@ -62,13 +66,24 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
-    if config.task not in _PLANS:
-        raise OptionError(f"task={config.task}: expected one of {', '.join(JOBS['analyse'].tasks)}")
+    if config.task not in _TASKS:
+        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
+    _refuse_unread(config)
     use_threads(config.threads)
-    plan = _PLANS[config.task](config)
+    plan = _TASKS[config.task][0](config)
     run.start()
     with Bars(run.show_progress) as bars:
         return plan(run, bars)
+
+
+def _refuse_unread(config: Config) -> None:
+    """Refuse options that other tasks alone read."""
+    default = Config()
+    for item in fields(Config):
+        readers = [task for task, (_, reads) in _TASKS.items() if item.name in reads]
+        value = getattr(config, item.name)
+        if readers and config.task not in readers and value != getattr(default, item.name):
+            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
 
 
 def _need(config: Config, option: str, what: str) -> Path:
@@ -224,13 +239,15 @@ def _account(drawn: dict[str, Any]) -> str:
 # --- people -------------------------------------------------------------------------------------------------
 
 
+_HUMANS_AGENTS = (*THESIS_STRATEGIES, "random_weights")
+"""Those of Lang 2018, table 4, but for the trained weights."""
+
+
 def _plan_humans(config: Config) -> Plan:
     path = _need(config, "choices", "FILE, a CSV file of people's choices (docs/human_choices.md)")
     if config.by not in BY:
         raise OptionError(f"by={config.by}: expected {' or '.join(BY)}")
-    if not config.agents:
-        raise OptionError("agents=[]: expected one or more agents")
-    agents = name_agents([make_agent(spec, device=config.device) for spec in config.agents])
+    agents = chosen_agents(config.agents, _HUMANS_AGENTS, config.device)
     return partial(_compare, config, read_choices(path), agents)
 
 
@@ -253,8 +270,10 @@ def _humans_table(title: str, found: dict[str, Agreement]) -> Table:
     return plain_table(title, columns, rows)
 
 
-_PLANS: dict[str, Callable[[Config], Plan]] = {
-    "strategies": _plan_strategies,
-    "thesis": _plan_thesis,
-    "humans": _plan_humans,
+_TASKS: dict[str, tuple[Callable[[Config], Plan], tuple[str, ...]]] = {
+    "hand": (plan_hand, ("hand", "dealer", "score", "agents")),
+    "strategies": (_plan_strategies, ("run", "strategy")),
+    "thesis": (_plan_thesis, ("runs", "figures", "matches", "games_scale")),
+    "humans": (_plan_humans, ("choices", "agents", "by")),
 }
+"""Each task with the options that it reads and not all others do."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.cards import parse_cards
+from deepcrib.errors import OptionError
 from deepcrib.workers import use_workers
 
 if TYPE_CHECKING:
@@ -18,6 +21,22 @@ def use_threads(threads: int) -> None:
     """Let networks work on so many threads, each of which does whole pieces (see `workers`)."""
     torch.set_num_threads(1)
     use_workers(threads)
+
+
+def six_cards(text: str) -> list[int]:
+    """Sorted card ids of the option `hand`. Raises CardError or OptionError."""
+    cards = sorted(parse_cards(text))
+    if len(cards) != 6:
+        raise OptionError(f"hand={text}: expected six cards, found {len(cards)}")
+    return cards
+
+
+def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: str) -> dict[str, Agent]:
+    """Agents of the option `agents` by name; None: the default ones. Raises OptionError or what `make_agent` does."""
+    chosen = default if specs is None else specs
+    if not chosen:
+        raise OptionError("agents=[]: expected one or more agents")
+    return name_agents([make_agent(spec, device=device) for spec in chosen])
 
 
 def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter:

@@ -44,11 +44,12 @@ from deepcrib.analysis.statistics_tables import (
     sets_table,
 )
 from deepcrib.analysis.tables import plain_table
-from deepcrib.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, format_cards, parse_cards
+from deepcrib.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, format_cards
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.first_dealer import first_dealer_advantage
 from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.jobs.common import six_cards
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.options import at_least, one_of
 from deepcrib.statistics.classes import NUM_CLASSES
@@ -130,10 +131,7 @@ def _plan_hand(config: Config) -> Work:
         return partial(_show_hand, config, *parse_lang_index(config.index))
     if config.hand is None:
         raise OptionError(f"option hand is missing: expected six cards, or one of the tasks {', '.join(_words())}")
-    cards = sorted(parse_cards(config.hand))
-    if len(cards) != 6:
-        raise OptionError(f"hand={config.hand}: expected six cards, found {len(cards)}")
-    return partial(_show_hand, config, cards, None)
+    return partial(_show_hand, config, six_cards(config.hand), None)
 
 
 def _words() -> tuple[str, ...]:

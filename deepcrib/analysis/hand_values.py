@@ -1,0 +1,183 @@
+"""What each discard of one hand is worth, and what agents throw from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import (
+    Agent,
+    AgentError,
+    HasDiscardValues,
+    HasProbabilities,
+    discard_expectations,
+    require_players,
+)
+from deepcrib.cards import format_cards
+from deepcrib.evaluation.evaluate import ROLES
+from deepcrib.observations import DiscardObservation
+from deepcrib.randomness import hash_key
+from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
+from deepcrib.statistics.discards import discard_statistics
+
+_SAME = 1e-9
+"""Points, or a chance, by which two figures may differ through rounding alone."""
+
+
+@dataclass(frozen=True)
+class DiscardFigures:
+    """One discard; but for names all in points, and but for the hand's lowest and highest means.
+
+    As `agents.DiscardExpectations` has them: crib_mean is negative to the pone, pegging own minus the opponent's.
+    """
+
+    toss: str
+    keep: str
+    hand_mean: float
+    hand_min: int
+    hand_max: int
+    crib_mean: float
+    pegging: float
+    total: float
+
+
+@dataclass(frozen=True)
+class AgentChoice:
+    """What an agent does with the hand.
+
+    action: what it throws. place: 1 where no discard has a higher total, 2 where one has, and so on. gives_up: points
+    of total less than the best. probabilities: [15] by discard action, None where the agent knows none. values: [15]
+    in `unit`, each None where the agent does not value that discard; None with no unit for one without values.
+    """
+
+    action: int
+    place: int
+    gives_up: float
+    probabilities: tuple[float, ...] | None
+    values: tuple[float | None, ...] | None
+    unit: str | None
+
+    @property
+    def likeliest(self) -> tuple[int, ...]:
+        """Actions that it throws as often as any, in their order; several where it is indifferent between them."""
+        if self.probabilities is None:
+            return (self.action,)
+        most = max(self.probabilities) - _SAME
+        return tuple(action for action, chance in enumerate(self.probabilities) if chance >= most)
+
+
+@dataclass(frozen=True)
+class HandValues:
+    """A hand in one role at one score: its 15 discards by action, and agents by name."""
+
+    hand: str
+    role: str
+    score: tuple[int, int]
+    discards: tuple[DiscardFigures, ...]
+    agents: Mapping[str, AgentChoice]
+
+    @property
+    def best_first(self) -> list[int]:
+        """Actions by their totals; equal ones stay in their order."""
+        return sorted(range(len(self.discards)), key=lambda action: -self.discards[action].total)
+
+    def thrown_by(self, action: int) -> list[str]:
+        """Names of the agents for which a discard is the likeliest, or one of them."""
+        return [name for name, choice in self.agents.items() if action in choice.likeliest]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain values: discards with the best first, agents' figures by the cards thrown."""
+        rows = [{**asdict(self.discards[action]), "thrown_by": self.thrown_by(action)} for action in self.best_first]
+        return {"discards": rows, "agents": {name: self._agent_to_dict(choice) for name, choice in self.agents.items()}}
+
+    def _agent_to_dict(self, choice: AgentChoice) -> dict[str, Any]:
+        chosen = self.discards[choice.action]
+        figures = {"toss": chosen.toss, "keep": chosen.keep, "place": choice.place, "gives_up": choice.gives_up}
+        tosses = [figures.toss for figures in self.discards]
+        by_toss = {
+            name: None if each is None else dict(zip(tosses, each, strict=True))
+            for name, each in (("probabilities", choice.probabilities), ("values", choice.values))
+        }
+        return {**figures, **by_toss, "unit": choice.unit}
+
+
+def hand_values(
+    hand: Sequence[int], is_dealer: bool, score: tuple[int, int], agents: Mapping[str, Agent], seed: int = 1
+) -> HandValues:
+    """The discards of a sorted hand of six card ids in a role, and what agents throw.
+
+    score: own and opponent's points before the hand, 0..120. seed: of what agents leave to chance. Raises AgentError
+    for an agent that does not play with two, and what an agent raises.
+    """
+    for agent in agents.values():
+        require_players(agent, 2)
+    observation = decision(hand, is_dealer, score, seed)
+    discards = discard_figures(observation)
+    totals = np.array([figures.total for figures in discards])
+    choices = {name: agent_choice(agent, observation, totals) for name, agent in agents.items()}
+    return HandValues(format_cards(hand), ROLES[int(is_dealer)], score, discards, choices)
+
+
+def decision(hand: Sequence[int], is_dealer: bool, score: tuple[int, int], seed: int) -> DiscardObservation:
+    """The discard of one hand as a decision of seat 0."""
+    return DiscardObservation(
+        hand=np.array([hand], dtype=np.int8),
+        seat=np.zeros(1, dtype=np.int8),
+        dealer=np.array([0 if is_dealer else 1], dtype=np.int8),
+        scores=np.array([score], dtype=np.int8),
+        key=np.array([hash_key(seed, 0, 0, 0, 0)], dtype=np.uint64),
+    )
+
+
+def discard_figures(observation: DiscardObservation) -> tuple[DiscardFigures, ...]:
+    """The 15 discards of the first decision of an observation, by action."""
+    one = observation.take(slice(0, 1))
+    expected, own, cards = discard_expectations(one), discard_statistics(one.hand)[0], one.hand[0]
+    total = expected.total[0]
+    return tuple(
+        DiscardFigures(
+            toss=format_cards(cards[tossed]),
+            keep=format_cards(cards[kept]),
+            hand_mean=float(expected.hand_mean[0, action]),
+            hand_min=int(own[action]["hand_min"]),
+            hand_max=int(own[action]["hand_max"]),
+            crib_mean=float(expected.crib_mean[0, action]),
+            pegging=float(expected.pegging[0, action]),
+            total=float(total[action]),
+        )
+        for action, (kept, tossed) in enumerate(zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, strict=True))
+    )
+
+
+def agent_choice(agent: Agent, observation: DiscardObservation, totals: NDArray[np.float64]) -> AgentChoice:
+    """What an agent does with the one decision of an observation, whose discards have totals [15]."""
+    action = int(agent.discard(observation)[0])
+    unit = agent.discard_unit if isinstance(agent, HasDiscardValues) else ""
+    return AgentChoice(
+        action=action,
+        place=1 + int((totals > totals[action] + _SAME).sum()),
+        gives_up=float(totals.max() - totals[action]),
+        probabilities=_probabilities(agent, observation),
+        values=_values(agent, observation) if unit else None,
+        unit=unit or None,
+    )
+
+
+def _probabilities(agent: Agent, observation: DiscardObservation) -> tuple[float, ...] | None:
+    """None also where the agent leaves its discards to one that knows no probabilities."""
+    if not isinstance(agent, HasProbabilities):
+        return None
+    try:
+        return tuple(agent.discard_probabilities(observation)[0].tolist())
+    except AgentError:
+        return None
+
+
+def _values(agent: Agent, observation: DiscardObservation) -> tuple[float | None, ...]:
+    assert isinstance(agent, HasDiscardValues)
+    values = agent.discard_values(observation)[0].tolist()
+    return tuple(value if np.isfinite(value) else None for value in values)
