@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
-import deepcrib.envs  # noqa: F401  registers the environments
-from deepcrib.intervals import Interval, wilson
+from deepcrib.agents import make_agent
+from deepcrib.envs import PolicyAgent  # importing deepcrib.envs registers the environments
+from deepcrib.evaluation.evaluate import evaluate
 
 ENVIRONMENT = "deepcrib/Cribbage-v1"
 POINTS_PER_REWARD = 10.0  # keeps returns near 1
@@ -93,7 +94,7 @@ class SB3VecEnv(VecEnv):
 def batched(num_envs: int, **options: Any) -> gymnasium.vector.VectorEnv:
     """The batched environment, whose episodes begin anew within the step in which they end."""
     mode = gymnasium.vector.AutoresetMode.SAME_STEP
-    return gymnasium.make_vec(ENVIRONMENT, num_envs=num_envs, vector_kwargs={"autoreset_mode": mode, **options})
+    return gymnasium.make_vec(ENVIRONMENT, num_envs=num_envs, autoreset_mode=mode, **options)
 
 
 def train(opponent: str, steps: int, num_envs: int, seed: int) -> MaskablePPO:
@@ -117,24 +118,13 @@ def train(opponent: str, steps: int, num_envs: int, seed: int) -> MaskablePPO:
     return model
 
 
-def win_rate(model: MaskablePPO, opponent: str, games: int, num_envs: int, seed: int) -> tuple[Interval, int]:
-    """Share of full games won with its 95% interval, and their number.
+def as_agent(model: MaskablePPO) -> PolicyAgent:
+    """The trained policy as an agent of deepcrib, which every match, tournament and league takes."""
 
-    Every environment plays as many games as every other, so that short games do not count more often than long ones.
-    """
-    rounds = -(-games // num_envs)
-    env = batched(num_envs, opponent=opponent, episode="game", reward="win")
-    observations, _ = env.reset(seed=seed)
-    won, played = 0, np.zeros(num_envs, dtype=np.int64)
-    while played.min() < rounds:
-        mask = observations["action_mask"].astype(np.bool_)
-        actions, _ = model.predict(observations["observation"], action_masks=mask, deterministic=True)
-        observations, rewards, terminated, _, _ = env.step(actions)
-        counted = terminated & (played < rounds)
-        won += int((rewards[counted] > 0).sum())
-        played += counted
-    env.close()
-    return wilson(won, rounds * num_envs), rounds * num_envs
+    def choose(observations: NDArray[np.int8], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        return model.predict(observations, action_masks=masks.astype(bool), deterministic=True)[0]
+
+    return PolicyAgent(choose, name="MaskablePPO")
 
 
 def main(argv: Sequence[str] | None = None) -> float:
@@ -152,11 +142,12 @@ def main(argv: Sequence[str] | None = None) -> float:
     seconds = time.perf_counter() - start
     if options.save:
         model.save(options.save)
-    rate, games = win_rate(model, options.opponent, options.games, min(options.envs, options.games), options.seed + 1)
     print(f"MaskablePPO: {model.num_timesteps:,} decisions in {seconds:,.0f} s, seed {options.seed}")
-    low, high = 100 * rate.low, 100 * rate.high
-    print(f"against {options.opponent}: {100 * rate.estimate:.1f}% [{low:.1f}, {high:.1f}] of {games:,} games")
-    return rate.estimate
+    figures = evaluate(as_agent(model), make_agent(options.opponent), options.games, options.seed)
+    low, high = 100 * figures.ci_low, 100 * figures.ci_high
+    rate = f"{100 * figures.win_rate:.1f}% [{low:.1f}, {high:.1f}]"
+    print(f"against {options.opponent}: {rate} of {options.games:,} full games")
+    return figures.win_rate
 
 
 if __name__ == "__main__":
