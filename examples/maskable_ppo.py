@@ -1,4 +1,4 @@
-"""MaskablePPO of sb3-contrib on deepcrib's vector environment: train for some minutes, then full games with an interval.
+"""MaskablePPO of sb3-contrib on deepcrib's vector environment: some minutes of training, then full games.
 
     python examples/maskable_ppo.py                       # against greedy, four million decisions, 10,000 games
     python examples/maskable_ppo.py --steps 20000 --games 100   # to see that it runs
