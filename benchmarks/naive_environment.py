@@ -79,8 +79,8 @@ class NaiveCribbage:
 
     An action is one of 15 discards, or 15 + the place of a card in the sorted kept hand. Both players discard, player 0
     first; a go is said for a player who cannot play. The reward is the points pegged by whoever acts, less the other's.
-    Illegal actions raise ValueError. `shuffle` gives the order of the deck: the first six cards are player 0's, the next
-    six player 1's, and then comes the starter. The first player to deal is `dealer`, or drawn.
+    Illegal actions raise ValueError. `shuffle` gives the order of the deck: six cards for player 0, six for player 1,
+    and then the starter. The first player to deal is `dealer`, or drawn.
     """
 
     def __init__(self, seed: int = 0, shuffle: Callable[[], list[Card]] | None = None, dealer: int = -1) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from reference import drive
 
+from benchmarks.environments import Contender, Sample, cells, measure, rates, steps_of_naive, steps_of_openspiel
 from benchmarks.naive_environment import DECK, FIRST_PLAY, GAME, Card, NaiveCribbage, play_points, show_points
 from deepcrib.agents import make_agent
 from deepcrib.engine import Games
@@ -90,3 +91,24 @@ def test_random_games_end_at_121_and_refuse_illegal_actions() -> None:
                 env.step(FIRST_PLAY + 4)
             observation, _, over, _, _ = env.step(choose.choice(observation["legal_actions"]))
         assert max(env.scores) == GAME > min(env.scores) and env.legal_actions() == []
+
+
+def test_rates_are_those_of_all_processes_together() -> None:
+    """Two processes of 2 s: 300 and 100 steps are 200 a second, 3 games 1.5, and 400 steps took 2.5 CPU seconds."""
+    samples = [Sample(300, 2, 2.0, 1.5), Sample(100, 1, 2.0, 1.0)]
+    assert rates(samples) == (200, 1.5, 160)
+
+
+def test_the_table_gives_the_best_and_the_slowest_turn() -> None:
+    turns = iter(
+        [Sample(10, 1, 1.0, 1.0), Sample(40, 8, 1.0, 1.0), Sample(30, 2, 1.0, 1.0)]
+    )  # the first is not counted
+    rows = [Contender("naive", "plain", 1, lambda seconds, seed: [next(turns)])]
+    assert cells(measure(rows, 1.0, 2, 1)) == [("plain", "40", "30", "8", "2", "40", "1.0")]
+
+
+def test_openspiel_and_plain_python_ask_for_twelve_decisions_a_hand() -> None:
+    """Two discards and at most eight cards a hand, about a hundred steps a random game, in both alike."""
+    for play in (steps_of_openspiel, steps_of_naive):
+        sample = play(0.2, 1)
+        assert sample.games >= 1 and 60 < sample.steps / sample.games < 200
