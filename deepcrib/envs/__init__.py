@@ -14,6 +14,7 @@ except ModuleNotFoundError as error:
 
 from deepcrib.envs.choices import random_actions
 from deepcrib.envs.observation import num_actions, num_discards, observation_spec
+from deepcrib.envs.players import PolicyAgent, deepcrib_action, encode
 from deepcrib.envs.single import CribbageDiscardEnv, CribbageEnv, CribbagePlayEnv
 from deepcrib.envs.vector import CribbageDiscardVectorEnv, CribbagePlayVectorEnv, CribbageVectorEnv
 
@@ -25,6 +26,9 @@ __all__ = [
     "CribbagePlayVectorEnv",
     "CribbageVectorEnv",
     "ENVIRONMENTS",
+    "PolicyAgent",
+    "deepcrib_action",
+    "encode",
     "num_actions",
     "num_discards",
     "observation_spec",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -180,17 +181,27 @@ class Episodes:
         games = self.games.state.view(np.ndarray)
         row = stepping.first_fault(games, self.state, actions, self.options.hands)
         if row >= 0:
-            raise_illegal(Turns(self.games, self.options.hands), row, int(actions[row]))
+            refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
 
 
-def raise_illegal(turns: Turns, row: int, action: int) -> None:
-    """Have the engine refuse an environment's action in game `row`: raises IllegalActionError, which says why."""
-    discards, actions = num_discards(turns.games.num_players), num_actions(turns.games.num_players)
-    where = f"game {turns.games.state.game[row]}, seat {turns.seat[row]}"
-    if not 0 <= action < actions:
-        raise IllegalActionError(f"{where}: action {action} is not one of 0..{actions - 1}")
+def engine_action(turns: Turns, row: int, action: int) -> int | None:
+    """The engine's discard or slot for an environment's action in game `row`; None for one of the other phase."""
+    discards = num_discards(turns.games.num_players)
     discarding = turns.games.state.starter[row] < 0
-    if discarding != (action < discards):
-        expected = f"a discard 0..{discards - 1}" if discarding else f"a play {discards}..{actions - 1}"
-        raise IllegalActionError(f"{where}: action {action}: expected {expected}")
-    turns.choose(np.array([row]), [action if discarding else action - discards])
+    if not 0 <= action < num_actions(turns.games.num_players) or discarding != (action < discards):
+        return None
+    return action if discarding else action - discards
+
+
+def refuse(turns: Turns, row: int, action: int) -> NoReturn:
+    """Raise IllegalActionError for an environment's action in game `row`, in the engine's words where it has some."""
+    chosen = engine_action(turns, row, action)
+    if chosen is not None:
+        turns.choose(np.array([row]), [chosen])
+    discards, actions = num_discards(turns.games.num_players), num_actions(turns.games.num_players)
+    expected = f"a discard 0..{discards - 1}"
+    if turns.games.state.starter[row] >= 0:
+        expected = f"a play {discards}..{actions - 1}"
+    state = turns.games.state
+    where = f"game {state.game[row]}, hand {state.hand_number[row]}, seat {turns.seat[row]}"
+    raise IllegalActionError(f"{where}: action {action}: expected {expected}")

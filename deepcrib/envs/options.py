@@ -20,21 +20,18 @@ from deepcrib.rules import MAX_SCORE
 EPISODES = {"game": 0, "hand": 1}
 """Hands of an episode, 0: until somebody has 121."""
 ON_ILLEGAL = ("penalty", "raise")
-_Made = TypeVar("_Made", bound="GameOptions")
+_Made = TypeVar("_Made", bound="TableOptions")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GameOptions:
-    """Options of an environment of whole games or hands.
+class TableOptions:
+    """What every environment can be made with.
 
     num_players: 2, 3 or 4.
-    opponent: any agent spec (`agents.make_agent`), or an agent; or a list of num_players - 1 of them, which sit one
-        after the other to the learner's left.
     episode: `game` (to 121) or `hand` (one hand from 0 to 0).
-    reward: `points` (own points since the last own decision), `margin` (these minus the mean of the opponents': the
+    reward: `points` (own points since the last own decision), `margin` (these minus the mean of the others': the
         rewards of all players sum to 0) or `win` (1 or -1 at the end of a game).
     dealing: `acc` (the deal alternates, the low cut deals first) or `random_dealer`.
-    seat: the learner's, or None: by chance in each episode.
     on_illegal: `penalty` (the episode ends with the reward illegal_reward) or `raise` (engine's IllegalActionError).
     illegal_reward: None: -1 with reward `win`, else -121 points, so that nobody gains by it.
     """
@@ -43,11 +40,9 @@ class GameOptions:
     rewards: ClassVar[tuple[str, ...]] = tuple(REWARDS)
 
     num_players: int = 2
-    opponent: Any = "greedy"
     episode: str = "game"
     reward: str = "points"
     dealing: str = "acc"
-    seat: int | None = None
     on_illegal: str = "penalty"
     illegal_reward: float | None = None
 
@@ -60,8 +55,6 @@ class GameOptions:
         one_of("on_illegal", self.on_illegal, ON_ILLEGAL)
         if self.reward == "win" and self.episode == "hand":
             raise OptionError("reward='win': expected episode='game', since nobody wins a hand")
-        if self.seat is not None and self.seat not in range(self.num_players):
-            raise OptionError(f"seat={self.seat!r}: expected None or 0..{self.num_players - 1}")
         if self.illegal_reward is not None and not _is_finite(self.illegal_reward):
             raise OptionError(f"illegal_reward={self.illegal_reward!r}: expected a number")
 
@@ -76,6 +69,25 @@ class GameOptions:
         if self.illegal_reward is not None:
             return float(self.illegal_reward)
         return -1.0 if self.reward == "win" else -float(MAX_SCORE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameOptions(TableOptions):
+    """Options of an environment of whole games or hands against agents: those of `TableOptions`, and these.
+
+    opponent: any agent spec (`agents.make_agent`), or an agent; or a list of num_players - 1 of them, which sit one
+        after the other to the learner's left.
+    seat: the learner's, or None: by chance in each episode.
+    """
+
+    opponent: Any = "greedy"
+    seat: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise OptionError on values that there are not."""
+        super().__post_init__()
+        if self.seat is not None and self.seat not in range(self.num_players):
+            raise OptionError(f"seat={self.seat!r}: expected None or 0..{self.num_players - 1}")
 
     def own_discards(self) -> Agent | None:
         """The agent that discards for the learner, None: the learner itself."""

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes
 from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, options_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
@@ -17,7 +18,7 @@ from deepcrib.envs.spaces import action_space, infos_of, observation_space
 Observation = dict[str, NDArray[np.int8]]
 
 
-class CribbageEnv(gymnasium.Env[Observation, np.int64]):
+class CribbageEnv(gymnasium.Env[Any, Any]):
     """A game of cribbage against agents: `gymnasium.make("deepcrib/Cribbage-v1")`.
 
     Episode k of a seed has the cards, the cut and the learner's seat of the vector environments' episode k.
@@ -27,7 +28,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         options: see `GameOptions`, and `PlayOptions` and `DiscardOptions` for the other two environments.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
     options: ClassVar[type[GameOptions]] = GameOptions
 
     def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
@@ -72,6 +73,10 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
     def action_masks(self) -> NDArray[np.bool_]:
         """bool [A]: the actions that may be chosen (sb3-contrib asks for it by this name)."""
         return self.episodes.masks[0].astype(bool)
+
+    def ask(self, agent: Agent) -> int:
+        """The action of an agent in the learner's place, 0 when the episode is over."""
+        return int(self.episodes.choose(agent)[0])
 
     def render(self) -> Picture:
         """The board as the learner sees it: text, a picture, or None in mode `human`, which prints it."""

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
+from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes, Rows
 from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, options_of
 from deepcrib.envs.spaces import action_space, infos_of, observation_space
@@ -103,6 +104,10 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
     def action_masks(self) -> NDArray[np.bool_]:
         """bool [N, A]: the actions that may be chosen."""
         return self.episodes.masks.astype(bool)
+
+    def ask(self, agent: Agent) -> NDArray[np.int64]:
+        """Actions [N] of an agent in the learners' places, 0 where an episode is over."""
+        return self.episodes.choose(agent)
 
     def _fresh(self) -> None:
         if self._copy:
