@@ -22,6 +22,7 @@ class Turns:
     def __init__(self, games: Games, hands: int = 0) -> None:
         self.games = games
         self.hands = hands
+        self._records = games.state.view(np.ndarray)  # of the games themselves
         self.phase = np.empty(len(games), dtype=np.int8)
         """[N] codes of `phases.PHASES`: what each game waits for."""
         self.seat = np.empty(len(games), dtype=np.int8)
@@ -78,10 +79,8 @@ class Turns:
 
     def _step(self, rows: Rows, until_choice: bool) -> None:
         g = self.games
-        phases.step_rows(
-            g.state.view(np.ndarray), rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, until_choice
-        )
+        phases.step_rows(self._records, rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, until_choice)
         self._look()
 
     def _look(self) -> None:
-        phases.phase_rows(self.games.state.view(np.ndarray), self.hands, self.phase, self.seat)
+        phases.phase_rows(self._records, self.hands, self.phase, self.seat)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import OVER
-from deepcrib.envs.episodes import MAX_SEED, engine_action, refuse
+from deepcrib.engine.state import LEGAL, game_dtype
+from deepcrib.envs.episodes import MAX_SEED, refuse
 from deepcrib.envs.observation import (
     block_starts,
     fill_mask,
@@ -27,8 +27,8 @@ from deepcrib.envs.observation import (
 from deepcrib.envs.options import TableOptions, options_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
 from deepcrib.envs.spaces import action_space, observation_space
+from deepcrib.envs.stepping import choose_action, fault_of, settle_seat
 from deepcrib.errors import OptionError
-from deepcrib.rules import MAX_SCORE
 
 try:
     from pettingzoo import AECEnv  # type: ignore[import-untyped]
@@ -78,6 +78,8 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self.observation_spaces = {name: observation_space(options.num_players) for name in self.possible_agents}
         self.action_spaces = {name: action_space(options.num_players) for name in self.possible_agents}
         self._screen = Screen(render_mode)
+        self._width, self._num_actions = observation_spec(options.num_players).width, num_actions(options.num_players)
+        self._starts = block_starts(options.num_players)
         self._seed, self._number = -1, -1
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -101,9 +103,9 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._seed = self._seed if seed is None else int(seed)
         self._number = int((options or {}).get("episode", self._number))
         o = self.options
-        games = Games([self._number], self._seed, num_players=o.num_players, dealing=o.dealing)
-        self.turns = Turns(games, o.hands)
-        self.turns.settle()
+        self.games = Games([self._number], self._seed, num_players=o.num_players, dealing=o.dealing)
+        self._game = self.games.state.view(game_dtype(o.num_players), np.ndarray)[0]
+        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, o.hands)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -111,7 +113,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {name: {} for name in self.agents}
         self._skip_agent_selection = None
-        self.agent_selection = self.possible_agents[int(self.turns.seat[0])]
+        self.agent_selection = self.possible_agents[self._seat]
         self._show(begins=True)
 
     def step(self, action: Any) -> None:
@@ -125,57 +127,51 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._cumulative_rewards[chosen] = 0.0
         self.rewards = dict(zip(self.agents, self._rewards(self._scores() - before), strict=True))
         self._accumulate_rewards()
-        if self.turns.phase[0] == OVER:
+        if self._seat < 0:
             self.terminations = dict.fromkeys(self.agents, True)
             self._deads_step_first()
         else:
-            self.agent_selection = self.possible_agents[int(self.turns.seat[0])]
+            self.agent_selection = self.possible_agents[self._seat]
         self._show()
 
     def observe(self, agent: str) -> Observation:
         """What an agent may see now, and what it may do: nothing unless it must choose."""
-        players = self.options.num_players
-        observation = np.empty(observation_spec(players).width, dtype=np.int8)
-        mask = np.empty(num_actions(players), dtype=np.int8)
-        game, seat = self._game(), self.possible_agents.index(agent)
-        fill_observation(game, seat, self.options.hands, block_starts(players), observation)
-        fill_mask(game, seat, self.options.hands, mask)
+        observation, mask = np.empty(self._width, dtype=np.int8), np.empty(self._num_actions, dtype=np.int8)
+        seat = self.possible_agents.index(agent)
+        fill_observation(self._game, seat, self.options.hands, self._starts, observation)
+        fill_mask(self._game, seat, self.options.hands, mask)
         return {"action_mask": mask, "observation": observation}
 
     def ask(self, agent: Agent) -> int | None:
         """The action of an agent of deepcrib in the place of `agent_selection`; None when its game is over."""
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             return None
-        if self._game()["starter"] < 0:
-            return int(agent.discard(self.turns.discard_observation(_ROW))[0])
-        return int(agent.play(self.turns.play_observation(_ROW))[0]) + num_discards(self.options.num_players)
+        if self._game["starter"] < 0:
+            return int(agent.discard(self.games.discard_observation(_ROW, [self._seat]))[0])
+        return int(agent.play(self.games.play_observation(_ROW))[0]) + num_discards(self.options.num_players)
 
     def render(self) -> Picture:
         """The table with every hand open: text, a picture, or None in mode `human`, which prints it."""
-        turn = int(self.turns.seat[0])
-        return self._screen.draw(self._game(), None, self.possible_agents, turn if turn >= 0 else None)
+        return self._screen.draw(self._game, None, self.possible_agents, self._seat if self._seat >= 0 else None)
 
     def close(self) -> None:
         """There is nothing to release."""
 
-    def _game(self) -> Any:
-        return self.turns.games.state.view(np.ndarray)[0]
-
     def _scores(self) -> NDArray[np.int64]:
-        return np.minimum(self.turns.games.scores[0], MAX_SCORE).astype(np.int64)
+        return self._game["scores"].astype(np.int64)
 
     def _choose(self, action: int) -> None:
         """Carry out an action, and what follows until somebody must choose."""
-        engine = engine_action(self.turns, 0, action)
-        if engine is None:
-            refuse(self.turns, 0, action)
-        self.turns.choose(_ROW, [engine])
-        self.turns.settle()
+        hands = self.options.hands
+        if fault_of(self._game, action, hands) != LEGAL:
+            refuse(Turns(self.games, hands), 0, action)
+        choose_action(self._game, action, hands)
+        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, hands)
 
     def _rewards(self, gained: NDArray[np.int64]) -> list[float]:
         """Rewards [P] of a step in which the players gained points [P]."""
         if self.options.reward == "win":
-            winner = int(self.turns.games.winner[0])
+            winner = int(self._game["winner"])
             return [0.0 if winner < 0 else 1.0 if seat == winner else -1.0 for seat in range(len(gained))]
         if self.options.reward == "margin":
             return [float(own - (gained.sum() - own) / (len(gained) - 1)) for own in gained]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent, ExpectedValueAgent
 from deepcrib.engine import Games, IllegalActionError, Turns
+from deepcrib.engine.state import game_dtype
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
 from deepcrib.envs.options import GameOptions, opponents_of, settings_of
@@ -42,13 +43,19 @@ class Episodes:
         self.games = Games(
             np.zeros(num_envs, dtype=np.int64), 0, num_players=options.num_players, dealing=options.dealing
         )
+        # The same memory as the engine's.
+        self._records = self.games.state.view(game_dtype(options.num_players), np.ndarray)
         self.state = np.zeros(num_envs, dtype=stepping.episode_dtype(options.num_players))
         self.state["status"] = OVER
         opponents = opponents_of(options)
         self._discarders: list[Agent | None] = [options.own_discards(), *opponents]
         self._players: list[Agent | None] = [None, *opponents]
         self._settings = settings_of(options, self._discarders, self._players)
+        self._asks = any(
+            (codes == stepping.BY_AGENT).any() for codes in (self._settings.discards, self._settings.plays)
+        )
         self._exact = ExpectedValueAgent() if options.reward == "exact" else None
+        self._width, self._actions = observation_spec(self.num_players).width, num_actions(self.num_players)
         self._starts = block_starts(self.num_players)
         self._every = np.arange(num_envs, dtype=np.int64)
         self.fresh()
@@ -75,12 +82,12 @@ class Episodes:
     def scores(self) -> NDArray[np.int16]:
         """[N, P] points, the learner's first, then by seats to its left."""
         seats = (self.state["seat"][:, None] + np.arange(self.num_players)) % self.num_players
-        return np.take_along_axis(self.games.scores, seats, axis=1)
+        return self._records["scores"][self._every[:, None], seats]
 
     def fresh(self) -> None:
         """Set new arrays, so that those of the step before are nobody else's."""
-        self.observations = np.empty((len(self), observation_spec(self.num_players).width), dtype=np.int8)
-        self.masks = np.empty((len(self), num_actions(self.num_players)), dtype=np.int8)
+        self.observations = np.empty((len(self), self._width), dtype=np.int8)
+        self.masks = np.empty((len(self), self._actions), dtype=np.int8)
 
     def begin(self, seed: int, rows: Rows | None = None, numbers: ArrayLike | None = None) -> None:
         """Begin episodes of a seed in rows (by default all): by default the first of each environment."""
@@ -128,22 +135,19 @@ class Episodes:
 
     def _run(self, rows: Rows, work: int, arguments: NDArray[np.int64]) -> None:
         """Do a work in rows, and let the agents answer that must be asked until the learner's turn."""
-        games = self.games.state.view(np.ndarray)
+        shown = self._settings, self._starts, self.observations, self.masks
         while len(rows):
             run = stepping.run_few if len(rows) < FEW else stepping.run_many
-            run(games, self.state, rows, work, arguments, self._settings, self._starts, self.observations, self.masks)
-            rows = rows[self.state["status"][rows] == ASKED] if self._asks else rows[:0]
+            run(self._records, self.state, rows, work, arguments, *shown)
+            if not self._asks:
+                return
+            rows = rows[self.state["status"][rows] == ASKED]
             self._answer(rows)
             work, arguments = GO_ON, rows
 
-    @property
-    def _asks(self) -> bool:
-        s = self._settings
-        return bool((s.discards == stepping.BY_AGENT).any() or (s.plays == stepping.BY_AGENT).any())
-
     def _split(self, chosen: Rows, rows: Rows) -> Iterable[tuple[Rows, bool]]:
         """Indices of rows that discard, and that play."""
-        discarding = self.games.state.starter[rows[chosen]] < 0
+        discarding = self._records["starter"][rows[chosen]] < 0
         for part, of_discard in ((chosen[discarding], True), (chosen[~discarding], False)):
             if len(part):
                 yield part, of_discard
@@ -178,30 +182,18 @@ class Episodes:
         return values
 
     def _refuse_illegal(self, actions: NDArray[np.int64]) -> None:
-        games = self.games.state.view(np.ndarray)
-        row = stepping.first_fault(games, self.state, actions, self.options.hands)
+        row = stepping.first_fault(self._records, self.state, actions, self.options.hands)
         if row >= 0:
             refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
 
 
-def engine_action(turns: Turns, row: int, action: int) -> int | None:
-    """The engine's discard or slot for an environment's action in game `row`; None for one of the other phase."""
-    discards = num_discards(turns.games.num_players)
-    discarding = turns.games.state.starter[row] < 0
-    if not 0 <= action < num_actions(turns.games.num_players) or discarding != (action < discards):
-        return None
-    return action if discarding else action - discards
-
-
 def refuse(turns: Turns, row: int, action: int) -> NoReturn:
     """Raise IllegalActionError for an environment's action in game `row`, in the engine's words where it has some."""
-    chosen = engine_action(turns, row, action)
-    if chosen is not None:
-        turns.choose(np.array([row]), [chosen])
     discards, actions = num_discards(turns.games.num_players), num_actions(turns.games.num_players)
-    expected = f"a discard 0..{discards - 1}"
-    if turns.games.state.starter[row] >= 0:
-        expected = f"a play {discards}..{actions - 1}"
     state = turns.games.state
+    discarding = state.starter[row] < 0
+    if 0 <= action < actions and discarding == (action < discards):
+        turns.choose(np.array([row]), [action if discarding else action - discards])
+    expected = f"a discard 0..{discards - 1}" if discarding else f"a play {discards}..{actions - 1}"
     where = f"game {state.game[row]}, hand {state.hand_number[row]}, seat {turns.seat[row]}"
     raise IllegalActionError(f"{where}: action {action}: expected {expected}")

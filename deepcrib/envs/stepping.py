@@ -101,6 +101,21 @@ def fault_of(g: Game, action: int, hands: int) -> int:
 
 
 @jit
+def choose_action(g: Game, action: int, hands: int) -> None:
+    """Carry out a legal action of the seat that must choose."""
+    discards = 15 if g.dealt.shape[1] == 6 else 5
+    _choose(g, action if action < discards else action - discards, True, hands)
+
+
+@jit
+def settle_seat(g: Game, seed: int, random_dealer: bool, hands: int) -> int:
+    """Carry out what takes no choice; returns the seat that must choose then, -1: the episode is over."""
+    while _step_on(g, seed, random_dealer, True, hands):
+        pass
+    return _seat_to_choose(g, hands)
+
+
+@jit
 def _points_of(g: Game, seat: int, counted: int) -> int:
     if counted == PLAYED:
         return int(g.points[seat, 0, PLAY_KIND] + g.points[seat, 1, PLAY_KIND])
@@ -201,15 +216,8 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
         e.status = OVER
         e.reward = settings.illegal_reward
         return
-    choose_action(g, action, settings)
+    choose_action(g, action, settings.hands)
     go_on(g, e, settings)
-
-
-@jit
-def choose_action(g: Game, action: int, settings: Settings) -> None:
-    """Carry out a legal action of the seat that must choose."""
-    discards = 15 if g.dealt.shape[1] == 6 else 5
-    _choose(g, action if action < discards else action - discards, True, settings.hands)
 
 
 @jit
