@@ -22,12 +22,11 @@ class Turns:
     def __init__(self, games: Games, hands: int = 0) -> None:
         self.games = games
         self.hands = hands
-        self._records = games.state.view(np.ndarray)  # of the games themselves
         self.phase = np.empty(len(games), dtype=np.int8)
         """[N] codes of `phases.PHASES`: what each game waits for."""
         self.seat = np.empty(len(games), dtype=np.int8)
         """[N] seat that must choose, -1 where none must."""
-        self._look()
+        self.look()
 
     def __len__(self) -> int:
         return len(self.games)
@@ -50,7 +49,7 @@ class Turns:
             if not discarding.all():
                 self.games.play(rows[~discarding], actions[~discarding])
         finally:  # of an illegal action among others, these have been carried out
-            self._look()
+            self.look()
 
     def step(self, rows: Rows) -> None:
         """One step that takes no choice (deal, starter, show) in each of the games that wait for one."""
@@ -75,12 +74,15 @@ class Turns:
     def restore(self, snapshot: NDArray[np.void]) -> None:
         """Put the games back to where they were at a `snapshot`."""
         self.games.state[:] = snapshot
-        self._look()
+        self.look()
 
     def _step(self, rows: Rows, until_choice: bool) -> None:
         g = self.games
-        phases.step_rows(self._records, rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, until_choice)
-        self._look()
+        phases.step_rows(
+            g.state.view(np.ndarray), rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, until_choice
+        )
+        self.look()
 
-    def _look(self) -> None:
-        phases.phase_rows(self._records, self.hands, self.phase, self.seat)
+    def look(self) -> None:
+        """Read phase and seat anew, after `games` has been changed by other means."""
+        phases.phase_rows(self.games.state.view(np.ndarray), self.hands, self.phase, self.seat)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.board import pegs_behind, picture_of, text_of, view_of
 from deepcrib.errors import OptionError
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
@@ -31,8 +32,6 @@ class Screen:
 
     def move(self, scores: Sequence[int], begins: bool = False) -> None:
         """Move the pegs to scores [P]; `begins`: of a new game."""
-        from deepcrib.board.view import pegs_behind
-
         now = tuple(int(score) for score in scores)
         self._behind = (0,) * len(now) if begins else pegs_behind(self._behind, self._now, now)
         self._now = now
@@ -44,15 +43,9 @@ class Screen:
         """
         if self.mode is None:
             return None
-        from deepcrib.board.view import view_of
-
         view = view_of(game, viewer, self._behind, names, turn)
         if self.mode == "rgb_array":
-            from deepcrib.board.picture import picture_of
-
             return picture_of(view)
-        from deepcrib.board.text import text_of
-
         if self.mode == "ansi":
             return text_of(view, color=False)
         print(text_of(view, color=sys.stdout.isatty()), flush=True)

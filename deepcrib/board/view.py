@@ -1,0 +1,222 @@
+"""`TableView`: all that is drawn, and nothing that its viewer may not see.
+
+The drawings get a view and never the engine's record, so what a view leaves out cannot show in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from deepcrib.cards import NO_CARD
+from deepcrib.errors import OptionError
+from deepcrib.rules import HAND_SIZE, MAX_SCORE, is_legal_play
+
+HIDDEN = -2
+"""A card that lies face down; `NO_CARD` is the place of one that is gone."""
+
+Cards = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TableView:
+    """The table of one game of P players as a viewer sees it, in plain values.
+
+    Cards are ids 0..51, HIDDEN face down, NO_CARD absent. Tuples are by seat where nothing else is said.
+
+    Attributes:
+        names: [P] what the players are called.
+        viewer: seat that looks, or None for a spectator who sees every hand and the crib.
+        dealer: seat that deals, to whom the crib belongs.
+        scores: points 0..121, where the front pegs stand.
+        previous_scores: points before the last ones were pegged, where the back pegs stand.
+        winner: seat that reached 121, or None.
+        hand_number: hands since the game began, from 0 (-1 before the first deal).
+        phase: `discard`, `play`, `show` (hands and crib have been counted), or `over`.
+        turn: seat that must choose, or None.
+        legal: slots of that seat's hand that may be chosen, or None where the viewer does not see its hand. In the
+            discard these are the slots of all its cards.
+        hands: the cards held. One's own stand in their slots, NO_CARD where one has been played; of a hand that is
+            face down only the number is told, since slots are in order of rank. After the show, all four cards.
+        played: the cards laid in this hand, in order.
+        starter: NO_CARD before the play.
+        crib: the cards in it so far, HIDDEN until the show.
+        thrown: what the viewer itself has thrown, empty for a spectator.
+        history: (seat, card) of every card laid in this hand, in order.
+        series_start: index in history where the current series begins.
+        count: count 0..31 of the current series.
+        goes: whether a seat has said go in the current series.
+        hand_points, crib_points: what the show counted; empty and 0 before it.
+    """
+
+    names: tuple[str, ...]
+    viewer: int | None
+    dealer: int
+    scores: tuple[int, ...]
+    previous_scores: tuple[int, ...]
+    winner: int | None
+    hand_number: int
+    phase: str
+    turn: int | None
+    legal: tuple[int, ...] | None
+    hands: tuple[Cards, ...]
+    played: tuple[Cards, ...]
+    starter: int
+    crib: Cards
+    thrown: Cards
+    history: tuple[tuple[int, int], ...]
+    series_start: int
+    count: int
+    goes: tuple[bool, ...]
+    hand_points: tuple[int, ...]
+    crib_points: int
+
+    @property
+    def num_players(self) -> int:
+        """P: 2, 3 or 4."""
+        return len(self.names)
+
+
+def pegs_behind(previous: Sequence[int], before: Sequence[int], now: Sequence[int]) -> tuple[int, ...]:
+    """Where the back pegs [P] stand after a step that moved the scores from `before` to `now`.
+
+    A player that pegged leaves its back peg where its front peg was; the others' stay at `previous`.
+    """
+    return tuple(int(old if score == after else score) for old, score, after in zip(previous, before, now, strict=True))
+
+
+def view_of(
+    game: Any,
+    viewer: int | None,
+    previous_scores: Sequence[int],
+    names: Sequence[str],
+    turn: int | None = None,
+) -> TableView:
+    """What `viewer` sees of one game: a record of `Games.state`, which is only read.
+
+    previous_scores: [P] points before the last ones, see `pegs_behind`. names: [P]. turn: who discards next, which
+    the record does not tell; without it, the viewer if it has not discarded, else the first from the dealer's left. In
+    the play the record knows. Raises OptionError for a seat, a score or a number of names that does not fit the game.
+    """
+    previous = _checked(game, viewer, previous_scores, names, turn)
+    phase = _phase(game)
+    choosing = _turn(game, phase, viewer, turn)
+    winner = int(game["winner"])
+    return TableView(
+        names=tuple(names),
+        viewer=None if viewer is None else int(viewer),
+        dealer=int(game["dealer"]),
+        scores=tuple(min(score, MAX_SCORE) for score in _plain(game["scores"])),
+        previous_scores=previous,
+        winner=winner if winner >= 0 else None,
+        hand_number=int(game["hand_number"]),
+        phase=phase,
+        turn=choosing,
+        legal=_legal(game, phase, choosing) if viewer in (None, choosing) else None,
+        **(_no_cards(len(names)) if game["hand_number"] < 0 else _cards(game, viewer)),
+    )
+
+
+def _no_cards(num_players: int) -> dict[str, Any]:
+    """The part of a view that is about cards, before the first deal."""
+    nothing = ((),) * num_players
+    goes = (False,) * num_players
+    table = dict(starter=NO_CARD, crib=(), thrown=(), history=(), series_start=0, count=0)
+    return dict(hands=nothing, played=nothing, goes=goes, hand_points=(), crib_points=0, **table)
+
+
+def _cards(game: Any, viewer: int | None) -> dict[str, Any]:
+    """The part of a view that is about cards."""
+    seats = range(len(game["scores"]))
+    history = tuple(zip(_plain(game["history_seats"]), _plain(game["history"]), strict=True))[: game["num_played"]]
+    shown = bool(game["shown"])
+    return dict(
+        hands=tuple(_hand(game, seat, viewer) for seat in seats),
+        played=tuple(tuple(card for who, card in history if who == seat) for seat in seats),
+        starter=int(game["starter"]),
+        crib=_crib(game, viewer),
+        thrown=() if viewer is None else _present(game["discards"][viewer]),
+        history=history,
+        series_start=int(game["series_start"]),
+        count=int(game["count"]),
+        goes=tuple(go == 1 for go in _plain(game["goes"])),
+        hand_points=_plain(game["hand_points"]) if shown else (),
+        crib_points=int(game["crib_points"]) if shown else 0,
+    )
+
+
+def _plain(values: Any) -> tuple[int, ...]:
+    return tuple(int(value) for value in values)
+
+
+def _present(cards: Any) -> Cards:
+    return tuple(card for card in _plain(cards) if card != NO_CARD)
+
+
+def _checked(
+    game: Any, viewer: int | None, previous_scores: Sequence[int], names: Sequence[str], turn: int | None
+) -> tuple[int, ...]:
+    """The previous scores, at most 121; raises OptionError where an argument does not fit the game."""
+    num_players = len(game["scores"])
+    for what, seat in (("viewer", viewer), ("turn", turn)):
+        if seat is not None and not 0 <= seat < num_players:
+            raise OptionError(f"{what} is {seat}, expected a seat 0..{num_players - 1} or None")
+    for what, given in (("names", names), ("previous_scores", previous_scores)):
+        if len(given) != num_players:
+            raise OptionError(f"{what} is {list(given)!r}, expected one for each of {num_players} players")
+    for seat, (previous, score) in enumerate(zip(previous_scores, game["scores"], strict=True)):
+        if not 0 <= previous <= score:
+            raise OptionError(f"previous_scores[{seat}] is {previous}, expected 0..{score}, the score")
+    return tuple(min(int(score), MAX_SCORE) for score in previous_scores)
+
+
+def _phase(game: Any) -> str:
+    if game["finished"]:
+        return "over"
+    if game["shown"]:
+        return "show"
+    return "play" if game["starter"] >= 0 else "discard"
+
+
+def _has_discarded(game: Any, seat: int) -> bool:
+    return bool(game["kept"][seat, 0] != NO_CARD)
+
+
+def _turn(game: Any, phase: str, viewer: int | None, turn: int | None) -> int | None:
+    if phase == "play":
+        return int(game["turn"]) if game["turn"] >= 0 else None
+    if phase != "discard" or game["hand_number"] < 0:
+        return None
+    if turn is not None:
+        if _has_discarded(game, turn):
+            raise OptionError(f"turn is {turn}, expected a seat that has not discarded yet")
+        return int(turn)
+    num_players = len(game["scores"])
+    seats = [(int(game["dealer"]) + step) % num_players for step in range(1, num_players + 1)]
+    if viewer is not None:
+        seats.insert(0, viewer)
+    return next((seat for seat in seats if not _has_discarded(game, seat)), None)
+
+
+def _hand(game: Any, seat: int, viewer: int | None) -> Cards:
+    if game["shown"]:
+        return _plain(game["kept"][seat])
+    cards = _plain(game["left" if _has_discarded(game, seat) else "dealt"][seat])
+    if viewer in (None, seat):
+        return cards
+    return (HIDDEN,) * len(_present(cards))
+
+
+def _crib(game: Any, viewer: int | None) -> Cards:
+    """Before the play the crib is what has been thrown so far; with three players, a card of the deck comes last."""
+    cards = _present(game["crib"]) if game["starter"] >= 0 else _present(game["discards"].ravel())
+    return cards if game["shown"] or viewer is None else (HIDDEN,) * len(cards)
+
+
+def _legal(game: Any, phase: str, seat: int | None) -> tuple[int, ...] | None:
+    if seat is None:
+        return None
+    if phase == "discard":
+        return tuple(range(len(game["dealt"][seat])))
+    return tuple(slot for slot in range(HAND_SIZE) if is_legal_play(game["count"], game["left"][seat, slot]))

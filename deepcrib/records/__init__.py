@@ -1,0 +1,19 @@
+"""Games as they were played, in a plain file: deals, choices and points, one JSON object a line."""
+
+from deepcrib.records.events import Event, events_of
+from deepcrib.records.files import GameWriter, read_games
+from deepcrib.records.replay import choices, replay
+from deepcrib.records.schema import VERSION, GameRecord, Player, RecordError
+
+__all__ = [
+    "VERSION",
+    "Event",
+    "GameRecord",
+    "GameWriter",
+    "Player",
+    "RecordError",
+    "choices",
+    "events_of",
+    "read_games",
+    "replay",
+]

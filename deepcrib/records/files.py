@@ -1,0 +1,107 @@
+"""Files of games: written line by line while a game goes on, read whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from deepcrib.errors import RunError
+from deepcrib.records.events import Event
+from deepcrib.records.schema import (
+    GameRecord,
+    RecordError,
+    event_line,
+    header_line,
+    parse_event,
+    parse_header,
+    parse_line,
+)
+
+
+class GameWriter:
+    """Appends games to a file, an event a line, each on the disk before the game goes on.
+
+    A file that is interrupted holds everything but, at most, the end of its last line, which `read_games` leaves out
+    and the next writer removes. Raises RunError where the file cannot be written.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            _drop_half_line(self.path)
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+    def begin(self, record: GameRecord) -> None:
+        """The header of a game, and the events that it has already."""
+        self._append([header_line(record), *map(event_line, record.events)])
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Further events of the game that was begun last."""
+        self._append(list(map(event_line, events)))
+
+    def _append(self, lines: list[str]) -> None:
+        if not lines:
+            return
+        try:
+            with open(self.path, "ab") as file:
+                file.write("".join(f"{line}\n" for line in lines).encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> RunError:
+    return RunError(f"cannot write {path}: {error.strerror or error}")
+
+
+def _drop_half_line(path: Path) -> None:
+    """Cut a file that does not end with a line's end back to the last one that there is."""
+    if path.is_file():
+        content = path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            os.truncate(path, content.rfind(b"\n") + 1)
+
+
+def read_games(path: Path | str) -> list[GameRecord]:
+    """The games of a file, unfinished ones included. Raises RecordError, which names file, line and value.
+
+    What the lines say is checked, not yet whether the rules allow it: see `replay`.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise RecordError(f"{path}: cannot be read: {reason}") from error
+    lines = text.split("\n")
+    rest = lines.pop()  # what follows the last line's end: nothing, or the half line of an interrupted game
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not numbered:
+        raise RecordError(f"{path}: no games" + (f" but the half line {rest[:40]!r}" if rest.strip() else ""))
+    games: list[GameRecord] = []
+    events: list[Event] = []
+    for number, line in numbered:
+        try:
+            content = parse_line(line)
+            if content["event"] == "game" or not games:
+                header = replace(parse_header(content), source=f"{path}, line {number}")
+                _close(games, events)
+                games.append(header)
+            else:
+                events.append(replace(parse_event(content, len(games[-1].players)), line=number))
+        except RecordError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from error
+    _close(games, events)
+    return games
+
+
+def _close(games: list[GameRecord], events: list[Event]) -> None:
+    """Give the events that have been read to the game that they belong to."""
+    if games:
+        games[-1] = replace(games[-1], events=tuple(events))
+        events.clear()

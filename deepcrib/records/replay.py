@@ -1,0 +1,131 @@
+"""A recorded game played again through the engine, which holds every line to the rules."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from deepcrib.cards import NUM_CARDS, format_cards
+from deepcrib.engine import Games, IllegalActionError, Turns
+from deepcrib.engine.phases import DEAL, DISCARD, OVER, PLAY
+from deepcrib.records.events import CHOICES, Event, events_of
+from deepcrib.records.schema import GameRecord, RecordError, event_line
+from deepcrib.rules import discard_slots, num_dealt
+
+ROW = np.array([0])
+
+
+def replay(record: GameRecord) -> Turns:
+    """The game as its record leaves it. Raises RecordError at the first line that the rules do not allow."""
+    turns = new_turns(record)
+    for _ in _choices(record, turns):
+        pass
+    return turns
+
+
+def choices(record: GameRecord) -> Iterator[tuple[Turns, int, int]]:
+    """(the game before a choice, the seat, the action that it took) for every choice, in order. Raises RecordError.
+
+    The game is one and the same object, which goes on when the next choice is asked for.
+    """
+    yield from _choices(record, new_turns(record))
+
+
+def new_turns(record: GameRecord) -> Turns:
+    """The game of a record before its first deal; later deals than those recorded follow from its seed, if any."""
+    first = next((event.seat for event in record.events if event.kind == "deal"), None)
+    dealer = None if first is None else [first]
+    options = {"num_players": len(record.players), "dealing": record.rules, "first_dealer": dealer}
+    return Turns(Games([record.game or 0], record.seed or 0, **options))  # type: ignore[arg-type]
+
+
+def _choices(record: GameRecord, turns: Turns) -> Iterator[tuple[Turns, int, int]]:
+    rest = deque(event for event in record.events if event.kind != "hint")
+    told = 0  # events of the current hand that have been compared
+    while rest:
+        event = rest[0]
+        _check_place(record, turns, event)
+        if turns.phase[0] == DEAL:
+            _deal(record, turns, event, _next_starter(rest))
+            told = 0
+        elif event.kind in CHOICES:
+            action = _action(record, turns, event)
+            yield turns, event.seat, action
+            try:
+                turns.choose(ROW, [action])
+            except IllegalActionError as error:
+                raise _wrong(record, event, str(error).split(": ", 1)[1]) from error
+        else:
+            turns.step(ROW)
+        happened = events_of(turns.games.state[0])
+        for expected in happened[told:]:
+            if not rest:
+                break  # a game that was interrupted between a choice and what follows from it
+            if rest[0] != expected:
+                raise _wrong(record, rest[0], f"expected {event_line(expected)}")
+            rest.popleft()
+        told = len(happened)
+
+
+def _check_place(record: GameRecord, turns: Turns, event: Event) -> None:
+    """Refuse an event that cannot come next."""
+    phase = turns.phase[0]
+    if phase == OVER:
+        raise _wrong(record, event, "the game is over, expected a new game")
+    wanted = {DEAL: "deal", DISCARD: "discard", PLAY: "play"}.get(int(phase))
+    if wanted is not None and (event.kind != wanted or (wanted != "deal" and event.seat != turns.seat[0])):
+        who = "" if wanted == "deal" else f" by seat {turns.seat[0]}"
+        raise _wrong(record, event, f"expected a {wanted}{who}")
+
+
+def _next_starter(rest: Sequence[Event]) -> int | None:
+    """The starter of the hand that a list of events begins with, None where it was not turned up."""
+    for event in list(rest)[1:]:
+        if event.kind == "deal":
+            return None
+        if event.kind == "starter":
+            return event.cards[0]
+    return None
+
+
+def _deal(record: GameRecord, turns: Turns, event: Event, starter: int | None) -> None:
+    games, num_players = turns.games, len(record.players)
+    for hand in event.hands:
+        if len(hand) != num_dealt(num_players):
+            raise _wrong(record, event, f"{len(hand)} cards, expected {num_dealt(num_players)} for each player")
+    dealer = int(games.dealer[0])
+    if games.state.hand_number[0] >= 0 and record.rules == "acc":
+        dealer = (dealer + 1) % num_players
+        if event.seat != dealer:
+            raise _wrong(record, event, f"expected dealer {dealer}, the deal alternates")
+    taken = {card for hand in event.hands for card in hand}
+    unseen = (card for card in range(NUM_CARDS) if card not in taken | {starter, *event.cards})
+    starter = next(unseen) if starter is None else starter  # one that nobody will see
+    hidden = [starter, event.cards[0] if event.cards else next(unseen)]
+    try:
+        games.deal_cards(ROW, [event.hands], [hidden], [event.seat])
+    except ValueError as error:
+        raise _wrong(record, event, "expected distinct cards, the starter among them") from error
+    turns.look()
+
+
+def _action(record: GameRecord, turns: Turns, event: Event) -> int:
+    """The action by which a seat throws or plays the cards of an event."""
+    state = turns.games.state[0]
+    hand = (state.dealt if event.kind == "discard" else state.left)[event.seat].tolist()
+    slots = [hand.index(card) if card in hand else -1 for card in event.cards]
+    if event.kind == "play" and slots[0] >= 0:
+        return slots[0]
+    if event.kind == "discard":
+        thrown = discard_slots(len(hand)).tolist()
+        if sorted(slots) in thrown:
+            return thrown.index(sorted(slots))
+    number = "a card" if event.kind == "play" else f"{discard_slots(len(hand)).shape[1]} cards"
+    raise _wrong(record, event, f"expected {number} of {format_cards(hand)}")
+
+
+def _wrong(record: GameRecord, event: Event, expectation: str) -> RecordError:
+    place = f"{record.source.split(', line')[0]}, line {event.line}: " if event.line else ""
+    return RecordError(f"{place}{event_line(event)}: {expectation}")

@@ -1,0 +1,242 @@
+"""Version 1 of the record of a game: between lines of JSON and events. `docs/game_records.md` is its description."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deepcrib.cards import CardError, format_card, format_cards, parse_cards
+from deepcrib.engine import DEALING
+from deepcrib.errors import UserError
+from deepcrib.records.events import Event
+from deepcrib.rules import MAX_PLAYERS, MAX_SCORE
+
+FORMAT = "deepcrib.game"
+VERSION = 1
+KINDS_OF_PLAYER = ("human", "agent")
+
+
+class RecordError(UserError):
+    """A file of games that cannot be read or written, or a game that the rules do not allow."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """Who sat at a seat. kind: human or agent. spec: that of an agent, as `make_agent` takes it."""
+
+    name: str
+    kind: str = "human"
+    spec: Any = None
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """A game: its header and its events in order.
+
+    players: by seat. rules: how the dealer is chosen, one of `engine.DEALING`. seed, game: what the deals follow from,
+    if known. started: ISO 8601 time. package: the version of deepcrib that wrote it. source: file and line of it.
+    """
+
+    players: tuple[Player, ...]
+    rules: str = "acc"
+    seed: int | None = None
+    game: int | None = None
+    started: str = ""
+    package: str = ""
+    events: tuple[Event, ...] = ()
+    source: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether somebody won."""
+        return bool(self.events) and self.events[-1].kind == "end"
+
+    @property
+    def winner(self) -> int:
+        """Seat of the winner, -1 in an unfinished game."""
+        return self.events[-1].seat if self.finished else -1
+
+    @property
+    def humans(self) -> list[int]:
+        """Seats of people."""
+        return [seat for seat, player in enumerate(self.players) if player.kind == "human"]
+
+    def hints(self, seat: int) -> int:
+        """How often a seat was shown a hint."""
+        return sum(event.kind == "hint" and event.seat == seat for event in self.events)
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def header_line(record: GameRecord) -> str:
+    """The first line of a game."""
+    players = [{"name": p.name, "kind": p.kind} | ({} if p.spec is None else {"spec": p.spec}) for p in record.players]
+    optional = {name: getattr(record, name) for name in ("seed", "game", "started", "package")}
+    content = {"event": "game", "format": FORMAT, "version": VERSION, "players": players, "rules": record.rules}
+    return json.dumps(content | {name: value for name, value in optional.items() if value not in (None, "")})
+
+
+def event_line(event: Event) -> str:
+    """The line of an event."""
+    content = {name: write(getattr(event, field)) for name, (field, write, _) in _FIELDS[event.kind].items()}
+    return json.dumps({"event": event.kind} | {name: value for name, value in content.items() if value != ""})
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def parse_line(text: str) -> dict[str, Any]:
+    """The object in a line of a record. Raises RecordError."""
+    try:
+        content = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise RecordError(f"{_shortened(text)} is no JSON, expected a line of a game record") from error
+    if not isinstance(content, dict) or not isinstance(content.get("event"), str):
+        raise RecordError(f"{_shortened(text)} is no event, expected an object with the key event")
+    return content
+
+
+def parse_header(content: Mapping[str, Any]) -> GameRecord:
+    """The header of a game. Raises RecordError."""
+    if content.get("event") != "game" or content.get("format") != FORMAT:
+        raise RecordError(f'this is no game record: expected a first line with "event": "game", "format": "{FORMAT}"')
+    if content.get("version") != VERSION:
+        raise RecordError(f"version={content.get('version')!r}: expected {VERSION}, the one that this deepcrib reads")
+    players = content.get("players")
+    if not isinstance(players, list) or not 2 <= len(players) <= MAX_PLAYERS:
+        raise RecordError(f"players={_shortened(players)}: expected a list of 2 to {MAX_PLAYERS}")
+    rules = content.get("rules", "acc")
+    if rules not in DEALING:
+        raise RecordError(f"rules={rules!r}: expected one of {', '.join(DEALING)}")
+    numbers = {name: _optional_whole(name, content.get(name)) for name in ("seed", "game")}
+    texts = {name: str(content.get(name, "")) for name in ("started", "package")}
+    return GameRecord(tuple(map(_player, players)), rules, **numbers, **texts)  # type: ignore[arg-type]
+
+
+def parse_event(content: Mapping[str, Any], num_players: int) -> Event:
+    """An event of a game. Raises RecordError."""
+    kind = content["event"]
+    if kind not in _FIELDS:
+        raise RecordError(f"event {_shortened(kind)}: expected one of game, {', '.join(_FIELDS)}")
+    fields = _FIELDS[kind]
+    unknown = [name for name in content if name not in fields and name != "event"]
+    if unknown:
+        raise RecordError(f"{kind} has no {_shortened(unknown[0])}: expected {', '.join(fields)}")
+    values: dict[str, Any] = {}
+    for name, (field, _, read) in fields.items():
+        if name not in content and not (kind == "deal" and name == "crib_card"):
+            raise RecordError(f"{kind} without {name}: expected {', '.join(fields)}")
+        try:
+            values[field] = read(content.get(name, ""), num_players)
+        except (CardError, ValueError) as error:
+            raise RecordError(f"{kind}, {name}={_shortened(content.get(name))}: {error}") from error
+    return Event(kind, **values)
+
+
+def _player(content: Any) -> Player:
+    if not isinstance(content, dict) or not isinstance(content.get("name"), str):
+        raise RecordError(f"player {_shortened(content)}: expected an object with a name")
+    if content.get("kind") not in KINDS_OF_PLAYER:
+        raise RecordError(f"kind={content.get('kind')!r} of player {content['name']}: expected human or agent")
+    return Player(content["name"], content["kind"], content.get("spec"))
+
+
+def _optional_whole(name: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    try:
+        return _whole(value, 0)
+    except ValueError as error:
+        raise RecordError(f"{name}={_shortened(value)}: {error}") from error
+
+
+def _shortened(value: Any, length: int = 40) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return repr(text if len(text) <= length else f"{text[:length]}...")
+
+
+# --- fields -------------------------------------------------------------------------------------------------
+
+
+def _whole(value: Any, _: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("expected a whole number, 0 or more")
+    return value
+
+
+def _seat(value: Any, num_players: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < num_players:
+        raise ValueError(f"expected a seat 0..{num_players - 1}")
+    return value
+
+
+def _some_cards(value: Any, _: int) -> tuple[int, ...]:
+    if not isinstance(value, str):
+        raise ValueError("expected cards as text, such as 5H JD")
+    return tuple(sorted(parse_cards(value)))
+
+
+def _one_card(value: Any, num_players: int) -> tuple[int, ...]:
+    cards = _some_cards(value, num_players)
+    if len(cards) != 1:
+        raise ValueError("expected one card, such as 5H")
+    return cards
+
+
+def _crib_card(value: Any, num_players: int) -> tuple[int, ...]:
+    if num_players == 3:
+        return _one_card(value, num_players)
+    if value != "":
+        raise ValueError("expected none but with three players")
+    return ()
+
+
+def _hands(value: Any, num_players: int) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(value, list) or len(value) != num_players:
+        raise ValueError(f"expected a list of {num_players} hands")
+    return tuple(_some_cards(hand, num_players) for hand in value)
+
+
+def _scores(value: Any, num_players: int) -> tuple[int, ...]:
+    if not isinstance(value, list) or len(value) != num_players or any(s not in range(MAX_SCORE + 1) for s in value):
+        raise ValueError(f"expected {num_players} scores from 0 to {MAX_SCORE}")
+    return tuple(value)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _format_hands(hands: tuple[tuple[int, ...], ...]) -> list[str]:
+    return [format_cards(hand) for hand in hands]
+
+
+def _format_one(cards: tuple[int, ...]) -> str:
+    return format_card(cards[0]) if cards else ""
+
+
+_Field = tuple[str, Callable[[Any], Any], Callable[[Any, int], Any]]
+_SEAT: _Field = ("seat", _same, _seat)
+_POINTS: _Field = ("points", _same, _whole)
+_CARDS: _Field = ("cards", format_cards, _some_cards)
+_CARD: _Field = ("cards", _format_one, _one_card)
+
+# Of every kind: name in the file -> (field of Event, to JSON, from JSON).
+_FIELDS: dict[str, dict[str, _Field]] = {
+    "deal": {
+        "hand": ("hand", _same, _whole),
+        "dealer": _SEAT,
+        "cards": ("hands", _format_hands, _hands),
+        "crib_card": ("cards", _format_one, _crib_card),
+    },
+    "discard": {"seat": _SEAT, "cards": _CARDS},
+    "starter": {"dealer": _SEAT, "card": _CARD, "points": _POINTS},
+    "play": {"seat": _SEAT, "card": _CARD, "points": _POINTS},
+    "hand": {"seat": _SEAT, "cards": _CARDS, "points": _POINTS},
+    "crib": {"dealer": _SEAT, "cards": _CARDS, "points": _POINTS},
+    "hint": {"seat": _SEAT},
+    "end": {"winner": _SEAT, "scores": ("scores", list, _scores)},
+}
