@@ -28,14 +28,15 @@ class Episodes:
 
     Environment i plays the episodes i, i + N, i + 2N ... of its seed; seed and episode decide every card, the cut, the
     learner's seat and every agent's chance. `observations` int8 [N, W] and `masks` int8 [N, A] are what the learner
-    sees, filled by `begin` and `step`; whoever keeps them sets fresh ones first (`fresh`).
+    sees, filled by `begin` and `step`.
 
     Args:
         num_envs: N.
         options: what is played, against whom, and for what.
+        copy: `begin` and `step` set new arrays; False: they overwrite those of the step before.
     """
 
-    def __init__(self, num_envs: int, options: GameOptions) -> None:
+    def __init__(self, num_envs: int, options: GameOptions, *, copy: bool = True) -> None:
         if num_envs < 1:
             raise OptionError(f"num_envs={num_envs}: expected 1 or more")
         self.options = options
@@ -55,10 +56,11 @@ class Episodes:
             (codes == stepping.BY_AGENT).any() for codes in (self._settings.discards, self._settings.plays)
         )
         self._exact = ExpectedValueAgent() if options.reward == "exact" else None
-        self._width, self._actions = observation_spec(self.num_players).width, num_actions(self.num_players)
         self._starts = block_starts(self.num_players)
         self._every = np.arange(num_envs, dtype=np.int64)
-        self.fresh()
+        self._copy = copy
+        self.observations = np.zeros((num_envs, observation_spec(self.num_players).width), dtype=np.int8)
+        self.masks = np.ones((num_envs, num_actions(self.num_players)), dtype=np.int8)
 
     def __len__(self) -> int:
         return len(self.state)
@@ -84,22 +86,19 @@ class Episodes:
         seats = (self.state["seat"][:, None] + np.arange(self.num_players)) % self.num_players
         return self._records["scores"][self._every[:, None], seats]
 
-    def fresh(self) -> None:
-        """Set new arrays, so that those of the step before are nobody else's."""
-        self.observations = np.empty((len(self), self._width), dtype=np.int8)
-        self.masks = np.empty((len(self), self._actions), dtype=np.int8)
-
-    def begin(self, seed: int, rows: Rows | None = None, numbers: ArrayLike | None = None) -> None:
-        """Begin episodes of a seed in rows (by default all): by default the first of each environment."""
+    def begin(self, seed: int, numbers: ArrayLike | None = None) -> None:
+        """Begin episodes of a seed: by default the first of each environment. Raises OptionError on another seed."""
         if not 0 <= seed < MAX_SEED:
             raise OptionError(f"seed={seed}: expected 0..2^63 - 1")
-        rows = self._every if rows is None else rows
         self.games.seed = int(seed)
         self._settings = self._settings._replace(seed=int(seed), stride=len(self))
-        self._run(rows, START, rows if numbers is None else np.asarray(numbers, dtype=np.int64))
+        self._set_arrays()
+        self._run(self._every, START, self._every if numbers is None else np.asarray(numbers, dtype=np.int64))
 
-    def begin_next(self, rows: Rows) -> None:
-        """Begin the next episode of environments `rows`."""
+    def begin_next(self, rows: Rows, *, fresh: bool) -> None:
+        """Begin the next episode of environments `rows`; `fresh`: in new arrays, which keep the other rows."""
+        if fresh and self._copy:
+            self.observations, self.masks = self.observations.copy(), self.masks.copy()
         self._run(rows, START, self.state["number"][rows] + len(self))
 
     def step(self, actions: ArrayLike) -> NDArray[np.float64]:
@@ -113,6 +112,7 @@ class Episodes:
             raise ValueError(f"got actions of shape {chosen.shape}, expected {self._every.shape}")
         if self.options.on_illegal == "raise":
             self._refuse_illegal(chosen)
+        self._set_arrays()
         values = self._exact_values(chosen)
         self._run(self._every, STEP, chosen)
         if values is not None:
@@ -120,18 +120,21 @@ class Episodes:
             self.state["reward"][legal] = values[legal]
         return self.state["reward"].copy()
 
-    def choose(self, agent: Agent, rows: Rows | None = None) -> NDArray[np.int64]:
-        """Actions [R] of an agent in the learner's place in rows whose learner must choose; 0 in others."""
-        rows = self._every if rows is None else rows
-        actions = np.zeros(len(rows), dtype=np.int64)
-        for chosen, discarding in self._split(np.flatnonzero(self.state["status"][rows] == LEARNER), rows):
-            seats = self.state["seat"][rows[chosen]]
+    def choose(self, agent: Agent) -> NDArray[np.int64]:
+        """Actions [N] of an agent in the learner's place, 0 where the learner need not choose."""
+        actions = np.zeros(len(self), dtype=np.int64)
+        for rows, discarding in self._split(np.flatnonzero(self.state["status"] == LEARNER)):
             if discarding:
-                actions[chosen] = agent.discard(self.games.discard_observation(rows[chosen], seats))
+                actions[rows] = agent.discard(self.games.discard_observation(rows, self.state["seat"][rows]))
             else:
-                slots = agent.play(self.games.play_observation(rows[chosen]))
-                actions[chosen] = slots.astype(np.int64) + num_discards(self.num_players)
+                slots = agent.play(self.games.play_observation(rows))
+                actions[rows] = slots.astype(np.int64) + num_discards(self.num_players)
         return actions
+
+    def _set_arrays(self) -> None:
+        """New arrays, of which every row is to be filled."""
+        if self._copy:
+            self.observations, self.masks = np.empty_like(self.observations), np.empty_like(self.masks)
 
     def _run(self, rows: Rows, work: int, arguments: NDArray[np.int64]) -> None:
         """Do a work in rows, and let the agents answer that must be asked until the learner's turn."""
@@ -145,17 +148,16 @@ class Episodes:
             self._answer(rows)
             work, arguments = GO_ON, rows
 
-    def _split(self, chosen: Rows, rows: Rows) -> Iterable[tuple[Rows, bool]]:
-        """Indices of rows that discard, and that play."""
-        discarding = self._records["starter"][rows[chosen]] < 0
-        for part, of_discard in ((chosen[discarding], True), (chosen[~discarding], False)):
+    def _split(self, rows: Rows) -> Iterable[tuple[Rows, bool]]:
+        """Those of rows that discard, and those that play."""
+        discarding = self._records["starter"][rows] < 0
+        for part, of_discard in ((rows[discarding], True), (rows[~discarding], False)):
             if len(part):
                 yield part, of_discard
 
     def _answer(self, rows: Rows) -> None:
         """Ask the agents of rows for one choice each."""
-        for part, discarding in self._split(np.arange(len(rows)), rows):
-            asked = rows[part]
+        for asked, discarding in self._split(rows):
             relative = self.state["asked"][asked]
             seats = (self.state["seat"][asked] + relative) % self.num_players
             agents = self._discarders if discarding else self._players

@@ -47,7 +47,6 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
         options: `episode` is the number of the episode to play.
         """
         super().reset(seed=seed)
-        self.episodes.fresh()
         number = (options or {}).get("episode")
         if seed is None:
             seed = self.episodes.seed if self._started else int(self.np_random.integers(MAX_SEED))
@@ -65,7 +64,6 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
         """
         if self.episodes.over[0]:
             raise ResetNeeded("no episode goes on: reset the environment before a step")
-        self.episodes.fresh()
         reward = float(self.episodes.step([action])[0])
         self._show()
         return self._observation(), reward, bool(self.episodes.over[0]), False, self._info()

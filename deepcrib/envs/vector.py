@@ -49,14 +49,13 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         if render_mode is not None:
             raise OptionError(f"render_mode={render_mode!r}: expected None, a vector environment is not drawn")
         self.num_envs = num_envs
-        self.episodes = Episodes(num_envs, options_of(self.options, options))
+        self.episodes = Episodes(num_envs, options_of(self.options, options), copy=copy)
         self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.episodes.num_players)
         self.single_action_space = action_space(self.episodes.num_players)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._copy = copy
         self._started = False
 
     def reset(
@@ -68,14 +67,13 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         """
         super().reset(seed=seed)
         rows = self._rows_to_reset(options)
-        self._fresh()
         if seed is not None or not self._started:
             if len(rows) < self.num_envs:
                 raise OptionError("reset_mask: expected no seed with it, and a reset of all environments before")
             self.episodes.begin(int(self.np_random.integers(MAX_SEED)) if seed is None else seed)
             self._started = True
         else:
-            self.episodes.begin_next(rows)
+            self.episodes.begin_next(rows, fresh=True)
         told = np.zeros(self.num_envs, dtype=bool)
         told[rows] = True
         return self._observations(), _masked(infos_of(self.episodes), told)
@@ -91,13 +89,12 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         over = self.episodes.over
         if not self._started or (self.autoreset_mode == AutoresetMode.DISABLED and over.any()):
             raise ResetNeeded(f"environment {int(over.argmax())}: reset it before a step")
-        self._fresh()
         rewards = self.episodes.step(actions)
         over = self.episodes.over
         info: dict[str, Any] = {}
         if self.autoreset_mode == AutoresetMode.SAME_STEP and over.any():
             info = self._final(over)
-            self.episodes.begin_next(np.flatnonzero(over))
+            self.episodes.begin_next(np.flatnonzero(over), fresh=False)
         info |= _masked(infos_of(self.episodes), np.ones(self.num_envs, dtype=bool))
         return self._observations(), rewards, over, np.zeros(self.num_envs, dtype=bool), info
 
@@ -108,10 +105,6 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
     def ask(self, agent: Agent) -> NDArray[np.int64]:
         """Actions [N] of an agent in the learners' places, 0 where an episode is over."""
         return self.episodes.choose(agent)
-
-    def _fresh(self) -> None:
-        if self._copy:
-            self.episodes.fresh()
 
     def _observations(self) -> Observations:
         # The order is that of the space, which sorts its keys.
