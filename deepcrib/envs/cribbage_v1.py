@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.engine import Games, Turns
+from deepcrib.engine.phases import begin
 from deepcrib.engine.state import LEGAL, game_dtype
 from deepcrib.envs.episodes import MAX_SEED, refuse
 from deepcrib.envs.observation import (
@@ -81,6 +82,9 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._width, self._num_actions = observation_spec(options.num_players).width, num_actions(options.num_players)
         self._starts = block_starts(options.num_players)
         self._seed, self._number = -1, -1
+        self.games = Games([0], 0, num_players=options.num_players, dealing=options.dealing, first_dealer=[0])
+        self._game = self.games.state.view(game_dtype(options.num_players), np.ndarray)[0]
+        self._seat = -1
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of what an agent sees."""
@@ -102,10 +106,9 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._number = self._number + 1 if seed is None else 0
         self._seed = self._seed if seed is None else int(seed)
         self._number = int((options or {}).get("episode", self._number))
-        o = self.options
-        self.games = Games([self._number], self._seed, num_players=o.num_players, dealing=o.dealing)
-        self._game = self.games.state.view(game_dtype(o.num_players), np.ndarray)[0]
-        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, o.hands)
+        self.games.seed = self._seed
+        begin(self._game, self._number, self._seed, -1)
+        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, self.options.hands)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

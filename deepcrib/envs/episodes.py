@@ -41,9 +41,8 @@ class Episodes:
             raise OptionError(f"num_envs={num_envs}: expected 1 or more")
         self.options = options
         self.num_players = options.num_players
-        self.games = Games(
-            np.zeros(num_envs, dtype=np.int64), 0, num_players=options.num_players, dealing=options.dealing
-        )
+        nobody = np.zeros(num_envs, dtype=np.int64)  # `begin` sets the numbers, and cuts for the deal
+        self.games = Games(nobody, 0, num_players=options.num_players, dealing=options.dealing, first_dealer=nobody)
         # The same memory as the engine's.
         self._records = self.games.state.view(game_dtype(options.num_players), np.ndarray)
         self.state = np.zeros(num_envs, dtype=stepping.episode_dtype(options.num_players))

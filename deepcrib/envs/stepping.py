@@ -18,8 +18,8 @@ from deepcrib.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_
 from deepcrib.envs.observation import fill_mask, fill_observation
 from deepcrib.kernels import jit
 from deepcrib.policies import discard_choices, pick, play_choices
-from deepcrib.randomness import below, hash_key
-from deepcrib.rules import HAND_SIZE, MAX_SCORE, is_legal_play, show_points
+from deepcrib.randomness import LEARNER_SEAT, below, hash_key
+from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, show_points
 from deepcrib.rules import PLAY as PLAY_KIND
 
 _begin, _choose, _step_on, _phase_of, _seat_to_choose = (
@@ -38,7 +38,6 @@ POINTS, MARGIN, WIN = range(3)
 REWARDS = {"points": POINTS, "margin": MARGIN, "win": WIN}
 # Which points count: all, those of the play, or one's hand and (as pone: minus) the crib, of a hand that ends there.
 ALL, PLAYED, SHOWN = range(3)
-SEAT = 1010  # purpose of a hash: the learner's seat
 # What is to be done in a row.
 STEP, START, GO_ON = range(3)
 
@@ -84,9 +83,14 @@ def episode_dtype(num_players: int) -> np.dtype:
 
 
 @jit
+def _num_discards(g: Game) -> int:
+    return len(DISCARD_SLOTS_6) if g.dealt.shape[1] == 6 else len(DISCARD_SLOTS_5)
+
+
+@jit
 def fault_of(g: Game, action: int, hands: int) -> int:
     """What is wrong with an action of the seat that must choose, or LEGAL."""
-    discards = 15 if g.dealt.shape[1] == 6 else 5
+    discards = _num_discards(g)
     if not 0 <= action < discards + HAND_SIZE:
         return NO_SUCH_ACTION
     phase = _phase_of(g, hands)
@@ -103,7 +107,7 @@ def fault_of(g: Game, action: int, hands: int) -> int:
 @jit
 def choose_action(g: Game, action: int, hands: int) -> None:
     """Carry out a legal action of the seat that must choose."""
-    discards = 15 if g.dealt.shape[1] == 6 else 5
+    discards = _num_discards(g)
     _choose(g, action if action < discards else action - discards, True, hands)
 
 
@@ -199,7 +203,7 @@ def start(g: Game, e: Episode, number: int, settings: Settings) -> None:
     e.before[:] = 0
     e.seat = settings.fixed_seat
     if settings.fixed_seat < 0:
-        e.seat = below(hash_key(settings.seed, number, 0, -1, SEAT), 0, num_players)
+        e.seat = below(hash_key(settings.seed, number, 0, -1, LEARNER_SEAT), 0, num_players)
     _begin(g, number, settings.seed, -1)
     go_on(g, e, settings)
 
