@@ -31,7 +31,7 @@ from deepcrib.engine import Games
 from deepcrib.matches import MatchResult, Trajectories, play_match, self_play, trajectories_of
 from deepcrib.records import RecordError
 from deepcrib.rules import CRIB, HAND, HEELS, PLAY, RANK_POINTS_5
-from tests.recorded import played
+from tests import recorded
 
 PLAYERS = (2, 3, 4)
 ALL = frozenset(PLAYERS)
@@ -507,7 +507,7 @@ def test_self_play_deals_to_a_random_dealer_where_asked() -> None:
 @pytest.mark.parametrize("rules", ["acc", "random_dealer"])
 def test_recorded_games_are_the_experience_that_self_play_gives(rules: str) -> None:
     """The same games: every hand of which all cards were played, also the last, is counted to its end."""
-    records = [played(seed, rules=rules) for seed in range(6)]
+    records = [recorded.played(seed, rules=rules) for seed in range(6)]
     whole = 0
     for seed, record in enumerate(records):
         own = self_play(make_agent("greedy"), 3, 1, seed, dealing=rules)
@@ -523,11 +523,11 @@ def test_recorded_games_are_the_experience_that_self_play_gives(rules: str) -> N
 
 
 def test_a_hand_without_its_last_card_is_no_experience() -> None:
-    record = played(1)
+    record = recorded.played(1)
     plays = [place for place, event in enumerate(record.events) if event.kind == "play"]
     assert len(trajectories_of([replace(record, events=record.events[: plays[15] + 1])])) == 2
     assert len(trajectories_of([replace(record, events=record.events[: plays[14] + 1])])) == 1
     with pytest.raises(ValueError, match="no hands"):
         trajectories_of([replace(record, events=record.events[: plays[3]])])
     with pytest.raises(RecordError, match="3 players, expected a game of two"):
-        trajectories_of([played(1, 3)])
+        trajectories_of([recorded.played(1, 3)])

@@ -169,7 +169,7 @@ def test_a_review_lists_the_costliest_choices_and_sums(tmp_path: Path, capsys: p
         ("games=[]", "games=[]: expected a file of recorded games"),
         ("games=5", "games=5: expected a file of recorded games"),
         ("games=[{tmp}/a.jsonl,5]", "expected a file of recorded games, a folder, or a list of them"),
-        ("games={{a: b}}", "expected a file of recorded games"),
+        ("games={{a:b}}", "expected a file of recorded games"),
         ("games={tmp}/none.jsonl", "none.jsonl: cannot be read: No such file"),
         ("games={tmp}/empty", "empty: no games: expected files *.jsonl in this folder"),
         ("games={tmp}/foreign.jsonl", "foreign.jsonl, line 1: 'hand,dealer' is no JSON"),
