@@ -1,4 +1,4 @@
-"""Agents over many games in lockstep -> results, and self-play -> trajectories.
+"""Agents over many games in lockstep -> results; self-play, or recorded games -> trajectories.
 
 Every game's cards and every agent's coin tosses follow from the seed and the game's number, so a match does not
 depend on how its games are batched (network values may differ in their last bits between batch sizes).
@@ -7,7 +7,7 @@ depend on how its games are batched (network values may differ in their last bit
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent, ScriptedAgent, require_players
 from deepcrib.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
 from deepcrib.engine import Games
+from deepcrib.engine.phases import DISCARD
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.records import GameRecord, RecordError, choices
+from deepcrib.records.replay import ROW
 from deepcrib.rules import HAND_SIZE
 
 LOCKSTEP_GAMES = 8192
@@ -288,3 +291,54 @@ def self_play(
         rows = play_hand(table, [agent], seating, recorder)
         parts.append(recorder.finish(table, rows))
     return Trajectories.concatenate(parts)
+
+
+def trajectories_of(records: Iterable[GameRecord]) -> Trajectories:
+    """The hands of recorded games of two as `self_play` gives them: both seats' choices, points to the end of a show.
+
+    In the hand that ended a game, what was no longer counted is counted here if all its cards were played; a hand that
+    was cut before its last card, of which choices are missing, is left out. Raises RecordError where a game breaks the
+    rules or has more players, ValueError where no hand is left.
+    """
+    hands = [hand for record in records for hand in _whole_hands(record)]
+    if not hands:
+        raise ValueError("no hands: expected recorded games with a hand of which every card was played")
+    rows = np.arange(len(hands))
+    table = Games(rows, 0, stop_at_121=False)
+    table.state[:] = np.concatenate([hand.before_last for hand in hands])
+    table.play(rows, [hand.plays[-1][1] for hand in hands])
+    table.show()
+    recorder = _Trajectory(len(hands))
+    discards, actions = zip(*(choice for hand in hands for choice in hand.discards), strict=True)
+    seen = DiscardObservation.concatenate(discards)
+    recorder.discards(np.repeat(rows, 2), seen, np.array(actions, dtype=np.int8))
+    plays, slots = zip(*(choice for hand in hands for choice in hand.plays), strict=True)
+    seen_in_play = PlayObservation.concatenate(plays)
+    recorder.plays(np.repeat(rows, PLAYS), seen_in_play, np.array(slots, dtype=np.int8))
+    return recorder.finish(table, rows)
+
+
+@dataclass
+class _WholeHand:
+    """What was seen and chosen in a hand; before_last: [1] the state of the game before its last card."""
+
+    discards: list[tuple[DiscardObservation, int]]
+    plays: list[tuple[PlayObservation, int]]
+    before_last: np.ndarray
+
+
+def _whole_hands(record: GameRecord) -> Iterator[_WholeHand]:
+    """The hands of a record of which every card was played."""
+    if len(record.players) != 2:
+        raise RecordError(f"{record.source}: {len(record.players)} players, expected a game of two")
+    hand = _WholeHand([], [], np.empty(0))
+    for turns, _, action in choices(record):
+        if turns.phase[0] == DISCARD:
+            if len(hand.discards) == 2:
+                hand = _WholeHand([], [], np.empty(0))
+            hand.discards.append((turns.discard_observation(ROW), action))
+            continue
+        hand.plays.append((turns.play_observation(ROW), action))
+        if len(hand.plays) == PLAYS:
+            hand.before_last = turns.snapshot()
+            yield hand

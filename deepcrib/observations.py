@@ -6,6 +6,7 @@ the only randomness that an agent has, so that a match does not depend on how de
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
@@ -42,6 +43,11 @@ class _Observation:
     def take(self: _O, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> _O:
         """The observation of some rows."""
         return type(self)(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    @classmethod
+    def concatenate(cls: type[_O], parts: Sequence[_O]) -> _O:
+        """The rows of all parts, of which there are one or more, in order."""
+        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
 
 
 @dataclass(frozen=True)

@@ -6,52 +6,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deepcrib.agents import make_agent
-from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import DISCARD, OVER, PLAY
+from deepcrib.engine.phases import DISCARD, OVER
 from deepcrib.errors import RunError
-from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, choices, events_of, read_games, replay
+from deepcrib.records import Event, GameWriter, RecordError, choices, read_games, replay
 from deepcrib.records.schema import event_line, header_line, parse_event, parse_line
+from tests.recorded import ROW, played, write
 
-ROW = np.array([0])
 DOCUMENT = (Path(__file__).resolve().parents[1] / "docs" / "game_records.md").read_text(encoding="utf-8")
 
 
-def played(seed: int, num_players: int = 2, rules: str = "acc", agents: tuple[str, ...] = ("greedy",)) -> GameRecord:
-    """A game of agents in turn, recorded as it goes on."""
-    turns = Turns(Games([3], seed, num_players=num_players, dealing=rules))
-    makers = [make_agent(agents[seat % len(agents)]) for seat in range(num_players)]
-    events: list[Event] = []
-    told = 0
-    while turns.phase[0] != OVER:
-        agent = makers[turns.seat[0]]
-        if turns.phase[0] == DISCARD:
-            turns.choose(ROW, agent.discard(turns.discard_observation(ROW)))
-        elif turns.phase[0] == PLAY:
-            turns.choose(ROW, agent.play(turns.play_observation(ROW)))
-        else:
-            told = 0 if turns.phase[0] == 0 else told
-            turns.step(ROW)
-        happened = events_of(turns.games.state[0])
-        events += happened[told:]
-        told = len(happened)
-    players = tuple(Player(f"player {seat}", "agent", "greedy") for seat in range(num_players))
-    return GameRecord(players, rules, seed, 3, "2026-11-21T20:15:00+00:00", "0.1.0", tuple(events))
-
-
 GAME = played(1)
-
-
-def write(path: Path, *records: GameRecord) -> Path:
-    writer = GameWriter(path)
-    for record in records:
-        writer.begin(record)
-    return path
 
 
 @pytest.mark.parametrize(("num_players", "rules"), [(2, "acc"), (2, "random_dealer"), (3, "acc"), (4, "acc")])

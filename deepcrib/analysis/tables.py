@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from deepcrib.evaluation.audit import Audit, Decision
+from deepcrib.evaluation.audit import Audit
 from deepcrib.evaluation.evaluate import ROLES, Evaluation
 from deepcrib.evaluation.exploit import Exploitability
 from deepcrib.evaluation.hand_pairs import HandPairs
 from deepcrib.evaluation.hands import HandsWon
+from deepcrib.evaluation.regrets import Decision
 from deepcrib.evaluation.tournament import Bracket, MatchScore, Pairing, Series, Standing
 from deepcrib.rules import KINDS
 
@@ -105,7 +106,6 @@ def match_table(title: str, figures: Evaluation, unit: str | None = None) -> Tab
     """All figures of one match but the points by role; unit: what the interval of the win rate is, if not the usual."""
     unit = unit or ("95%, over pairs" if figures.duplicate else "95%, Wilson")
     loss = figures.games - figures.wins
-    per_second = f"{figures.games / figures.seconds:,.0f}" if figures.seconds > 0 else "-"
     rows = [
         (f"win rate [{unit}]", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
         *_normal_row(figures),
@@ -116,7 +116,7 @@ def match_table(title: str, figures: Evaluation, unit: str | None = None) -> Tab
         ("points a hand, agent / opponent", _pair(figures.points_per_hand, figures.opponent_points_per_hand)),
         ("mean margin (points a game)", f"{figures.margin:+.2f}"),
         ("hands a game", f"{figures.hands_per_game:.2f}"),
-        ("seconds (games a second)", f"{figures.seconds:.2f} ({per_second})"),
+        *_seconds_row(figures),
     ]
     return plain_table(title, ("figure", "value"), rows)
 
@@ -125,6 +125,12 @@ def _normal_row(figures: Evaluation) -> list[tuple[str, str]]:
     if figures.normal_low is None or figures.normal_high is None:
         return []
     return [("win rate [95%, normal, by game]", percent(figures.win_rate, figures.normal_low, figures.normal_high))]
+
+
+def _seconds_row(figures: Evaluation) -> list[tuple[str, str]]:
+    if figures.seconds <= 0:  # recorded games, say
+        return []
+    return [("seconds (games a second)", f"{figures.seconds:.2f} ({figures.games / figures.seconds:,.0f})")]
 
 
 def points_table(title: str, figures: Evaluation) -> Table:

@@ -1,4 +1,4 @@
-"""People's discards: records read from a CSV file, and how often an agent chooses as they do (Lang 2018, table 4).
+"""People's discards, from a CSV file or recorded games, and how often an agent chooses as they do (Lang 2018, table 4).
 
 `docs/human_choices.md` describes the file.
 """
@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.cards import RANKS, CardError, format_cards, parse_cards
+from deepcrib.engine.phases import DISCARD
 from deepcrib.errors import OptionError, UserError
 from deepcrib.intervals import Interval, wilson
 from deepcrib.observations import DiscardObservation
 from deepcrib.randomness import hash_key
+from deepcrib.records import GameRecord, RecordError
+from deepcrib.records import choices as recorded_choices
 from deepcrib.rules import DISCARD_SLOTS_6, MAX_SCORE
 
 if TYPE_CHECKING:
@@ -94,6 +97,53 @@ def read_choices(path: Path | str) -> HumanChoices:
         raise ChoicesError(f"{path}: cannot be read: {reason}") from error
     if not records:
         raise ChoicesError(f"{path}: no records: expected one or more lines below the header")
+    return _human_choices(records)
+
+
+def choices_of(records: Iterable[GameRecord], name: str | None = None) -> HumanChoices:
+    """The discards of people in recorded games of two, or of the players of a name; one choice a record.
+
+    Those before which the player was shown a hint in that hand are left out. Raises RecordError where a game breaks the
+    rules or has more players, ChoicesError where nothing is left.
+    """
+    found: list[_Record] = []
+    for record in records:
+        if len(record.players) != 2:
+            raise RecordError(f"{record.source}: {len(record.players)} players, expected a game of two")
+        players = record.players
+        seats = record.humans if name is None else [seat for seat in (0, 1) if players[seat].name == name]
+        found += _discards(record, seats)
+    if not found:
+        raise ChoicesError(f"no discards of {name or 'people'}: expected recorded games with some made without a hint")
+    return _human_choices(found)
+
+
+def _discards(record: GameRecord, seats: Sequence[int]) -> Iterator[_Record]:
+    advised = _advised(record)
+    for turns, seat, action in recorded_choices(record):
+        if turns.phase[0] == DISCARD and seat in seats:
+            state = turns.games.state[0]
+            if (hand := int(state.hand_number), seat) not in advised:
+                own, other = (int(state.scores[place]) for place in (seat, 1 - seat))
+                cards, deals = state.dealt[seat].tolist(), bool(state.dealer == seat)
+                yield _Record(cards, deals, own, other, [action], [NO_ACTION], f"{record.source}, hand {hand}")
+
+
+def _advised(record: GameRecord) -> set[tuple[int, int]]:
+    """(hand, seat) where a hint was shown before the seat's discard."""
+    advised: set[tuple[int, int]] = set()
+    hand, thrown = -1, set[int]()
+    for event in record.events:
+        if event.kind == "deal":
+            hand, thrown = event.hand, set()
+        elif event.kind == "discard":
+            thrown.add(event.seat)
+        elif event.kind == "hint" and event.seat not in thrown:
+            advised.add((hand, event.seat))
+    return advised
+
+
+def _human_choices(records: Sequence[_Record]) -> HumanChoices:
     return HumanChoices(
         hands=np.array([record.hand for record in records], dtype=np.int8),
         dealer=np.array([record.dealer for record in records]),

@@ -125,6 +125,17 @@ JOBS = {
             bare="hand",
         ),
         Job(
+            "report",
+            "recorded games: how people did against agents; what each choice of a game cost",
+            (
+                "deepcrib report humans games=games.jsonl",
+                "deepcrib report humans games=outputs/play by=person hints=include",
+                "deepcrib report review games=games.jsonl worst=5",
+                "deepcrib report review games=games.jsonl name=Ann opponent=greedy",
+            ),
+            tasks=("humans", "review"),
+        ),
+        Job(
             "statistics",
             "exact statistics of discards: a hand's or all; cribs, pegging, the first dealer",
             (

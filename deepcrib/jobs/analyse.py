@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,12 +26,13 @@ from deepcrib.analysis.thesis import (
 from deepcrib.checkpoints import WEIGHTS_FILE
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.humans import BY, TOP, Agreement, HumanChoices, agreements, read_choices
+from deepcrib.evaluation.humans import BY, TOP, Agreement, HumanChoices, agreements, choices_of, read_choices
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.common import chosen_agents, use_threads
+from deepcrib.jobs.common import check_task, chosen_agents, use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.hand_analysis import plan_hand
 from deepcrib.jobs.tournament import checkpoint_files
+from deepcrib.records import find_files, read_games
 from deepcrib.statistics.strategies import THESIS_STRATEGIES
 from deepcrib.training.checkpointing import CHECKPOINTS
 
@@ -57,7 +58,7 @@ class Config:
     figures: list[int] = field(default_factory=list)  # thesis: numbers of those to draw; by default all
     matches: int = 20  # thesis: against each checkpoint; of 10,000 games a quarter
     games_scale: float = 1.0  # thesis: times the 9, 100, 1,000 or 10,000 games of a match
-    choices: str | None = None  # humans: a CSV file of people's choices, see docs/human_choices.md
+    choices: str | None = None  # humans: people's choices, CSV (docs/human_choices.md) or recorded games (*.jsonl)
     by: str = "cards"  # humans: discards are the same by their cards, or by their ranks
     seed: int = 1
     device: str = "cpu"
@@ -66,24 +67,12 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
-    if config.task not in _TASKS:
-        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
-    _refuse_unread(config)
+    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, {})
     use_threads(config.threads)
     plan = _TASKS[config.task][0](config)
     run.start()
     with Bars(run.show_progress) as bars:
         return plan(run, bars)
-
-
-def _refuse_unread(config: Config) -> None:
-    """Refuse options that other tasks alone read."""
-    default = Config()
-    for item in fields(Config):
-        readers = [task for task, (_, reads) in _TASKS.items() if item.name in reads]
-        value = getattr(config, item.name)
-        if readers and config.task not in readers and value != getattr(default, item.name):
-            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
 
 
 def _need(config: Config, option: str, what: str) -> Path:
@@ -244,11 +233,18 @@ _HUMANS_AGENTS = (*THESIS_STRATEGIES, "random_weights")
 
 
 def _plan_humans(config: Config) -> Plan:
-    path = _need(config, "choices", "FILE, a CSV file of people's choices (docs/human_choices.md)")
+    path = _need(config, "choices", "FILE, a CSV file of people's choices (docs/human_choices.md) or recorded games")
     if config.by not in BY:
         raise OptionError(f"by={config.by}: expected {' or '.join(BY)}")
     agents = chosen_agents(config.agents, _HUMANS_AGENTS, config.device)
-    return partial(_compare, config, read_choices(path), agents)
+    return partial(_compare, config, _read_choices(path), agents)
+
+
+def _read_choices(path: Path) -> HumanChoices:
+    """From a CSV file, or from a file or folder of recorded games."""
+    if path.suffix == ".jsonl" or path.is_dir():
+        return choices_of(record for file in find_files([path]) for record in read_games(file))
+    return read_choices(path)
 
 
 def _compare(config: Config, choices: HumanChoices, agents: dict[str, Agent], run: Run, bars: Bars) -> Outcome:

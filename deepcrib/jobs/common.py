@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import torch
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.cards import parse_cards
 from deepcrib.errors import OptionError
+from deepcrib.jobs.options import Check
 from deepcrib.workers import use_workers
 
 if TYPE_CHECKING:
@@ -37,6 +39,24 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
     if not chosen:
         raise OptionError("agents=[]: expected one or more agents")
     return name_agents([make_agent(spec, device=device) for spec in chosen])
+
+
+def check_task(config: Any, reads: Mapping[str, Collection[str]], checks: Mapping[str, Check]) -> None:
+    """Refuse an unknown task, options that another task alone reads, and values out of range.
+
+    reads: by task the options that not every task reads. checks: of options that have one.
+    """
+    if config.task not in reads:
+        raise OptionError(f"task={config.task}: expected one of {', '.join(reads)}")
+    default = type(config)()
+    for item in fields(config):
+        value = getattr(config, item.name)
+        readers = [task for task, names in reads.items() if item.name in names]
+        if readers and config.task not in readers and value != getattr(default, item.name):
+            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
+        problem = checks[item.name](value) if item.name in checks else None
+        if problem:
+            raise OptionError(f"{item.name}={value}: {problem}")
 
 
 def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter:

@@ -78,6 +78,11 @@ def optional(check: Check) -> Check:
     return lambda value: None if value is None else check(value)
 
 
+def if_number(check: Check) -> Check:
+    """What `check` accepts where the job takes a number; whatever else it takes, paths say, the job checks itself."""
+    return lambda value: check(value) if isinstance(value, int | float) else None
+
+
 def each(check: Check, least: int = 0) -> Check:
     """A list of `least` or more values that `check` accepts."""
 
@@ -263,7 +268,7 @@ CHECKS: dict[type, dict[str, Check]] = {
 COMMON_CHECKS: dict[str, Check] = {
     "seed": seed_value,
     "threads": at_least(1),
-    "games": optional(at_least(1)),
+    "games": if_number(at_least(1)),
     "matches": at_least(1),
     "device": torch_device,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -49,7 +49,7 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.first_dealer import first_dealer_advantage
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.common import six_cards
+from deepcrib.jobs.common import check_task, six_cards
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.options import at_least, one_of
 from deepcrib.statistics.classes import NUM_CLASSES
@@ -91,25 +91,11 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
-    if config.task not in _TASKS:
-        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
-    _check_options(config)
+    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, _CHECKS)
     work = _TASKS[config.task][0](config)
     run.start()
     with Bars(run.show_progress) as bars:
         return work(run, bars)
-
-
-def _check_options(config: Config) -> None:
-    """Refuse what another task alone reads, and values out of range."""
-    for item in fields(Config):
-        value = getattr(config, item.name)
-        readers = [task for task, (_, reads) in _TASKS.items() if item.name in reads]
-        if readers and config.task not in readers and value != item.default:
-            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
-        problem = _CHECKS[item.name](value) if item.name in _CHECKS else None
-        if problem:
-            raise OptionError(f"{item.name}={value}: {problem}")
 
 
 _CHECKS = {

@@ -1,7 +1,7 @@
 """Games as they were played, in a plain file: deals, choices and points, one JSON object a line."""
 
 from deepcrib.records.events import Event, events_of
-from deepcrib.records.files import GameWriter, read_games
+from deepcrib.records.files import GameWriter, find_files, read_games
 from deepcrib.records.replay import choices, replay
 from deepcrib.records.schema import VERSION, GameRecord, Player, RecordError
 
@@ -14,6 +14,7 @@ __all__ = [
     "RecordError",
     "choices",
     "events_of",
+    "find_files",
     "read_games",
     "replay",
 ]

@@ -100,6 +100,18 @@ def read_games(path: Path | str) -> list[GameRecord]:
     return games
 
 
+def find_files(places: Iterable[Path | str]) -> list[Path]:
+    """Files of games: those named, and all *.jsonl below folders that are, by name; each once. Raises RecordError."""
+    found: dict[Path, Path] = {}
+    for place in map(Path, places):
+        inside = sorted(place.rglob("*.jsonl")) if place.is_dir() else [place]
+        if not inside:
+            raise RecordError(f"{place}: no games: expected files *.jsonl in this folder, or below it")
+        for path in inside:
+            found.setdefault(path.resolve(), path)
+    return list(found.values())
+
+
 def _close(games: list[GameRecord], events: list[Event]) -> None:
     """Give the events that have been read to the game that they belong to."""
     if games:
