@@ -159,6 +159,14 @@ def test_a_review_lists_the_costliest_choices_and_sums(tmp_path: Path, capsys: p
     assert [found["lost"] for found in summary_of(tmp_path / "named")["games"]] == [first["lost"], second["lost"]]
 
 
+def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "a.jsonl", game(0, 0, "greedy", name="[/b][red]Ann"))
+    assert call(f"humans games={path}", tmp_path / "humans") == 0
+    assert call(f"review games={path} worst=1", tmp_path / "review") == 0
+    text = capsys.readouterr().out
+    assert "[/b][red]Ann as dealer" in text and "1: [/b][red]Ann against greedy" in text
+
+
 # --- wrong calls ---
 
 
