@@ -3,7 +3,8 @@
     python examples/maskable_ppo.py                       # against greedy, four million decisions, 10,000 games
     python examples/maskable_ppo.py --steps 20000 --games 100   # to see that it runs
 
-Training plays single hands, whose reward is the points of the hand less the opponent's; games are played to 121.
+Training plays single hands, whose reward is the points of the hand less the opponent's; games are played to 121. All
+hands of the training begin at 0-0, so the policy is not shown the score, about which it could learn nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
 from deepcrib.agents import make_agent
-from deepcrib.envs import PolicyAgent  # importing deepcrib.envs registers the environments
+from deepcrib.envs import PolicyAgent, observation_spec  # importing deepcrib.envs registers the environments
 from deepcrib.evaluation.evaluate import evaluate
 
 ENVIRONMENT = "deepcrib/Cribbage-v1"
 POINTS_PER_REWARD = 10.0  # keeps returns near 1
+SHOWN = slice(0, observation_spec(2)["score_tens"].start)
+"""The part of an observation that the policy sees: all but the scores, which come last."""
 
 
 class SB3VecEnv(VecEnv):
@@ -40,9 +43,8 @@ class SB3VecEnv(VecEnv):
         self._seed = seed
         self._mask: NDArray[np.bool_] = np.zeros((env.num_envs, 0), dtype=np.bool_)
         self._actions: NDArray[np.int64] = np.zeros(env.num_envs, dtype=np.int64)
-        space = env.single_observation_space
-        assert isinstance(space, gymnasium.spaces.Dict)
-        super().__init__(env.num_envs, space["observation"], env.single_action_space)
+        shown = gymnasium.spaces.Box(0, 1, (SHOWN.stop,), np.int8)
+        super().__init__(env.num_envs, shown, env.single_action_space)
 
     def reset(self) -> NDArray[np.int8]:
         """First observations [N, W]."""
@@ -62,7 +64,7 @@ class SB3VecEnv(VecEnv):
 
     def _seen(self, observations: dict[str, NDArray[np.int8]]) -> NDArray[np.int8]:
         self._mask = observations["action_mask"].astype(np.bool_)
-        return observations["observation"]
+        return observations["observation"][:, SHOWN]
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """`action_masks`, the one method that MaskablePPO calls."""
@@ -122,7 +124,7 @@ def as_agent(model: MaskablePPO) -> PolicyAgent:
     """The trained policy as an agent of deepcrib, which every match, tournament and league takes."""
 
     def choose(observations: NDArray[np.int8], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        return model.predict(observations, action_masks=masks.astype(bool), deterministic=True)[0]
+        return model.predict(observations[:, SHOWN], action_masks=masks.astype(bool), deterministic=True)[0]
 
     return PolicyAgent(choose, name="MaskablePPO")
 
