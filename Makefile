@@ -48,4 +48,4 @@ hooks: install ## run `make check` before every commit
 
 clean: ## remove .venv and caches, never outputs/
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find deepcrib tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find deepcrib tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -22,6 +22,7 @@ from deepcrib.cli import main
 from deepcrib.errors import RunError
 from deepcrib.jobs import analyse
 from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from tests.recorded import played, write
 
 NAMES = (
     "round_1",
@@ -239,6 +240,18 @@ def test_humans_prints_table_4_with_intervals(tmp_path: Path, capsys: pytest.Cap
     assert (summary["records"], summary["agents"]["greedy"]["counts"]) == (2, [1, 1, 2])
 
 
+def test_humans_reads_recorded_games_as_it_reads_a_table(tmp_path: Path) -> None:
+    """Greedy in a person's place: of ties it takes any, but the best of them is among its discards."""
+    path = write(tmp_path / "games" / "a.jsonl", played(1, person=0))
+    for number, place in enumerate((path, path.parent)):
+        out = tmp_path / str(number)
+        assert call(f"analyse humans choices={place} agents=[greedy,random] by=ranks", out) == 0
+        summary = summary_of(out)
+        hands = sum(event.kind == "discard" and event.seat == 0 for event in played(1).events)
+        assert summary["records"] == hands
+        assert summary["agents"]["greedy"]["counts"][0] > hands / 2 > summary["agents"]["random"]["counts"][0]
+
+
 # --- wrong calls ---
 
 
@@ -264,6 +277,8 @@ def test_humans_prints_table_4_with_intervals(tmp_path: Path, capsys: pytest.Cap
         ("analyse thesis runs={tmp}/runs matches=0", "matches=0: expected 1 or more"),
         ("analyse thesis runs={tmp}/few", "run round_1 has no weights of hand_max_poss, crib_min_avg"),
         ("analyse humans choices={tmp}/none.csv agents=[greedy]", "none.csv: cannot be read"),
+        ("analyse humans choices={tmp}/none.jsonl agents=[greedy]", "none.jsonl: cannot be read"),
+        ("analyse humans choices={tmp}/few agents=[greedy]", "few: no games: expected files *.jsonl"),
         ("analyse humans choices={tmp}/none.csv agents=[greedy] by=suits", "by=suits: expected cards or ranks"),
         ("analyse humans choices={tmp}/none.csv agents=[]", "agents=[]: expected one or more agents"),
     ],

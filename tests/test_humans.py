@@ -1,6 +1,7 @@
 """People's choices are read as written or refused with one line, and agreement with them is counted by hand."""
 
 import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.humans import ChoicesError, HumanChoices, agreement, agreements, read_choices
+from deepcrib.evaluation.humans import ChoicesError, HumanChoices, agreement, agreements, choices_of, read_choices
 from deepcrib.observations import DiscardObservation
+from deepcrib.records import Event, RecordError
+from tests.recorded import played
 
 HEADER = "hand,dealer,own_score,opponent_score,choices"
 GOOD = "5H 5S JD 2C 3C KH,1,0,0,2C KH;3C KH;2C 3C"
@@ -42,6 +45,51 @@ def written(folder: Path, *lines: str) -> Path:
     path = folder / "records.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+# --- recorded games ---
+
+
+def test_recorded_discards_are_those_that_were_made() -> None:
+    record = played(4, person=1)
+    found = choices_of([record, played(5, person=0)])
+    deals = [event for event in record.events if event.kind == "deal"]
+    thrown = [set(event.cards) for event in record.events if event.kind == "discard" and event.seat == 1]
+    assert len(found) > len(deals) and found.hands[: len(deals)].tolist() == [list(deal.hands[1]) for deal in deals]
+    slots = list(combinations(range(6), 2))
+    for row, cards in enumerate(thrown):
+        action = int(found.actions[row, 0])
+        assert {int(found.hands[row, slot]) for slot in slots[action]} == cards
+    assert found.dealer[: len(deals)].tolist() == [deal.seat == 1 for deal in deals]
+    own, other, scores = 0, 0, []
+    for event in record.events:  # points of a hand add up to the score before the next one
+        if event.kind == "deal":
+            scores.append((own, other))
+        own += event.points * (event.seat == 1)
+        other += event.points * (event.seat == 0)
+    rows = slice(len(deals))
+    assert list(zip(found.own_score[rows].tolist(), found.opponent_score[rows].tolist(), strict=True)) == scores
+    assert found.sources[0].endswith(", hand 0") and (found.counts == -1).all()
+
+
+def test_discards_after_a_hint_are_not_the_persons_own() -> None:
+    record = played(4, person=1)
+    deals = [place for place, event in enumerate(record.events) if event.kind == "deal"]
+    before, after = deals[1] + 1, deals[2] + 3  # a hint before the discards of hand 1, another after those of hand 2
+    events = (*record.events[:before], Event("hint", 1), *record.events[before:after], Event("hint", 1))
+    found = choices_of([replace(record, events=(*events, *record.events[after:]))])
+    hands = [int(source.rsplit(" ", 1)[1]) for source in found.sources]
+    assert hands == [hand for hand in range(len(deals)) if hand != 1]
+
+
+def test_games_without_discards_of_people_are_refused() -> None:
+    with pytest.raises(ChoicesError, match="no discards of people: expected recorded games"):
+        choices_of([played(4)])
+    assert len(choices_of([played(4)], name="greedy"))
+    with pytest.raises(ChoicesError, match="no discards of Eve"):
+        choices_of([played(4, person=0)], name="Eve")
+    with pytest.raises(RecordError, match="3 players, expected a game of two"):
+        choices_of([played(4, 3, person=0)])
 
 
 # --- reading ---

@@ -9,6 +9,8 @@ import pytest
 
 from deepcrib import runs
 from deepcrib.cli import main
+from deepcrib.records import GameWriter
+from tests.recorded import played
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,10 +39,26 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def shortened(command: str, trained: Path) -> list[str]:
-    """The command's words, on a tiny run where it names one, with fewer games; groups that it sets stay set."""
-    words = [word.replace("outputs/train/DATE/TIME", str(trained)) for word in shlex.split(command)[1:]]
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the game of a person."""
+    folder = tmp_path_factory.mktemp("play")
+    GameWriter(folder / "game.jsonl").begin(played(1, person=0))
+    return folder
+
+
+def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
+    """The command's words, on a tiny run where it names one, with fewer games; groups that it sets stay set.
+
+    A game in the terminal is composed and not played.
+    """
+    places = {"outputs/train/DATE/TIME": trained, "outputs/play": recorded, "FILE": recorded / "game.jsonl"}
+    words = shlex.split(command)[1:]
+    for name, place in places.items():
+        words = [word.replace(name, str(place)) for word in words]
     job = words[0]
+    if job == "play":
+        return [*words, "--cfg", "job"]
     if any(word.startswith("resume=") for word in words):
         return [*words, "learner.iterations=3", "evaluation.final_games=20"]
     if job == "train" and any("learner=weighted" in word or "lang2018" in word for word in words):
@@ -68,9 +86,11 @@ def test_the_readme_shows_commands() -> None:
 
 
 @pytest.mark.parametrize("command", [c for c in DEEPCRIB if not c.startswith("deepcrib benchmark")])
-def test_deepcrib_commands(command: str, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deepcrib_commands(
+    command: str, trained: Path, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(runs, "outputs_folder", lambda: tmp_path / "outputs")
-    assert main(shortened(command, trained)) == 0
+    assert main(shortened(command, trained, recorded)) == 0
 
 
 @pytest.mark.parametrize("experiment", re.findall(r"experiment=(\w+)", README))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from rich.markup import escape
 from rich.table import Table
 
 from deepcrib.analysis.tables import percent, plain_table
@@ -27,7 +28,12 @@ def baselines_table(title: str, baselines: Sequence[Baseline]) -> Table:
         *("people", "opponent", "games", "won", "win rate [95%]"),
         *("dealt\nfirst", "skunks for\n- against", "points a hand,\npeople - agent"),
     )
-    return plain_table(title, columns, rows)
+    return _names_table(title, columns, rows)
+
+
+def _names_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table with names from files in it, in which nothing is markup."""
+    return plain_table(escape(title), columns, [[escape(cell) for cell in row] for row in rows])
 
 
 def _baseline_row(baseline: Baseline) -> tuple[str, ...]:
@@ -53,7 +59,7 @@ def recorded_points_table(title: str, baseline: Baseline) -> Table:
         for role in reversed(ROLES):
             cells = [_mean(points[role][kind]) if kind in points[role] else "-" for kind in KINDS]
             rows.append((f"{player} as {role}", *cells))
-    return plain_table(title, ("points when counted [95%]", *KINDS), rows)
+    return _names_table(title, ("points when counted [95%]", *KINDS), rows)
 
 
 def _mean(interval: Interval) -> str:
@@ -78,7 +84,7 @@ def review_table(title: str, review: Review) -> Table:
         (f"{d.regret:.2f}", f"{d.hand + 1}, {d.role}", d.kind, d.cards, d.seen or "-", d.taken, d.best)
         for d in review.worst
     ]
-    table = plain_table(title, ("points\nlost", "hand", "decision", "cards", "seen", "taken", "best"), rows)
+    table = _names_table(title, ("points\nlost", "hand", "decision", "cards", "seen", "taken", "best"), rows)
     table.columns[4].no_wrap = False
     return table
 
@@ -95,7 +101,7 @@ def reviews_table(title: str, reviews: Mapping[str, Review]) -> Table:
         )
         for name, review in reviews.items()
     ]
-    return plain_table(title, ("game", "answered", "hands", "points lost", "a hand"), rows)
+    return _names_table(title, ("game", "answered", "hands", "points lost", "a hand"), rows)
 
 
 def losses_table(title: str, losses: Mapping[str, Loss]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +28,7 @@ from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.humans import BY, TOP, Agreement, HumanChoices, agreements, choices_of, read_choices
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.common import chosen_agents, use_threads
+from deepcrib.jobs.common import check_task, chosen_agents, use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.hand_analysis import plan_hand
 from deepcrib.jobs.tournament import checkpoint_files
@@ -67,24 +67,12 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
-    if config.task not in _TASKS:
-        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
-    _refuse_unread(config)
+    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, {})
     use_threads(config.threads)
     plan = _TASKS[config.task][0](config)
     run.start()
     with Bars(run.show_progress) as bars:
         return plan(run, bars)
-
-
-def _refuse_unread(config: Config) -> None:
-    """Refuse options that other tasks alone read."""
-    default = Config()
-    for item in fields(Config):
-        readers = [task for task, (_, reads) in _TASKS.items() if item.name in reads]
-        value = getattr(config, item.name)
-        if readers and config.task not in readers and value != getattr(default, item.name):
-            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
 
 
 def _need(config: Config, option: str, what: str) -> Path:

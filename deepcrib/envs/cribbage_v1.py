@@ -1,0 +1,188 @@
+"""PettingZoo's environment (AEC) of 2 to 4 players: `from deepcrib.envs import cribbage_v1; cribbage_v1.env()`.
+
+Agents are `player_0` and so on, by seat; one may act twice in a row. `observe` gives `observation` and `action_mask`,
+which is zero but for who must choose. Raises OptionError where PettingZoo is not installed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from deepcrib.agents import Agent
+from deepcrib.engine import Games, Turns
+from deepcrib.engine.phases import begin
+from deepcrib.engine.state import LEGAL, game_dtype
+from deepcrib.envs.episodes import MAX_SEED, refuse
+from deepcrib.envs.observation import (
+    block_starts,
+    fill_mask,
+    fill_observation,
+    num_actions,
+    num_discards,
+    observation_spec,
+)
+from deepcrib.envs.options import TableOptions, options_of
+from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
+from deepcrib.envs.spaces import action_space, observation_space
+from deepcrib.envs.stepping import choose_action, fault_of, settle_seat
+from deepcrib.errors import OptionError
+
+try:
+    from pettingzoo import AECEnv  # type: ignore[import-untyped]
+    from pettingzoo.utils import wrappers  # type: ignore[import-untyped]
+except ModuleNotFoundError as error:
+    raise OptionError(
+        "deepcrib.envs.cribbage_v1 needs PettingZoo, which is not installed: pip install 'deepcrib[envs]'"
+    ) from error
+
+Observation = dict[str, NDArray[np.int8]]
+_ROW = np.array([0])
+
+
+def env(*, render_mode: str | None = None, **options: Any) -> AECEnv[str, Any, Any]:
+    """The environment in PettingZoo's wrappers: order, bounds and, with `on_illegal="penalty"`, illegal actions.
+
+    Args:
+        render_mode: `ansi`, `human` or `rgb_array`: the table as a spectator sees it, with every hand open.
+        options: see `TableOptions`. Raises OptionError.
+    """
+    made: Any = raw_env(render_mode=render_mode, **options)
+    if made.options.on_illegal == "penalty":
+        made = wrappers.TerminateIllegalWrapper(made, illegal_reward=made.options.penalty)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(made))
+
+
+def raw_env(*, render_mode: str | None = None, **options: Any) -> CribbageAEC:
+    """The environment alone, which raises IllegalActionError on an illegal action; arguments as those of `env`."""
+    return CribbageAEC(options_of(TableOptions, options), render_mode)
+
+
+class CribbageAEC(AECEnv[str, Any, Any]):
+    """One game whose players are asked in turn; rewards are those of the step, for every player."""
+
+    metadata: dict[str, Any] = {
+        "name": "cribbage_v1",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "is_parallelizable": False,
+    }
+
+    def __init__(self, options: TableOptions, render_mode: str | None = None) -> None:
+        super().__init__()
+        self.options = options
+        self.render_mode = render_mode
+        self.possible_agents = [f"player_{seat}" for seat in range(options.num_players)]
+        self.observation_spaces = {name: observation_space(options.num_players) for name in self.possible_agents}
+        self.action_spaces = {name: action_space(options.num_players) for name in self.possible_agents}
+        self._screen = Screen(render_mode)
+        self._width, self._num_actions = observation_spec(options.num_players).width, num_actions(options.num_players)
+        self._starts = block_starts(options.num_players)
+        self._seed, self._number = -1, -1
+        self.games = Games([0], 0, num_players=options.num_players, dealing=options.dealing, first_dealer=[0])
+        self._game = self.games.state.view(game_dtype(options.num_players), np.ndarray)[0]
+        self._seat = -1
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of what an agent sees."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode: with a seed its first, without one the next of the seed before.
+
+        options: `episode` is the number of the episode to play; with the seed it decides every card.
+        """
+        if seed is not None and not 0 <= seed < MAX_SEED:
+            raise OptionError(f"seed={seed}: expected 0..2^63 - 1")
+        if seed is None and self._seed < 0:
+            seed = int(np.random.default_rng().integers(MAX_SEED))
+        self._number = self._number + 1 if seed is None else 0
+        self._seed = self._seed if seed is None else int(seed)
+        self._number = int((options or {}).get("episode", self._number))
+        self.games.seed = self._seed
+        begin(self._game, self._number, self._seed, -1)
+        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, self.options.hands)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {name: {} for name in self.agents}
+        self._skip_agent_selection = None
+        self.agent_selection = self.possible_agents[self._seat]
+        self._show(begins=True)
+
+    def step(self, action: Any) -> None:
+        """The action of the agent whose turn it is. Raises IllegalActionError."""
+        chosen = self.agent_selection
+        if self.terminations[chosen] or self.truncations[chosen]:
+            self._was_dead_step(action)
+            return
+        before = self._scores()
+        self._choose(int(action))
+        self._cumulative_rewards[chosen] = 0.0
+        self.rewards = dict(zip(self.agents, self._rewards(self._scores() - before), strict=True))
+        self._accumulate_rewards()
+        if self._seat < 0:
+            self.terminations = dict.fromkeys(self.agents, True)
+            self._deads_step_first()
+        else:
+            self.agent_selection = self.possible_agents[self._seat]
+        self._show()
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent may see now, and what it may do: nothing unless it must choose."""
+        observation, mask = np.empty(self._width, dtype=np.int8), np.empty(self._num_actions, dtype=np.int8)
+        seat = self.possible_agents.index(agent)
+        fill_observation(self._game, seat, self.options.hands, self._starts, observation)
+        fill_mask(self._game, seat, self.options.hands, mask)
+        return {"action_mask": mask, "observation": observation}
+
+    def ask(self, agent: Agent) -> int | None:
+        """The action of an agent of deepcrib in the place of `agent_selection`; None when its game is over."""
+        if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
+            return None
+        if self._game["starter"] < 0:
+            return int(agent.discard(self.games.discard_observation(_ROW, [self._seat]))[0])
+        return int(agent.play(self.games.play_observation(_ROW))[0]) + num_discards(self.options.num_players)
+
+    def render(self) -> Picture:
+        """The table with every hand open: text, a picture, or None in mode `human`, which prints it."""
+        return self._screen.draw(self._game, None, self.possible_agents, self._seat if self._seat >= 0 else None)
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+    def _scores(self) -> NDArray[np.int64]:
+        return self._game["scores"].astype(np.int64)
+
+    def _choose(self, action: int) -> None:
+        """Carry out an action, and what follows until somebody must choose."""
+        hands = self.options.hands
+        if fault_of(self._game, action, hands) != LEGAL:
+            refuse(Turns(self.games, hands), 0, action)
+        choose_action(self._game, action, hands)
+        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, hands)
+
+    def _rewards(self, gained: NDArray[np.int64]) -> list[float]:
+        """Rewards [P] of a step in which the players gained points [P]."""
+        if self.options.reward == "win":
+            winner = int(self._game["winner"])
+            return [0.0 if winner < 0 else 1.0 if seat == winner else -1.0 for seat in range(len(gained))]
+        if self.options.reward == "margin":
+            return [float(own - (gained.sum() - own) / (len(gained) - 1)) for own in gained]
+        return [float(own) for own in gained]
+
+    def _show(self, begins: bool = False) -> None:
+        """Move the pegs, and print the table in mode `human`, where nobody calls `render`."""
+        if self.render_mode is not None:
+            self._screen.move(self._scores().tolist(), begins)
+        if self.render_mode == "human":
+            self.render()

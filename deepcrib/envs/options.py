@@ -1,0 +1,188 @@
+"""What an environment is made with, checked: each option with its default, and one clear line where it is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import Agent, ScriptedAgent, make_agent, require_players
+from deepcrib.engine import DEALING
+from deepcrib.envs.observation import require_num_players
+from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, SHOWN, Settings
+from deepcrib.errors import OptionError
+from deepcrib.rules import MAX_SCORE
+
+EPISODES = {"game": 0, "hand": 1}
+"""Hands of an episode, 0: until somebody has 121."""
+ON_ILLEGAL = ("penalty", "raise")
+_Made = TypeVar("_Made", bound="TableOptions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """What every environment can be made with.
+
+    num_players: 2, 3 or 4.
+    episode: `game` (to 121) or `hand` (one hand from 0 to 0).
+    reward: `points` (own points since the last own decision), `margin` (these minus the mean of the others': the
+        rewards of all players sum to 0) or `win` (1 or -1 at the end of a game).
+    dealing: `acc` (the deal alternates, the low cut deals first) or `random_dealer`.
+    on_illegal: `penalty` (the episode ends with the reward illegal_reward) or `raise` (engine's IllegalActionError).
+    illegal_reward: None: -1 with reward `win`, else -121 points, so that nobody gains by it.
+    """
+
+    counted: ClassVar[int] = ALL
+    rewards: ClassVar[tuple[str, ...]] = tuple(REWARDS)
+
+    num_players: int = 2
+    episode: str = "game"
+    reward: str = "points"
+    dealing: str = "acc"
+    on_illegal: str = "penalty"
+    illegal_reward: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise OptionError on values that there are not."""
+        require_num_players(self.num_players)
+        one_of("episode", self.episode, tuple(EPISODES))
+        one_of("reward", self.reward, self.rewards)
+        one_of("dealing", self.dealing, DEALING)
+        one_of("on_illegal", self.on_illegal, ON_ILLEGAL)
+        if self.reward == "win" and self.episode == "hand":
+            raise OptionError("reward='win': expected episode='game', since nobody wins a hand")
+        if self.illegal_reward is not None and not _is_finite(self.illegal_reward):
+            raise OptionError(f"illegal_reward={self.illegal_reward!r}: expected a number")
+
+    @property
+    def hands(self) -> int:
+        """Hands of an episode, 0: a game."""
+        return EPISODES[self.episode]
+
+    @property
+    def penalty(self) -> float:
+        """Reward of an illegal action."""
+        if self.illegal_reward is not None:
+            return float(self.illegal_reward)
+        return -1.0 if self.reward == "win" else -float(MAX_SCORE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameOptions(TableOptions):
+    """Options of an environment of whole games or hands against agents: those of `TableOptions`, and these.
+
+    opponent: any agent spec (`agents.make_agent`), or an agent; or a list of num_players - 1 of them, which sit one
+        after the other to the learner's left.
+    seat: the learner's, or None: by chance in each episode.
+    """
+
+    opponent: Any = "greedy"
+    seat: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise OptionError on values that there are not."""
+        super().__post_init__()
+        if self.seat is not None and self.seat not in range(self.num_players):
+            raise OptionError(f"seat={self.seat!r}: expected None or 0..{self.num_players - 1}")
+
+    def own_discards(self) -> Agent | None:
+        """The agent that discards for the learner, None: the learner itself."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions(GameOptions):
+    """Options of the play alone; rewards count the points of the play only (and `win` the game).
+
+    discards: spec of the agent that discards for the learner; None: expected_value, with more players greedy.
+    """
+
+    counted: ClassVar[int] = PLAYED
+    discards: Any = None
+
+    def own_discards(self) -> Agent | None:
+        """See `discards`."""
+        spec = ("expected_value" if self.num_players == 2 else "greedy") if self.discards is None else self.discards
+        return agent_of(spec, self.num_players)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscardOptions(GameOptions):
+    """Options of the discard alone, one decision an episode.
+
+    reward: `sampled` (points of one's hand plus, as pone minus, the crib's, as the cards fall and the opponents throw)
+    or `exact` (the same in expectation over the 46 starters and an opponent who throws as experts do; two players).
+    """
+
+    counted: ClassVar[int] = SHOWN
+    rewards: ClassVar[tuple[str, ...]] = ("sampled", "exact")
+    episode: str = "hand"
+    reward: str = "sampled"
+
+    def __post_init__(self) -> None:
+        """Raise OptionError on values that there are not."""
+        super().__post_init__()
+        one_of("episode", self.episode, ("hand",))
+        if self.reward == "exact" and self.num_players != 2:
+            raise OptionError(f"reward='exact': expected num_players=2, not {self.num_players}")
+
+
+def options_of(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
+    """The options of an environment from keyword arguments. Raises OptionError on an unknown one, or a wrong value."""
+    names = [field.name for field in fields(kind)]
+    for name in given:
+        if name not in names:
+            raise OptionError(f"unknown option {name!r} of the environment (expected one of {', '.join(names)})")
+    return kind(**given)
+
+
+def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Raise OptionError unless an option has one of the values allowed."""
+    if value not in allowed:
+        raise OptionError(f"{name}={value!r}: expected one of {', '.join(allowed)}")
+
+
+def agent_of(spec: Any, num_players: int) -> Agent:
+    """An agent for so many players from its spec, or itself. Raises AgentError."""
+    agent: Agent = spec if hasattr(spec, "discard") and hasattr(spec, "play") else make_agent(spec)
+    require_players(agent, num_players)
+    return agent
+
+
+def opponents_of(options: GameOptions) -> list[Agent]:
+    """The num_players - 1 agents to the learner's left; one spec makes one agent for all of them."""
+    count = options.num_players - 1
+    if not isinstance(options.opponent, list | tuple):
+        return [agent_of(options.opponent, options.num_players)] * count
+    if len(options.opponent) != count:
+        raise OptionError(f"opponent has {len(options.opponent)} agents, expected {count} (or one for all)")
+    return [agent_of(spec, options.num_players) for spec in options.opponent]
+
+
+def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: Sequence[Agent | None]) -> Settings:
+    """What the kernels need to know; agents by the learner's seats, None: the learner. Seed and stride are 0."""
+    return Settings(
+        seed=0,
+        random_dealer=options.dealing == "random_dealer",
+        hands=options.hands,
+        reward=REWARDS.get(options.reward, REWARDS["points"]),
+        counted=options.counted,
+        discards=_codes(discards),
+        plays=_codes(plays),
+        fixed_seat=-1 if options.seat is None else int(options.seat),
+        stride=0,
+        illegal_reward=options.penalty,
+    )
+
+
+def _codes(agents: Sequence[Agent | None]) -> NDArray[np.int8]:
+    codes = [BY_LEARNER if a is None else a.policy if isinstance(a, ScriptedAgent) else BY_AGENT for a in agents]
+    return np.array(codes, dtype=np.int8)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and math.isfinite(float(value))

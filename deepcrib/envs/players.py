@@ -1,0 +1,85 @@
+"""Agents of deepcrib in any environment, and policies of any library as agents of deepcrib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deepcrib.agents import Agent
+from deepcrib.agents.specs import make_agent
+from deepcrib.engine.state import new_games
+from deepcrib.envs.observation import block_starts, fill_rows, num_actions, num_discards, observation_spec
+from deepcrib.observations import DiscardObservation, PlayObservation
+
+Vectors = tuple[NDArray[np.int8], NDArray[np.int8]]
+Policy = Callable[[NDArray[np.int8], NDArray[np.int8]], ArrayLike]
+"""(observations [N, W], masks [N, A]) -> actions [N]."""
+
+
+def deepcrib_action(env: Any, agent: Agent) -> Any:
+    """What an agent does where it is an environment's turn: an action, or [N] of a vector environment.
+
+    env: any environment of this package, in whatever wrappers. In PettingZoo's it acts for `agent_selection`, and None
+    is the action when that agent's game is over.
+    """
+    return env.unwrapped.ask(agent)
+
+
+def encode(observation: DiscardObservation | PlayObservation) -> Vectors:
+    """Vectors int8 [N, W] and masks int8 [N, A] that an environment shows whoever sees such observations.
+
+    Cards that the observer does not see are not needed for them: here there are none.
+    """
+    players = observation.num_players
+    games = new_games(np.zeros(len(observation), dtype=np.int64), players)
+    rows, seats = np.arange(len(observation)), observation.seat
+    games["dealer"], games["scores"], games["hand_number"] = observation.dealer, observation.scores, 0
+    games["dealt"], games["kept"], games["discards"] = 0, 0, -1  # others' cards have been dealt and thrown, any of them
+    if isinstance(observation, DiscardObservation):
+        games["dealt"][rows, seats] = observation.hand
+        games["kept"][rows, seats] = -1
+    else:
+        games["left"][rows, seats] = observation.hand
+        games["discards"][rows, seats] = observation.discards
+        for name in ("starter", "history", "history_seats", "series_start", "goes", "count"):
+            games[name] = getattr(observation, name)
+        games["num_played"] = (observation.history >= 0).sum(axis=1)
+        games["turn"] = seats
+    vectors = np.empty((len(rows), observation_spec(players).width), dtype=np.int8)
+    masks = np.empty((len(rows), num_actions(players)), dtype=np.int8)
+    fill_rows(games, seats, 0, block_starts(players), vectors, masks)
+    return vectors, masks
+
+
+class PolicyAgent:
+    """A policy of any library as an agent of deepcrib, so that `matches` and `evaluation` can measure it.
+
+    Args:
+        policy: (observations int8 [N, W], masks int8 [N, A]) -> actions [N]; the engine refuses illegal ones.
+        num_players: 2, 3 or 4, as in the environment that it was trained in.
+        discards: spec of the agent that discards instead of a policy that knows only the play.
+        name: what tables call it.
+    """
+
+    def __init__(self, policy: Policy, *, num_players: int = 2, discards: Any = None, name: str = "policy") -> None:
+        self.name = name
+        self.num_players = frozenset({num_players})
+        self._policy = policy
+        self._discards = None if discards is None else make_agent(discards)
+        self._first_play = num_discards(num_players)
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        if self._discards is not None:
+            return self._discards.discard(observation)
+        return self._actions(observation)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return self._actions(observation) - np.int8(self._first_play)
+
+    def _actions(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.int8]:
+        return np.asarray(self._policy(*encode(observation)), dtype=np.int8)

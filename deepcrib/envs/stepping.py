@@ -1,0 +1,307 @@
+"""Compiled episodes: the learner's action, the answers of scripted opponents, the reward, and the next episode.
+
+Beside its game (a record of the engine) every environment has a record of `episode_dtype`. Seats are counted from the
+learner, which is 0; the others sit to its left.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+
+from deepcrib.engine import phases
+from deepcrib.engine.batch import decision_key
+from deepcrib.engine.phases import DISCARD, PLAY
+from deepcrib.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
+from deepcrib.envs.observation import fill_mask, fill_observation
+from deepcrib.kernels import jit
+from deepcrib.policies import discard_choices, pick, play_choices
+from deepcrib.randomness import LEARNER_SEAT, below, hash_key
+from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, show_points
+from deepcrib.rules import PLAY as PLAY_KIND
+
+_begin, _choose, _step_on, _phase_of, _seat_to_choose = (
+    phases.begin,
+    phases.choose,
+    phases.step_on,
+    phases.phase_of,
+    phases.seat_to_choose,
+)
+
+# What an environment waits for: the learner, an agent that must be asked, or the next episode.
+LEARNER, ASKED, OVER = range(3)
+# Who decides for a seat, beside the codes of `policies`.
+BY_LEARNER, BY_AGENT = -2, -1
+POINTS, MARGIN, WIN = range(3)
+REWARDS = {"points": POINTS, "margin": MARGIN, "win": WIN}
+# Which points count: all, those of the play, or one's hand and (as pone: minus) the crib, of a hand that ends there.
+ALL, PLAYED, SHOWN = range(3)
+# What is to be done in a row.
+STEP, START, GO_ON = range(3)
+
+Episode = Any
+"""A record of `episode_dtype`."""
+
+
+class Settings(NamedTuple):
+    """What a kernel needs to know of the options.
+
+    discards, plays: int8 [P], who decides for each seat. fixed_seat: the learner's, -1: by chance. stride: episodes
+    between two of the same environment. illegal_reward: of the action that ends an episode because it is illegal.
+    """
+
+    seed: int
+    random_dealer: bool
+    hands: int
+    reward: int
+    counted: int
+    discards: np.ndarray
+    plays: np.ndarray
+    fixed_seat: int
+    stride: int
+    illegal_reward: float
+
+
+def episode_dtype(num_players: int) -> np.dtype:
+    """Fields of an episode of P players."""
+    fields: list[tuple] = [
+        ("number", np.int64),  # with the seed it decides every card, and the learner's seat
+        ("seat", np.int8),
+        ("status", np.int8),
+        ("asked", np.int8),  # seat, from the learner's, whose agent must be asked
+        ("illegal", np.bool_),  # the last action was
+        ("begins", np.bool_),  # the first decision is still to come: what is pegged before it counts for the next
+        ("reward", np.float64),  # since the learner's last decision
+        ("before", np.int32, (num_players,)),  # points counted at the learner's last decision, by its seats
+    ]
+    return np.dtype(fields, align=True)
+
+
+# --- one environment ------------------------------------------------------------------------------------------------
+
+
+@jit
+def _num_discards(g: Game) -> int:
+    return len(DISCARD_SLOTS_6) if g.dealt.shape[1] == 6 else len(DISCARD_SLOTS_5)
+
+
+@jit
+def fault_of(g: Game, action: int, hands: int) -> int:
+    """What is wrong with an action of the seat that must choose, or LEGAL."""
+    discards = _num_discards(g)
+    if not 0 <= action < discards + HAND_SIZE:
+        return NO_SUCH_ACTION
+    phase = _phase_of(g, hands)
+    if phase == DISCARD:
+        return LEGAL if action < discards else NOT_ONES_TURN
+    if phase != PLAY or action < discards:
+        return NOT_ONES_TURN
+    card = g.left[g.turn, action - discards]
+    if card < 0:
+        return CARD_IS_GONE
+    return LEGAL if is_legal_play(g.count, card) else OVER_THE_LIMIT
+
+
+@jit
+def choose_action(g: Game, action: int, hands: int) -> None:
+    """Carry out a legal action of the seat that must choose."""
+    discards = _num_discards(g)
+    _choose(g, action if action < discards else action - discards, True, hands)
+
+
+@jit
+def settle_seat(g: Game, seed: int, random_dealer: bool, hands: int) -> int:
+    """Carry out what takes no choice; returns the seat that must choose then, -1: the episode is over."""
+    while _step_on(g, seed, random_dealer, True, hands):
+        pass
+    return _seat_to_choose(g, hands)
+
+
+@jit
+def _points_of(g: Game, seat: int, counted: int) -> int:
+    if counted == PLAYED:
+        return int(g.points[seat, 0, PLAY_KIND] + g.points[seat, 1, PLAY_KIND])
+    if counted == SHOWN:
+        if g.starter < 0:
+            return 0
+        points = show_points(g.kept[seat], g.starter, False)
+        crib = show_points(g.crib, g.starter, True)
+        return int(points + crib if seat == g.dealer else points - crib)
+    return int(min(g.scores[seat], MAX_SCORE))
+
+
+@jit
+def _pay(g: Game, e: Episode, settings: Settings) -> None:
+    """Set the reward since the learner's last decision, and begin to count the next."""
+    num_players = g.dealt.shape[0]
+    own, others = 0.0, 0.0
+    for relative in range(num_players):
+        points = _points_of(g, (e.seat + relative) % num_players, settings.counted)
+        if relative == 0:
+            own = points - e.before[0]
+        else:
+            others += points - e.before[relative]
+        e.before[relative] = points
+    e.reward = own
+    if settings.reward == MARGIN:
+        e.reward = own - others / (num_players - 1)
+    elif settings.reward == WIN:
+        e.reward = 0.0 if e.status != OVER else 1.0 if g.winner == e.seat else -1.0
+
+
+@jit
+def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
+    """Let a scripted player choose."""
+    key = decision_key(g, seat, settings.seed)
+    if g.starter < 0:
+        choices = discard_choices(policy, g.dealt[seat])
+    else:
+        choices = play_choices(policy, g.left[seat], g.series, g.num_played - g.series_start, g.count)
+    _choose(g, pick(choices, key), True, settings.hands)
+
+
+@jit
+def go_on(g: Game, e: Episode, settings: Settings) -> None:
+    """Play until the learner must choose or the episode is over, and pay; or until an agent must be asked."""
+    num_players = g.dealt.shape[0]
+    while True:
+        if settings.counted == SHOWN and g.starter >= 0:
+            e.status = OVER
+            break
+        if _step_on(g, settings.seed, settings.random_dealer, True, settings.hands):
+            continue
+        seat = _seat_to_choose(g, settings.hands)
+        if seat < 0:
+            e.status = OVER
+            break
+        relative = (seat - e.seat) % num_players
+        by = settings.discards[relative] if g.starter < 0 else settings.plays[relative]
+        if by == BY_AGENT:
+            e.status = ASKED
+            e.asked = relative
+            return
+        if by == BY_LEARNER:
+            e.status = LEARNER
+            break
+        _answer(g, seat, by, settings)
+    if e.begins:
+        e.begins = False
+    else:
+        _pay(g, e, settings)
+
+
+@jit
+def start(g: Game, e: Episode, number: int, settings: Settings) -> None:
+    """Begin an episode and play until its first decision."""
+    num_players = g.dealt.shape[0]
+    e.number = number
+    e.illegal = False
+    e.begins = True
+    e.reward = 0.0
+    e.before[:] = 0
+    e.seat = settings.fixed_seat
+    if settings.fixed_seat < 0:
+        e.seat = below(hash_key(settings.seed, number, 0, -1, LEARNER_SEAT), 0, num_players)
+    _begin(g, number, settings.seed, -1)
+    go_on(g, e, settings)
+
+
+@jit
+def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
+    """The learner's action, or the next episode where the last is over."""
+    e.illegal = False
+    if e.status == OVER:
+        start(g, e, e.number + settings.stride, settings)
+        return
+    if fault_of(g, action, settings.hands) != LEGAL:
+        e.illegal = True
+        e.status = OVER
+        e.reward = settings.illegal_reward
+        return
+    choose_action(g, action, settings.hands)
+    go_on(g, e, settings)
+
+
+@jit
+def show(g: Game, e: Episode, settings: Settings, starts: np.ndarray, row: np.ndarray, mask: np.ndarray) -> None:
+    """Fill the learner's observation and mask; when the episode is over every action is let through, and ignored."""
+    fill_observation(g, e.seat, settings.hands, starts, row)
+    if e.status == OVER:
+        mask[:] = 1
+    else:
+        fill_mask(g, e.seat, settings.hands, mask)
+
+
+# --- many environments ----------------------------------------------------------------------------------------------
+
+
+@jit
+def _run_row(
+    games: np.ndarray,
+    episodes: np.ndarray,
+    row: int,
+    work: int,
+    argument: int,
+    settings: Settings,
+    starts: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+) -> None:
+    g = games[row]
+    e = episodes[row]
+    if work == STEP:
+        act(g, e, argument, settings)
+    elif work == START:
+        start(g, e, argument, settings)
+    else:
+        go_on(g, e, settings)
+    if e.status != ASKED:
+        show(g, e, settings, starts, observations[row], masks[row])
+
+
+@jit
+def run_few(
+    games: np.ndarray,
+    episodes: np.ndarray,
+    rows: np.ndarray,
+    work: int,
+    arguments: np.ndarray,
+    settings: Settings,
+    starts: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+) -> None:
+    """`run_many` on the calling thread alone: quicker for a few rows, and safe in a process that was forked."""
+    for r in range(len(rows)):
+        _run_row(games, episodes, rows[r], work, arguments[r], settings, starts, observations, masks)
+
+
+@jit(parallel=True)
+def run_many(
+    games: np.ndarray,
+    episodes: np.ndarray,
+    rows: np.ndarray,
+    work: int,
+    arguments: np.ndarray,
+    settings: Settings,
+    starts: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+) -> None:
+    """STEP (by actions), START (episodes of these numbers) or GO_ON in rows [R]; fill what the learner sees there.
+
+    observations [N, W] and masks [N, A] are left as they were where an agent must be asked.
+    """
+    for r in prange(len(rows)):
+        _run_row(games, episodes, rows[r], work, arguments[r], settings, starts, observations, masks)
+
+
+@jit
+def first_fault(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int) -> int:
+    """First row whose learner must choose and may not do so, or -1."""
+    for row in range(len(games)):
+        if episodes[row].status == LEARNER and fault_of(games[row], actions[row], hands) != LEGAL:
+            return row
+    return -1
