@@ -69,7 +69,7 @@ def text_of(view: TableView, color: bool = False, symbols: str = "suits") -> str
     signs = SIGNS[symbols]
     lines = [
         [(words.headline(view), BOLD)],
-        *_board(view, signs),
+        *board_lines(view, signs),
         [],
         *(_player(view, seat, signs) for seat in range(view.num_players)),
         [],
@@ -95,7 +95,8 @@ def _written(line: Line, color: bool) -> str:
 # --- the board ----------------------------------------------------------------------------------------------------
 
 
-def _board(view: TableView, signs: Signs) -> list[Line]:
+def board_lines(view: TableView, signs: Signs) -> list[Line]:
+    """The board with its pegs: 2P + 3 lines of at most 80 columns."""
     num_players = view.num_players
     grid = [_track(view, line, signs) for line in range(2 * num_players)]
     for seat in range(num_players):

@@ -151,6 +151,16 @@ JOBS = {
             bare="hand",
         ),
         Job(
+            "play",
+            "play against an agent in this terminal, with hints and a review; every game is saved",
+            (
+                "deepcrib play",
+                "deepcrib play opponent=expected_value name=Ann seed=7",
+                "deepcrib play opponent=outputs/train/2026-11-20/09-30-00 hints=[td_perceptron] suits=letters",
+                "deepcrib play resume=outputs/play/2026-11-20/09-30-00/game.jsonl",
+            ),
+        ),
+        Job(
             "benchmark",
             "measure speed on this machine: games, replay iterations, statistics, training, search",
             ("deepcrib benchmark", "deepcrib benchmark games", "deepcrib benchmark iteration"),

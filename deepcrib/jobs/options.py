@@ -266,7 +266,7 @@ CHECKS: dict[type, dict[str, Check]] = {
     },
 }
 COMMON_CHECKS: dict[str, Check] = {
-    "seed": seed_value,
+    "seed": optional(seed_value),
     "threads": at_least(1),
     "games": if_number(at_least(1)),
     "matches": at_least(1),

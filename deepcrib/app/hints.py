@@ -1,0 +1,84 @@
+"""Hints: what every discard, and every card that may be played, is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import Agent, BestResponseAgent, make_agent
+from deepcrib.analysis.hand_values import HandValues, hand_values
+from deepcrib.app.words import Part, play_parts
+from deepcrib.observations import DiscardObservation, PlayObservation
+
+EXACT = "exact"
+"""The column of the best response to a greedy player."""
+_SAME = 1e-9
+"""Points by which exact values may differ through rounding alone."""
+
+
+@dataclass(frozen=True)
+class PlayHint:
+    """The cards that may be played, by slot.
+
+    cards: ids. parts: what each would score at once, a go or last card left out. values: by the name of an agent, or
+    EXACT, what it counts each at; None for one that has no values. choices: the slot that each would play; of EXACT
+    all that are best.
+    """
+
+    slots: tuple[int, ...]
+    cards: tuple[int, ...]
+    parts: tuple[tuple[Part, ...], ...]
+    values: Mapping[str, tuple[float, ...] | None]
+    choices: Mapping[str, tuple[int, ...]]
+
+    @property
+    def best_first(self) -> list[int]:
+        """Places in `slots`: by the exact values where there are any, else by the points scored at once."""
+        exact = self.values.get(EXACT)
+        points = [sum(part.points for part in parts) for parts in self.parts]
+        return sorted(range(len(self.slots)), key=lambda place: (-(exact or points)[place], self.cards[place]))
+
+
+def discard_hint(observation: DiscardObservation, agents: Mapping[str, Agent]) -> HandValues:
+    """Exact figures of the 15 discards of a two-player hand, and what agents think of them."""
+    own, seat = observation.scores[0], int(observation.seat[0])
+    score = (int(own[seat]), int(own[1 - seat]))
+    return hand_values([int(card) for card in observation.hand[0]], bool(observation.is_dealer[0]), score, agents)
+
+
+def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> PlayHint:
+    """What each card that may be played scores now, and what agents think of it. No exact values: see `with_exact`."""
+    slots = tuple(int(slot) for slot in np.flatnonzero(observation.legal[0]))
+    cards = tuple(int(observation.hand[0, slot]) for slot in slots)
+    start, end = int(observation.series_start[0]), int((observation.history[0] >= 0).sum())
+    series = [int(card) for card in observation.history[0, start:end]]
+    parts = tuple(tuple(play_parts([*series, card], 0, is_last=False)) for card in cards)
+    values = {name: _values(agent, observation, slots) for name, agent in agents.items()}
+    choices = {name: (int(agent.play(observation)[0]),) for name, agent in agents.items()}
+    return PlayHint(slots, cards, parts, values, choices)
+
+
+def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponseAgent) -> PlayHint:
+    """The hint with own minus the opponent's points from each card on, exact means against a greedy player."""
+    means = exact.play_values(observation)[0]
+    values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
+    best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
+    choices = {EXACT: best, **hint.choices}
+    return PlayHint(hint.slots, hint.cards, hint.parts, values, choices)
+
+
+def exact_player() -> BestResponseAgent:
+    """Whose `play_values` are the exact ones. The first use works out how a greedy player discards, in seconds."""
+    return BestResponseAgent(make_agent("greedy"))
+
+
+def _values(agent: Agent, observation: PlayObservation, slots: Sequence[int]) -> tuple[float, ...] | None:
+    play_values: Any = getattr(agent, "play_values", None)
+    if play_values is None or getattr(agent, "plays_by", None) is not None:
+        return None
+    values: NDArray[np.floating] = play_values(observation)[0]
+    return tuple(float(values[slot]) for slot in slots)

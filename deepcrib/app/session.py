@@ -1,0 +1,221 @@
+"""A game as a person drives it: choices that can be taken back, opponents asked in turn, all of it recorded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from deepcrib import __version__
+from deepcrib.agents import Agent, AgentError, require_players
+from deepcrib.cards import NO_CARD
+from deepcrib.engine import Games, IllegalActionError, Turns
+from deepcrib.engine.phases import DEAL, DISCARD, OVER, PHASES, PLAY
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, choices, events_of
+from deepcrib.rules import HAND_SIZE, discard_slots, is_legal_play
+
+ROW = np.array([0])
+
+
+class Session:
+    """One game of a person against agents, written event by event as soon as an event cannot be taken back.
+
+    Whoever drives it asks `to_choose`: for the person it calls `hold`, then `commit` or `undo`; for an agent `ask`,
+    then `act`; and `step` where nobody chooses. These return the events that happened. A choice that is held has not
+    been made yet, so nothing follows from it that could tell the person anything (that the opponent says go, say).
+
+    Args:
+        header: players, rules, seed and game; its events, if any, are an interrupted game that goes on.
+        agents: by seat, None for the person.
+        writer: where the game is recorded, from the header on.
+        first_dealer: seat; None: the low cut deals, or in an interrupted game who dealt.
+    """
+
+    def __init__(
+        self, header: GameRecord, agents: Sequence[Agent | None], writer: GameWriter, first_dealer: int | None = None
+    ) -> None:
+        """Raises AgentError for an agent that does not play with so many, RecordError and RunError."""
+        for agent in agents:
+            if agent is not None:
+                require_players(agent, len(agents))
+        deal = next((event.seat for event in header.events if event.kind == "deal"), first_dealer)
+        self.header = header
+        self.agents = tuple(agents)
+        self.person = self.agents.index(None)
+        self.writer = writer
+        self.events: list[Event] = list(header.events)
+        """Everything that has happened, hints included."""
+        self.held: int | None = None
+        """The person's choice that does not count yet: an action of its phase."""
+        dealer = None if deal is None else [deal]
+        games = Games(
+            [header.game or 0], header.seed or 0, num_players=len(agents), dealing=header.rules, first_dealer=dealer
+        )
+        self.turns = Turns(games)
+        self._told = 0  # events of the current hand that have been returned
+        missing = _catch_up(self, header)
+        writer.begin(header)
+        self._record(missing)
+
+    @property
+    def game(self) -> np.record:
+        """The engine's record of the game, hidden cards too."""
+        return self.turns.games.state[0]
+
+    @property
+    def phase(self) -> str:
+        """One of `engine.phases.PHASES`."""
+        return PHASES[self.turns.phase[0]]
+
+    @property
+    def over(self) -> bool:
+        """Whether somebody has 121 points."""
+        return bool(self.turns.phase[0] == OVER)
+
+    @property
+    def to_choose(self) -> int | None:
+        """Seat that must discard or play; None where a `step` comes next, or nothing."""
+        seat = int(self.turns.seat[0])
+        return seat if seat >= 0 else None
+
+    @property
+    def record(self) -> GameRecord:
+        """The game so far."""
+        return replace(self.header, events=tuple(self.events))
+
+    def observation(self) -> DiscardObservation | PlayObservation:
+        """What the seat that must choose may see."""
+        if self.turns.phase[0] == DISCARD:
+            return self.turns.discard_observation(ROW)
+        return self.turns.play_observation(ROW)
+
+    def hold(self, action: int) -> None:
+        """The person's choice, which does not count before `commit`. Raises IllegalActionError; then none is held."""
+        self.held = None
+        if self.to_choose != self.person:
+            raise IllegalActionError("it is not your turn")
+        self._check(action)
+        self.held = action
+
+    def undo(self) -> bool:
+        """Take the held choice back; False where none is held."""
+        held, self.held = self.held, None
+        return held is not None
+
+    def commit(self) -> list[Event]:
+        """Let the held choice count. Raises IllegalActionError where none is held."""
+        if self.held is None:
+            raise IllegalActionError("no choice is held")
+        action, self.held = self.held, None
+        return self._choose(action)
+
+    def ask(self) -> int:
+        """The choice of the agent whose turn it is; changes nothing, and may take long. Raises AgentError."""
+        agent = self.agents[self.turns.seat[0]]
+        assert agent is not None
+        observation = self.observation()
+        try:
+            if isinstance(observation, DiscardObservation):
+                return int(agent.discard(observation)[0])
+            return int(agent.play(observation)[0])
+        except Exception as error:  # whatever it is, the game is saved and the person is told
+            raise AgentError(f"the opponent {agent.name} failed: {type(error).__name__}: {error}") from error
+
+    def act(self, action: int) -> list[Event]:
+        """Let an agent's choice count. Raises IllegalActionError."""
+        seat = self.to_choose
+        if seat is None or seat == self.person:
+            raise IllegalActionError("it is no agent's turn")
+        try:
+            return self._choose(action)
+        except IllegalActionError as error:
+            raise IllegalActionError(
+                f"the opponent {self.header.players[seat].name} broke the rules: {error}"
+            ) from None
+
+    def step(self) -> list[Event]:
+        """Deal, turn up the starter, or count the hands."""
+        events = self._step()
+        self._record(events)
+        return events
+
+    def hint(self) -> None:
+        """Record that the person asked for a hint."""
+        self._record([Event("hint", self.person)])
+
+    def _check(self, action: int) -> None:
+        """Refuse what the engine would refuse, in words for a person."""
+        if self.turns.phase[0] == DISCARD:
+            dealt = int((self.game["dealt"][self.person] != NO_CARD).sum())
+            if not 0 <= action < len(discard_slots(dealt)):
+                raise IllegalActionError(f"there is no discard {action}")
+            return
+        card = self.game["left"][self.person, action] if 0 <= action < HAND_SIZE else NO_CARD
+        if card == NO_CARD:
+            raise IllegalActionError(f"there is no card {action + 1}")
+        if not is_legal_play(self.game["count"], card):
+            raise IllegalActionError("that card would go over 31")
+
+    def _choose(self, action: int) -> list[Event]:
+        self.turns.choose(ROW, [action])
+        events = self._news()
+        self._record(events)
+        return events
+
+    def _step(self) -> list[Event]:
+        if self.turns.phase[0] == DEAL:
+            self._told = 0
+        self.turns.step(ROW)
+        return self._news()
+
+    def _news(self) -> list[Event]:
+        happened = events_of(self.game)
+        news, self._told = happened[self._told :], len(happened)
+        return news
+
+    def _record(self, events: list[Event]) -> None:
+        self.events += events
+        self.writer.add(events)
+
+
+def _catch_up(session: Session, record: GameRecord) -> list[Event]:
+    """Bring a session to where its record ends; returns what follows from its last choice but is not recorded.
+
+    The deals come from the seed, since only they know a starter that has not been turned up. Raises RecordError where
+    the record breaks the rules, or is not what its seed deals.
+    """
+    actions = [action for _, _, action in choices(record)]
+    rest = deque(event for event in record.events if event.kind != "hint")
+    missing: list[Event] = []
+    while rest:
+        if session.turns.phase[0] in (DISCARD, PLAY):
+            session.turns.choose(ROW, [actions.pop(0)])
+            news = session._news()
+        else:
+            news = session._step()
+        for event in news:
+            if not rest:
+                missing.append(event)
+            elif rest.popleft() != event:
+                raise RecordError(f"{record.source}: its deals do not follow from seed {record.seed}, it cannot go on")
+    return missing
+
+
+def new_header(person: str, opponents: Sequence[Player], rules: str, seed: int, game: int) -> GameRecord:
+    """The header of a new game, the person at seat 0."""
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    return GameRecord((Player(person), *opponents), rules, seed, game, started, __version__)
+
+
+def check_resumable(record: GameRecord) -> None:
+    """Refuse a recorded game that cannot go on. Raises RecordError."""
+    people = sum(player.kind == "human" for player in record.players)
+    if record.finished:
+        raise RecordError(f"{record.source}: the game is over, expected an unfinished one")
+    if record.seed is None or people != 1:
+        what = "a seed" if record.seed is None else f"one person, found {people}"
+        raise RecordError(f"{record.source}: to go on with a game its first line needs {what}")

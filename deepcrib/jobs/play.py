@@ -1,0 +1,176 @@
+"""`deepcrib play`: a person against an agent, in a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from deepcrib.agents import make_agent, name_agents
+from deepcrib.analysis.tables import plain_table
+from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
+from deepcrib.app.words import SUIT_SIGNS
+from deepcrib.engine import IllegalActionError
+from deepcrib.errors import OptionError, RunError, UserError
+from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.common import use_threads
+from deepcrib.jobs.options import RulesOptions, at_least, one_of
+from deepcrib.records import GameRecord, GameWriter, Player, read_games
+from deepcrib.rules import KINDS
+
+RECORD = "game.jsonl"
+DEALERS = ("cut", "me", "opponent")
+LONGEST_NAME, MOST_HINTS = 40, 4
+
+
+@dataclass
+class Config:
+    """The schema of `conf/play.yaml`."""
+
+    opponent: Any = "td_perceptron"  # a name, a checkpoint path or {name: NAME, option: value}
+    hints: list[Any] = field(default_factory=lambda: ["td_perceptron"])  # up to 4 agents that hints show
+    name: str = "you"  # what the record calls you
+    seed: int | None = None  # of the deals, and of what the opponent leaves to chance; null: from the clock
+    dealer: str = "cut"  # who deals first: cut, me or opponent
+    pace: float = 1.5  # seconds that a choice can be taken back, and between an opponent's cards; 0: none
+    suits: str = "symbols"  # or letters: 5H, and no sign outside ASCII on the table
+    resume: str | None = None  # a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there
+    rules: RulesOptions = field(default_factory=RulesOptions)
+    device: str = "cpu"
+    threads: int = 1  # that networks work on
+
+
+_CHECKS = {"dealer": one_of(DEALERS), "pace": at_least(0), "suits": one_of(SUIT_SIGNS)}
+
+
+def run(config: Config, run: Run) -> Outcome:
+    """Play until the person leaves."""
+    _check(config)
+    use_threads(config.threads)
+    resumed = None if config.resume is None else _interrupted(config)
+    hints = name_agents([make_agent(spec, device=config.device) for spec in config.hints])
+    start = _starter(config, resumed, run.folder.path / RECORD)
+    run.start()
+    setup = Setup(start, hints, config.suits, config.pace)
+    run_app(setup)
+    _raise_failure(setup, run.folder.path / RECORD)
+    if config.resume is None and any(not session.over for session in setup.games):
+        run.notes.append(f"to go on: deepcrib play resume={_shown(run.folder.path / RECORD)}")
+    return Outcome(_summary(setup, run.folder.path / RECORD), _tables(setup))
+
+
+def _check(config: Config) -> None:
+    for name, check in _CHECKS.items():
+        problem = check(getattr(config, name))
+        if problem:
+            raise OptionError(f"{name}={getattr(config, name)}: {problem}")
+    if not 0 < len(config.name.strip()) <= LONGEST_NAME or not config.name.isprintable():
+        raise OptionError(f"name={config.name[:LONGEST_NAME]!r}: expected 1 to {LONGEST_NAME} characters")
+    if len(config.hints) > MOST_HINTS:
+        raise OptionError(f"hints names {len(config.hints)} agents: expected at most {MOST_HINTS}, or []")
+    if not has_terminal():
+        raise OptionError("play needs a terminal: expected stdin, stdout and stderr to be one, not a pipe or a file")
+    require_textual()
+
+
+def has_terminal() -> bool:
+    """Whether somebody can be seen and heard; Textual draws on stderr."""
+    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _interrupted(config: Config) -> GameRecord:
+    """The game to go on with. Raises RecordError and OptionError."""
+    default = Config()
+    for name in ("opponent", "name", "seed", "dealer", "rules"):
+        if getattr(config, name) != getattr(default, name):
+            raise OptionError(f"{name}={getattr(config, name)}: with resume it is that of the interrupted game")
+    path = Path(str(config.resume))
+    record = read_games(path / RECORD if path.is_dir() else path)[-1]
+    check_resumable(record)
+    if len(record.players) != 2:
+        raise OptionError(f"resume={path}: a game of {len(record.players)} players, expected 2")
+    return record
+
+
+def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable[[int], Session]:
+    """What makes the n-th game. Agents are made here, so that a wrong one is refused before anything is written."""
+    players = (Player(config.name.strip()),) if resumed is None else resumed.players
+    spec = config.opponent if resumed is None else next(p.spec for p in players if p.kind == "agent")
+    agent = make_agent(spec, device=config.device)
+    opponent = Player(agent.name, "agent", spec)
+    seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
+    dealer = {"cut": None, "me": 0, "opponent": 1}[config.dealer]
+
+    def start(number: int) -> Session:
+        if resumed is not None and number == 0:
+            agents = [None if player.kind == "human" else agent for player in resumed.players]
+            return Session(resumed, agents, GameWriter(path))
+        if resumed is not None:
+            person = next(player.name for player in resumed.players if player.kind == "human")
+            header = new_header(person, [opponent], resumed.rules, resumed.seed or 0, (resumed.game or 0) + number)
+            return Session(header, [None, agent], GameWriter(path))
+        first = dealer if number == 0 else None
+        header = new_header(players[0].name, [opponent], config.rules.name, seed, number)
+        return Session(header, [None, agent], GameWriter(path), first)
+
+    return start
+
+
+def _raise_failure(setup: Setup, path: Path) -> None:
+    """Say what ended the game, if it was no choice of the person's."""
+    if setup.interrupted:
+        raise KeyboardInterrupt
+    if setup.failure is None:
+        return
+    kept = f"; the game up to there is in {_shown(path)}" if path.is_file() else ""
+    if isinstance(setup.failure, UserError | IllegalActionError):
+        raise RunError(f"{setup.failure}{kept}") from setup.failure
+    raise setup.failure
+
+
+def _summary(setup: Setup, path: Path) -> dict[str, Any]:
+    games = [_game_summary(session) for session in setup.games]
+    return {"record": str(path), "games": games}
+
+
+def _game_summary(session: Session) -> dict[str, Any]:
+    game, players = session.game, session.header.players
+    points = game["points"].sum(axis=1)
+    return {
+        "finished": session.over,
+        "winner": players[int(game["winner"])].name if session.over else None,
+        "seed": session.header.seed,
+        "game": session.header.game,
+        "hands": int(game["hand_number"]) + 1,
+        "hints": sum(event.kind == "hint" for event in session.events),
+        "players": [
+            {
+                "name": player.name,
+                "kind": player.kind,
+                "score": int(game["scores"][seat]),
+                "points": {kind: int(points[seat, number]) for number, kind in enumerate(KINDS)},
+            }
+            for seat, player in enumerate(players)
+        ],
+    }
+
+
+def _tables(setup: Setup) -> list[Table]:
+    rows = []
+    for number, session in enumerate(setup.games, start=1):
+        names = [player.name for player in session.header.players]
+        scores = [int(score) for score in session.game["scores"]]
+        result = f"{names[int(session.game['winner'])]} won" if session.over else "unfinished"
+        shown = ", ".join(f"{name} {score}" for name, score in zip(names, scores, strict=True))
+        rows.append((str(number), result, shown, str(int(session.game["hand_number"]) + 1)))
+    return [plain_table("games", ("game", "result", "scores", "hands"), rows)] if rows else []
+
+
+def _shown(path: Path) -> str:
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
