@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -477,3 +480,42 @@ def test_illegal_actions_in_pettingzoo() -> None:
         env.step(19)
     with pytest.raises(OptionError, match="unknown option 'opponent'"):
         cribbage_v1.env(opponent="greedy")
+
+
+# --- copies ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("opponent", ["greedy", "expected_value"])
+def test_a_copy_goes_on_alone_and_as_the_original_would(copied: Callable[[Any], Any], opponent: str) -> None:
+    env = make(GAME, opponent=opponent)
+    env.reset(seed=3)
+    first_legal(env, 7)
+    branch = copied(env)
+    there = first_legal(branch, 30)
+    assert first_legal(env, 30) == there
+
+
+def first_legal(env: gymnasium.Env, steps: int) -> list[tuple[Any, ...]]:
+    """What so many steps of the lowest legal action bring."""
+    taken: list[tuple[Any, ...]] = []
+    for _ in range(steps):
+        observation, reward, over, _, info = env.step(int(env.unwrapped.action_masks().argmax()))
+        taken.append((observation["observation"].tolist(), reward, over, info["scores"].tolist()))
+    return taken
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_pettingzoos_goes_on_as_the_original_would(copied: Callable[[Any], Any]) -> None:
+    env, agent = cribbage_v1.raw_env(episode="hand"), make_agent("random")
+    env.reset(seed=3)
+    for _ in range(5):
+        env.step(deepcrib_action(env, agent))
+    branch = copied(env)
+    rewards = []
+    for table in (branch, env):
+        rewards.append([])
+        while table.agents:
+            rewards[-1].append((table.agent_selection, dict(table.rewards)))
+            table.step(deepcrib_action(table, agent))
+    assert rewards[0] == rewards[1] and len(rewards[0]) > 3

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent
 from deepcrib.engine import Games, Turns
 from deepcrib.engine.phases import begin
-from deepcrib.engine.state import LEGAL, game_dtype
+from deepcrib.engine.state import LEGAL
 from deepcrib.envs.episodes import MAX_SEED, refuse
 from deepcrib.envs.observation import (
     block_starts,
@@ -83,7 +83,6 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._starts = block_starts(options.num_players)
         self._seed, self._number = -1, -1
         self.games = Games([0], 0, num_players=options.num_players, dealing=options.dealing, first_dealer=[0])
-        self._game = self.games.state.view(game_dtype(options.num_players), np.ndarray)[0]
         self._seat = -1
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -159,6 +158,10 @@ class CribbageAEC(AECEnv[str, Any, Any]):
 
     def close(self) -> None:
         """There is nothing to release."""
+
+    @property
+    def _game(self) -> np.void:
+        return self.games.records[0]
 
     def _scores(self) -> NDArray[np.int64]:
         return self._game["scores"].astype(np.int64)

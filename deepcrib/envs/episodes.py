@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent, ExpectedValueAgent
 from deepcrib.engine import Games, IllegalActionError, Turns
-from deepcrib.engine.state import game_dtype
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
 from deepcrib.envs.options import GameOptions, opponents_of, settings_of
@@ -43,8 +42,6 @@ class Episodes:
         self.num_players = options.num_players
         nobody = np.zeros(num_envs, dtype=np.int64)  # `begin` sets the numbers, and cuts for the deal
         self.games = Games(nobody, 0, num_players=options.num_players, dealing=options.dealing, first_dealer=nobody)
-        # The same memory as the engine's.
-        self._records = self.games.state.view(game_dtype(options.num_players), np.ndarray)
         self.state = np.zeros(num_envs, dtype=stepping.episode_dtype(options.num_players))
         self.state["status"] = OVER
         opponents = opponents_of(options)
@@ -83,7 +80,7 @@ class Episodes:
     def scores(self) -> NDArray[np.int16]:
         """[N, P] points, the learner's first, then by seats to its left."""
         seats = (self.state["seat"][:, None] + np.arange(self.num_players)) % self.num_players
-        return self._records["scores"][self._every[:, None], seats]
+        return self.games.records["scores"][self._every[:, None], seats]
 
     def begin(self, seed: int, numbers: ArrayLike | None = None) -> None:
         """Begin episodes of a seed: by default the first of each environment. Raises OptionError on another seed."""
@@ -140,7 +137,7 @@ class Episodes:
         shown = self._settings, self._starts, self.observations, self.masks
         while len(rows):
             run = stepping.run_few if len(rows) < FEW else stepping.run_many
-            run(self._records, self.state, rows, work, arguments, *shown)
+            run(self.games.records, self.state, rows, work, arguments, *shown)
             if not self._asks:
                 return
             rows = rows[self.state["status"][rows] == ASKED]
@@ -149,7 +146,7 @@ class Episodes:
 
     def _split(self, rows: Rows) -> Iterable[tuple[Rows, bool]]:
         """Those of rows that discard, and those that play."""
-        discarding = self._records["starter"][rows] < 0
+        discarding = self.games.records["starter"][rows] < 0
         for part, of_discard in ((rows[discarding], True), (rows[~discarding], False)):
             if len(part):
                 yield part, of_discard
@@ -183,7 +180,7 @@ class Episodes:
         return values
 
     def _refuse_illegal(self, actions: NDArray[np.int64]) -> None:
-        row = stepping.first_fault(self._records, self.state, actions, self.options.hands)
+        row = stepping.first_fault(self.games.records, self.state, actions, self.options.hands)
         if row >= 0:
             refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
 
