@@ -351,6 +351,7 @@ def test_the_engine_says_why_a_card_is_refused() -> None:
     ("name", "options", "message"),
     [
         (GAME, {"num_players": 5}, "num_players=5: expected 2, 3 or 4"),
+        (GAME, {"num_players": 2.0}, "num_players=2.0: expected 2, 3 or 4"),
         (GAME, {"reward": "score"}, "reward='score': expected one of points, margin, win"),
         (GAME, {"reward": "win", "episode": "hand"}, "reward='win': expected episode='game'"),
         (GAME, {"episode": "match"}, "episode='match': expected one of game, hand"),
@@ -380,6 +381,33 @@ def test_agents_that_cannot_play_are_refused() -> None:
         make(GAME, opponent="expected_value", num_players=3)
     with pytest.raises(OptionError, match="seed=9223372036854775808"):
         make(GAME).reset(seed=2**63)
+
+
+@pytest.mark.parametrize("number", [-1, 1.5, "x", 2**63])
+def test_numbers_of_episodes_are_checked(number: Any) -> None:
+    for env in (make(GAME), cribbage_v1.env()):
+        with pytest.raises(OptionError, match=f"episode={number!r}: expected 0"):
+            env.reset(seed=1, options={"episode": number})
+    with pytest.raises(OptionError, match="expected 0"):
+        cribbage_v1.env().reset(seed=number)
+
+
+@pytest.mark.parametrize("action", [0.7, 3.0, float("nan"), None, "3"])
+def test_actions_that_are_no_whole_numbers_are_refused_not_rounded(action: Any) -> None:
+    env, table = make(GAME).unwrapped, cribbage_v1.raw_env()
+    for one in (env, table):
+        one.reset(seed=1)
+    with pytest.raises(ValueError, match="expected whole numbers"):
+        env.step(action)
+    with pytest.raises(TypeError):
+        table.step(action)
+    assert env.step(np.int8(3))[4]["illegal"] is False
+
+
+def test_nothing_is_drawn_before_the_first_game() -> None:
+    for env in (make(GAME, render_mode="ansi").unwrapped, cribbage_v1.raw_env(render_mode="ansi")):
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            env.render()
 
 
 def test_what_is_not_installed_is_named() -> None:

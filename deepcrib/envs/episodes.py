@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,8 +36,8 @@ class Episodes:
     """
 
     def __init__(self, num_envs: int, options: GameOptions, *, copy: bool = True) -> None:
-        if num_envs < 1:
-            raise OptionError(f"num_envs={num_envs}: expected 1 or more")
+        if not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise OptionError(f"num_envs={num_envs!r}: expected a whole number, 1 or more")
         self.options = options
         self.num_players = options.num_players
         nobody = np.zeros(num_envs, dtype=np.int64)  # `begin` sets the numbers, and cuts for the deal
@@ -84,8 +84,7 @@ class Episodes:
 
     def begin(self, seed: int, numbers: ArrayLike | None = None) -> None:
         """Begin episodes of a seed: by default the first of each environment. Raises OptionError on another seed."""
-        if not 0 <= seed < MAX_SEED:
-            raise OptionError(f"seed={seed}: expected 0..2^63 - 1")
+        check_number("seed", seed)
         self.games.seed = int(seed)
         self._settings = self._settings._replace(seed=int(seed), stride=len(self))
         self._set_arrays()
@@ -100,12 +99,14 @@ class Episodes:
     def step(self, actions: ArrayLike) -> NDArray[np.float64]:
         """Rewards [N] of the learner's actions [N]; where an episode was over the next begins, with reward 0.
 
-        Raises IllegalActionError where options say so, or ValueError on actions of another shape: then nothing has
-        been done.
+        Raises IllegalActionError where options say so, or ValueError on actions of another shape, or that are no whole
+        numbers: then nothing has been done.
         """
-        chosen = np.asarray(actions, dtype=np.int64)
-        if chosen.shape != self._every.shape:
-            raise ValueError(f"got actions of shape {chosen.shape}, expected {self._every.shape}")
+        chosen = np.asarray(actions)
+        if chosen.shape != self._every.shape or chosen.dtype.kind not in "iu":
+            kind = f"{chosen.dtype.name} {chosen.shape}"
+            raise ValueError(f"got actions of type and shape {kind}, expected whole numbers {self._every.shape}")
+        chosen = chosen.astype(np.int64)
         if self.options.on_illegal == "raise":
             self._refuse_illegal(chosen)
         self._set_arrays()
@@ -183,6 +184,12 @@ class Episodes:
         row = stepping.first_fault(self.games.records, self.state, actions, self.options.hands)
         if row >= 0:
             refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
+
+
+def check_number(name: str, number: Any) -> None:
+    """Raise OptionError unless a seed, or the number of an episode, is a whole number 0..2^63 - 1."""
+    if not isinstance(number, int | np.integer) or not 0 <= number < MAX_SEED:
+        raise OptionError(f"{name}={number!r}: expected 0..2^63 - 1")
 
 
 def refuse(turns: Turns, row: int, action: int) -> NoReturn:
