@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import subprocess
 import sys
@@ -508,6 +509,28 @@ def test_illegal_actions_in_pettingzoo() -> None:
         env.step(19)
     with pytest.raises(OptionError, match="unknown option 'opponent'"):
         cribbage_v1.env(opponent="greedy")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on this system")
+def test_a_forked_process_without_threads_is_told_so() -> None:
+    code = """
+import os
+import gymnasium, numpy
+from deepcrib.envs import ENVIRONMENTS, random_actions
+from deepcrib.errors import OptionError
+random_actions(numpy.ones((2, 3), dtype=bool), numpy.random.default_rng(0))  # parallel code
+if os.fork():
+    os.wait()
+else:
+    gymnasium.make(ENVIRONMENTS[0]).reset(seed=1)
+    try:
+        env = gymnasium.make(ENVIRONMENTS[0], opponent="expected_value")
+    except OptionError as error:
+        print(error)
+"""
+    environment = os.environ | {"NUMBA_THREADING_LAYER": "omp"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert "expected vector_kwargs={'context': 'spawn'}" in done.stdout
 
 
 # --- copies ---------------------------------------------------------------------------------------------------------

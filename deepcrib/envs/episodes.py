@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,6 +22,20 @@ FEW = 64  # rows below which threads cost more than they save
 MAX_SEED = 2**63
 
 Rows = NDArray[np.int64]
+_threads_lost = False
+"""Whether this process was forked from one whose parallel code had run: GNU OpenMP ends it when it runs some, too."""
+
+
+def _note_fork() -> None:
+    global _threads_lost
+    try:
+        _threads_lost = numba.threading_layer() == "omp"
+    except ValueError:  # none has run
+        _threads_lost = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 class Episodes:
@@ -52,6 +68,11 @@ class Episodes:
             (codes == stepping.BY_AGENT).any() for codes in (self._settings.discards, self._settings.plays)
         )
         self._exact = ExpectedValueAgent() if options.reward == "exact" else None
+        if _threads_lost and (self._asks or self._exact is not None or num_envs >= FEW):
+            raise OptionError(
+                "this process was forked from one with threads, where only environments against scripted players work: "
+                "with Gymnasium's vectorization_mode='async', expected vector_kwargs={'context': 'spawn'}"
+            )
         self._starts = block_starts(self.num_players)
         self._every = np.arange(num_envs, dtype=np.int64)
         self._copy = copy
