@@ -1,6 +1,6 @@
 """MaskablePPO of sb3-contrib on deepcrib's vector environment: some minutes of training, then full games.
 
-    python examples/maskable_ppo.py                       # against greedy, four million decisions, 10,000 games
+    python examples/maskable_ppo.py                       # against greedy, three million decisions, 10,000 games
     python examples/maskable_ppo.py --steps 20000 --games 100   # to see that it runs
 
 Training plays single hands, whose reward is the points of the hand less the opponent's; games are played to 121. All
@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> float:
     """Train, play, print; returns the win rate."""
     parser = argparse.ArgumentParser(description="MaskablePPO of sb3-contrib against an agent of deepcrib")
     parser.add_argument("--opponent", default="greedy", help="a name, or the path of a checkpoint")
-    parser.add_argument("--steps", type=int, default=4_000_000, help="decisions to train on")
+    parser.add_argument("--steps", type=int, default=3_000_000, help="decisions to train on")
     parser.add_argument("--games", type=int, default=10_000, help="full games of the match")
     parser.add_argument("--envs", type=int, default=512, help="environments side by side")
     parser.add_argument("--seed", type=int, default=1)

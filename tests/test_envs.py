@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -348,6 +352,7 @@ def test_the_engine_says_why_a_card_is_refused() -> None:
     ("name", "options", "message"),
     [
         (GAME, {"num_players": 5}, "num_players=5: expected 2, 3 or 4"),
+        (GAME, {"num_players": 2.0}, "num_players=2.0: expected 2, 3 or 4"),
         (GAME, {"reward": "score"}, "reward='score': expected one of points, margin, win"),
         (GAME, {"reward": "win", "episode": "hand"}, "reward='win': expected episode='game'"),
         (GAME, {"episode": "match"}, "episode='match': expected one of game, hand"),
@@ -377,6 +382,33 @@ def test_agents_that_cannot_play_are_refused() -> None:
         make(GAME, opponent="expected_value", num_players=3)
     with pytest.raises(OptionError, match="seed=9223372036854775808"):
         make(GAME).reset(seed=2**63)
+
+
+@pytest.mark.parametrize("number", [-1, 1.5, "x", 2**63])
+def test_numbers_of_episodes_are_checked(number: Any) -> None:
+    for env in (make(GAME), cribbage_v1.env()):
+        with pytest.raises(OptionError, match=f"episode={number!r}: expected 0"):
+            env.reset(seed=1, options={"episode": number})
+    with pytest.raises(OptionError, match="expected 0"):
+        cribbage_v1.env().reset(seed=number)
+
+
+@pytest.mark.parametrize("action", [0.7, 3.0, float("nan"), None, "3"])
+def test_actions_that_are_no_whole_numbers_are_refused_not_rounded(action: Any) -> None:
+    env, table = make(GAME).unwrapped, cribbage_v1.raw_env()
+    for one in (env, table):
+        one.reset(seed=1)
+    with pytest.raises(ValueError, match="expected whole numbers"):
+        env.step(action)
+    with pytest.raises(TypeError):
+        table.step(action)
+    assert env.step(np.int8(3))[4]["illegal"] is False
+
+
+def test_nothing_is_drawn_before_the_first_game() -> None:
+    for env in (make(GAME, render_mode="ansi").unwrapped, cribbage_v1.raw_env(render_mode="ansi")):
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            env.render()
 
 
 def test_what_is_not_installed_is_named() -> None:
@@ -477,3 +509,64 @@ def test_illegal_actions_in_pettingzoo() -> None:
         env.step(19)
     with pytest.raises(OptionError, match="unknown option 'opponent'"):
         cribbage_v1.env(opponent="greedy")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on this system")
+def test_a_forked_process_without_threads_is_told_so() -> None:
+    code = """
+import os
+import gymnasium, numpy
+from deepcrib.envs import ENVIRONMENTS, random_actions
+from deepcrib.errors import OptionError
+random_actions(numpy.ones((2, 3), dtype=bool), numpy.random.default_rng(0))  # parallel code
+if os.fork():
+    os.wait()
+else:
+    gymnasium.make(ENVIRONMENTS[0]).reset(seed=1)
+    try:
+        env = gymnasium.make(ENVIRONMENTS[0], opponent="expected_value")
+    except OptionError as error:
+        print(error)
+"""
+    environment = os.environ | {"NUMBA_THREADING_LAYER": "omp"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert "expected vector_kwargs={'context': 'spawn'}" in done.stdout
+
+
+# --- copies ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("opponent", ["greedy", "expected_value"])
+def test_a_copy_goes_on_alone_and_as_the_original_would(copied: Callable[[Any], Any], opponent: str) -> None:
+    env = make(GAME, opponent=opponent)
+    env.reset(seed=3)
+    first_legal(env, 7)
+    branch = copied(env)
+    there = first_legal(branch, 30)
+    assert first_legal(env, 30) == there
+
+
+def first_legal(env: gymnasium.Env, steps: int) -> list[tuple[Any, ...]]:
+    """What so many steps of the lowest legal action bring."""
+    taken: list[tuple[Any, ...]] = []
+    for _ in range(steps):
+        observation, reward, over, _, info = env.step(int(env.unwrapped.action_masks().argmax()))
+        taken.append((observation["observation"].tolist(), reward, over, info["scores"].tolist()))
+    return taken
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_pettingzoos_goes_on_as_the_original_would(copied: Callable[[Any], Any]) -> None:
+    env, agent = cribbage_v1.raw_env(episode="hand"), make_agent("random")
+    env.reset(seed=3)
+    for _ in range(5):
+        env.step(deepcrib_action(env, agent))
+    branch = copied(env)
+    rewards = []
+    for table in (branch, env):
+        rewards.append([])
+        while table.agents:
+            rewards[-1].append((table.agent_selection, dict(table.rewards)))
+            table.step(deepcrib_action(table, agent))
+    assert rewards[0] == rewards[1] and len(rewards[0]) > 3

@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepcrib.agents import make_agent
+<<<<<<< HEAD
 from deepcrib.engine.phases import DISCARD, OVER
+=======
+from deepcrib.cards import parse_cards
+from deepcrib.engine import Games, Turns
+from deepcrib.engine.phases import DISCARD, OVER, PLAY
+>>>>>>> e939056bbb6a37a6c8b9b4baf94cd510f2c76f87
 from deepcrib.errors import RunError
 from deepcrib.records import Event, GameWriter, RecordError, choices, read_games, replay
 from deepcrib.records.schema import event_line, header_line, parse_event, parse_line
@@ -100,6 +106,34 @@ def test_hints_change_nothing_and_are_counted() -> None:
     assert with_hint.hints(1) == 1 and with_hint.hints(0) == 0
 
 
+def test_a_hint_at_the_end_does_not_reopen_a_game() -> None:
+    late = replace(GAME, events=(*GAME.events, Event("hint", 0)))
+    assert late.finished and late.winner == GAME.winner
+    assert replay(late).phase[0] == OVER
+
+
+def test_a_choice_that_the_rules_do_not_allow_is_never_handed_out() -> None:
+    """Whoever looks at choices one by one meets only positions in which that seat chooses, and legal actions."""
+    hands = ("AC 2C TC JC QC KC", "3D 4D TD JD QD KD")
+    opening = [
+        Event("deal", 0, hands=tuple(tuple(parse_cards(hand)) for hand in hands), hand=0),
+        Event("discard", 1, tuple(parse_cards("3D 4D"))),
+        Event("discard", 0, tuple(parse_cards("2C KC"))),
+    ]
+    starter = Event("starter", 0, tuple(parse_cards("9H")))
+    plays = [Event("play", seat, tuple(parse_cards(card))) for seat, card in ((1, "TD"), (0, "JC"), (1, "KD"))]
+    for events, message, legal in (
+        ([*opening, plays[0]], "expected a starter", 2),
+        ([*opening, starter, *plays, Event("play", 0, tuple(parse_cards("TC")))], "over 31 on a count of 30", 5),
+    ):
+        handed = 0
+        with pytest.raises(RecordError, match=message):
+            for turns, seat, _ in choices(replace(GAME, events=tuple(events))):
+                assert turns.seat[0] == seat
+                handed += 1
+        assert handed == legal
+
+
 def lines() -> list[str]:
     return [header_line(GAME), *map(event_line, GAME.events)]
 
@@ -123,10 +157,29 @@ BROKEN = [
     (put(0, "hand,dealer,own_score"), "line 1: 'hand,dealer,own_score' is no JSON"),
     (put(0, '{"event": "game"}'), 'line 1: this is no game record: expected a first line with .* "deepcrib.game"'),
     (put(0, "[1]"), r"line 1: '\[1\]' is no event"),
-    (change(0, version=2), "line 1: version=2: expected 1"),
+    (change(0, version=2), "line 1: version='2': expected 1"),
     (change(0, players=[]), "line 1: players='\\[\\]': expected a list of 2 to 4"),
-    (change(0, players=[{"name": "a", "kind": "cat"}] * 2), "line 1: kind='cat' of player a: expected human or agent"),
+    (
+        change(0, players=[{"name": "a", "kind": "cat"}] * 2),
+        "line 1: kind='cat' of player 'a': expected human or agent",
+    ),
     (change(0, rules="mine"), "line 1: rules='mine': expected one of acc, random_dealer"),
+    (change(0, players=[{"name": "a\nb", "kind": 1}] * 2), "kind='1' of player 'a.nb': expected human or agent"),
+    (
+        change(0, players=[{"name": "a", "kind": "human", "age": 1}] * 2),
+        "player has no 'age': expected name, kind, spec",
+    ),
+    (change(0, version=True), "line 1: version='true': expected 1"),
+    (change(0, version=1.0), "line 1: version='1.0': expected 1"),
+    (change(0, rules=None), "line 1: rules='null': expected one of acc"),
+    (change(0, mood="good"), "line 1: game has no 'mood': expected format, version, players"),
+    (change(0, started=5), "line 1: started='5': expected a text"),
+    (change(0, seed=2**63), "line 1: seed='9223372036854775808': expected at most"),
+    (change(0, seed=float("nan")), "line 1: .* is no JSON"),
+    (put(0, '{"event": "game", "seed": ' + "9" * 5000 + "}"), "line 1: .* is no JSON"),
+    (put(3, '{"event": "hint", "seat": 0, "seat": 1}'), "line 4: the key 'seat' stands twice"),
+    (change(2, cards="5H " * 1000), "line 3: discard, cards='5H .*: expected no more cards than there are"),
+    (change(-1, scores=[121.0, True]), "end, scores=.*: expected 2 scores from 0 to 121"),
     (change(0, seed=-1), "line 1: seed='-1': expected a whole number"),
     (change(1, event="shuffle"), "line 2: event 'shuffle': expected one of game, deal, discard"),
     (change(1, dealer=2), "line 2: deal, dealer='2': expected a seat 0..1"),
@@ -151,7 +204,7 @@ def test_a_broken_line_is_named(spoil: Callable[[list[str]], None], message: str
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
     with pytest.raises(RecordError, match=message) as raised:
         read_games(path)
-    assert str(path) in str(raised.value) and "\n" not in str(raised.value)
+    assert str(path) in str(raised.value) and "\n" not in str(raised.value) and len(str(raised.value)) < 400
 
 
 @pytest.mark.parametrize(
@@ -194,6 +247,22 @@ def test_an_interrupted_write_costs_its_own_line_only(tmp_path: Path) -> None:
     write(path, played(2))
     first, second = read_games(path)
     assert first.events == GAME.events[:-1] and second.events == played(2).events
+
+
+@pytest.mark.parametrize("content", ["my notes", "{}", '{"event": "deal"', "first\nsecond", "[1]\n"])
+def test_a_file_of_something_else_is_left_alone(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(RunError, match="holds something else than games"):
+        GameWriter(path)
+    assert path.read_text(encoding="utf-8") == content
+
+
+@pytest.mark.parametrize("content", ["", "\n", '{"event"', header_line(GAME)])
+def test_an_interrupted_header_is_begun_again(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(content, encoding="utf-8")
+    assert read_games(write(path, GAME))[0].events == GAME.events
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -90,6 +90,11 @@ class Games:
         return self._games.view(np.recarray)
 
     @property
+    def records(self) -> np.ndarray:
+        """The same memory as `state`, as compiled functions take it; ask anew after a copy of the games was made."""
+        return self._games
+
+    @property
     def unfinished(self) -> Rows:
         """Rows of the games that go on."""
         return np.flatnonzero(~self._games["finished"])

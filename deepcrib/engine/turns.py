@@ -78,11 +78,9 @@ class Turns:
 
     def _step(self, rows: Rows, until_choice: bool) -> None:
         g = self.games
-        phases.step_rows(
-            g.state.view(np.ndarray), rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, until_choice
-        )
+        phases.step_rows(g.records, rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, until_choice)
         self.look()
 
     def look(self) -> None:
         """Read phase and seat anew, after `games` has been changed by other means."""
-        phases.phase_rows(self.games.state.view(np.ndarray), self.hands, self.phase, self.seat)
+        phases.phase_rows(self.games.records, self.hands, self.phase, self.seat)

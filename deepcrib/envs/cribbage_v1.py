@@ -6,6 +6,7 @@ which is zero but for who must choose. Raises OptionError where PettingZoo is no
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent
 from deepcrib.engine import Games, Turns
 from deepcrib.engine.phases import begin
-from deepcrib.engine.state import LEGAL, game_dtype
-from deepcrib.envs.episodes import MAX_SEED, refuse
+from deepcrib.engine.state import LEGAL
+from deepcrib.envs.episodes import MAX_SEED, check_number, refuse
 from deepcrib.envs.observation import (
     block_starts,
     fill_mask,
@@ -32,8 +33,8 @@ from deepcrib.envs.stepping import choose_action, fault_of, settle_seat
 from deepcrib.errors import OptionError
 
 try:
-    from pettingzoo import AECEnv  # type: ignore[import-untyped]
-    from pettingzoo.utils import wrappers  # type: ignore[import-untyped]
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import wrappers
 except ModuleNotFoundError as error:
     raise OptionError(
         "deepcrib.envs.cribbage_v1 needs PettingZoo, which is not installed: pip install 'deepcrib[envs]'"
@@ -83,7 +84,6 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._starts = block_starts(options.num_players)
         self._seed, self._number = -1, -1
         self.games = Games([0], 0, num_players=options.num_players, dealing=options.dealing, first_dealer=[0])
-        self._game = self.games.state.view(game_dtype(options.num_players), np.ndarray)[0]
         self._seat = -1
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -99,13 +99,15 @@ class CribbageAEC(AECEnv[str, Any, Any]):
 
         options: `episode` is the number of the episode to play; with the seed it decides every card.
         """
-        if seed is not None and not 0 <= seed < MAX_SEED:
-            raise OptionError(f"seed={seed}: expected 0..2^63 - 1")
+        number = (options or {}).get("episode")
+        for name, given in (("seed", seed), ("episode", number)):
+            if given is not None:
+                check_number(name, given)
         if seed is None and self._seed < 0:
             seed = int(np.random.default_rng().integers(MAX_SEED))
         self._number = self._number + 1 if seed is None else 0
         self._seed = self._seed if seed is None else int(seed)
-        self._number = int((options or {}).get("episode", self._number))
+        self._number = self._number if number is None else int(number)
         self.games.seed = self._seed
         begin(self._game, self._number, self._seed, -1)
         self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, self.options.hands)
@@ -120,13 +122,13 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._show(begins=True)
 
     def step(self, action: Any) -> None:
-        """The action of the agent whose turn it is. Raises IllegalActionError."""
+        """The action of the agent whose turn it is. Raises IllegalActionError; TypeError on what is no whole number."""
         chosen = self.agent_selection
         if self.terminations[chosen] or self.truncations[chosen]:
             self._was_dead_step(action)
             return
         before = self._scores()
-        self._choose(int(action))
+        self._choose(operator.index(action))
         self._cumulative_rewards[chosen] = 0.0
         self.rewards = dict(zip(self.agents, self._rewards(self._scores() - before), strict=True))
         self._accumulate_rewards()
@@ -159,6 +161,10 @@ class CribbageAEC(AECEnv[str, Any, Any]):
 
     def close(self) -> None:
         """There is nothing to release."""
+
+    @property
+    def _game(self) -> np.void:
+        return self.games.records[0]
 
     def _scores(self) -> NDArray[np.int64]:
         return self._game["scores"].astype(np.int64)

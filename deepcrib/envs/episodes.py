@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent, ExpectedValueAgent
 from deepcrib.engine import Games, IllegalActionError, Turns
-from deepcrib.engine.state import game_dtype
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
 from deepcrib.envs.options import GameOptions, opponents_of, settings_of
@@ -21,6 +22,20 @@ FEW = 64  # rows below which threads cost more than they save
 MAX_SEED = 2**63
 
 Rows = NDArray[np.int64]
+_threads_lost = False
+"""Whether this process was forked from one whose parallel code had run: GNU OpenMP ends it when it runs some, too."""
+
+
+def _note_fork() -> None:
+    global _threads_lost
+    try:
+        _threads_lost = numba.threading_layer() == "omp"
+    except ValueError:  # none has run
+        _threads_lost = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 class Episodes:
@@ -37,14 +52,12 @@ class Episodes:
     """
 
     def __init__(self, num_envs: int, options: GameOptions, *, copy: bool = True) -> None:
-        if num_envs < 1:
-            raise OptionError(f"num_envs={num_envs}: expected 1 or more")
+        if not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise OptionError(f"num_envs={num_envs!r}: expected a whole number, 1 or more")
         self.options = options
         self.num_players = options.num_players
         nobody = np.zeros(num_envs, dtype=np.int64)  # `begin` sets the numbers, and cuts for the deal
         self.games = Games(nobody, 0, num_players=options.num_players, dealing=options.dealing, first_dealer=nobody)
-        # The same memory as the engine's.
-        self._records = self.games.state.view(game_dtype(options.num_players), np.ndarray)
         self.state = np.zeros(num_envs, dtype=stepping.episode_dtype(options.num_players))
         self.state["status"] = OVER
         opponents = opponents_of(options)
@@ -55,6 +68,11 @@ class Episodes:
             (codes == stepping.BY_AGENT).any() for codes in (self._settings.discards, self._settings.plays)
         )
         self._exact = ExpectedValueAgent() if options.reward == "exact" else None
+        if _threads_lost and (self._asks or self._exact is not None or num_envs >= FEW):
+            raise OptionError(
+                "this process was forked from one with threads, where only environments against scripted players work: "
+                "with Gymnasium's vectorization_mode='async', expected vector_kwargs={'context': 'spawn'}"
+            )
         self._starts = block_starts(self.num_players)
         self._every = np.arange(num_envs, dtype=np.int64)
         self._copy = copy
@@ -83,12 +101,11 @@ class Episodes:
     def scores(self) -> NDArray[np.int16]:
         """[N, P] points, the learner's first, then by seats to its left."""
         seats = (self.state["seat"][:, None] + np.arange(self.num_players)) % self.num_players
-        return self._records["scores"][self._every[:, None], seats]
+        return self.games.records["scores"][self._every[:, None], seats]
 
     def begin(self, seed: int, numbers: ArrayLike | None = None) -> None:
         """Begin episodes of a seed: by default the first of each environment. Raises OptionError on another seed."""
-        if not 0 <= seed < MAX_SEED:
-            raise OptionError(f"seed={seed}: expected 0..2^63 - 1")
+        check_number("seed", seed)
         self.games.seed = int(seed)
         self._settings = self._settings._replace(seed=int(seed), stride=len(self))
         self._set_arrays()
@@ -103,12 +120,14 @@ class Episodes:
     def step(self, actions: ArrayLike) -> NDArray[np.float64]:
         """Rewards [N] of the learner's actions [N]; where an episode was over the next begins, with reward 0.
 
-        Raises IllegalActionError where options say so, or ValueError on actions of another shape: then nothing has
-        been done.
+        Raises IllegalActionError where options say so, or ValueError on actions of another shape, or that are no whole
+        numbers: then nothing has been done.
         """
-        chosen = np.asarray(actions, dtype=np.int64)
-        if chosen.shape != self._every.shape:
-            raise ValueError(f"got actions of shape {chosen.shape}, expected {self._every.shape}")
+        chosen = np.asarray(actions)
+        if chosen.shape != self._every.shape or chosen.dtype.kind not in "iu":
+            kind = f"{chosen.dtype.name} {chosen.shape}"
+            raise ValueError(f"got actions of type and shape {kind}, expected whole numbers {self._every.shape}")
+        chosen = chosen.astype(np.int64)
         if self.options.on_illegal == "raise":
             self._refuse_illegal(chosen)
         self._set_arrays()
@@ -140,7 +159,7 @@ class Episodes:
         shown = self._settings, self._starts, self.observations, self.masks
         while len(rows):
             run = stepping.run_few if len(rows) < FEW else stepping.run_many
-            run(self._records, self.state, rows, work, arguments, *shown)
+            run(self.games.records, self.state, rows, work, arguments, *shown)
             if not self._asks:
                 return
             rows = rows[self.state["status"][rows] == ASKED]
@@ -149,7 +168,7 @@ class Episodes:
 
     def _split(self, rows: Rows) -> Iterable[tuple[Rows, bool]]:
         """Those of rows that discard, and those that play."""
-        discarding = self._records["starter"][rows] < 0
+        discarding = self.games.records["starter"][rows] < 0
         for part, of_discard in ((rows[discarding], True), (rows[~discarding], False)):
             if len(part):
                 yield part, of_discard
@@ -183,9 +202,15 @@ class Episodes:
         return values
 
     def _refuse_illegal(self, actions: NDArray[np.int64]) -> None:
-        row = stepping.first_fault(self._records, self.state, actions, self.options.hands)
+        row = stepping.first_fault(self.games.records, self.state, actions, self.options.hands)
         if row >= 0:
             refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
+
+
+def check_number(name: str, number: Any) -> None:
+    """Raise OptionError unless a seed, or the number of an episode, is a whole number 0..2^63 - 1."""
+    if not isinstance(number, int | np.integer) or not 0 <= number < MAX_SEED:
+        raise OptionError(f"{name}={number!r}: expected 0..2^63 - 1")
 
 
 def refuse(turns: Turns, row: int, action: int) -> NoReturn:

@@ -59,7 +59,7 @@ _LEFT_CHANNELS = HAND_SIZE + 1
 
 def require_num_players(num_players: int) -> None:
     """Raise OptionError unless so many can play."""
-    if num_players not in range(2, MAX_PLAYERS + 1):
+    if not isinstance(num_players, int | np.integer) or num_players not in range(2, MAX_PLAYERS + 1):
         raise OptionError(f"num_players={num_players!r}: expected 2, 3 or 4")
 
 

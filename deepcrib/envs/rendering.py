@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from deepcrib.board import pegs_behind, picture_of, text_of, view_of
@@ -39,10 +40,13 @@ class Screen:
     def draw(self, game: Any, viewer: int | None, names: Sequence[str], turn: int | None) -> Picture:
         """The table of a game (a record) as a seat sees it, or with None as a spectator does who sees all cards.
 
-        Text in mode `ansi`, uint8 [height, width, 3] in mode `rgb_array`; in mode `human` it is printed.
+        Text in mode `ansi`, uint8 [height, width, 3] in mode `rgb_array`; in mode `human` it is printed. Raises
+        ResetNeeded before the first game.
         """
         if self.mode is None:
             return None
+        if not self._now:
+            raise ResetNeeded("there is no game yet: reset the environment before it is drawn")
         view = view_of(game, viewer, self._behind, names, turn)
         if self.mode == "rgb_array":
             return picture_of(view)

@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
-from deepcrib.envs.episodes import MAX_SEED, Episodes
+from deepcrib.envs.episodes import MAX_SEED, Episodes, check_number
 from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, options_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
 from deepcrib.envs.spaces import action_space, infos_of, observation_space
@@ -48,6 +48,8 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
         """
         super().reset(seed=seed)
         number = (options or {}).get("episode")
+        if number is not None:
+            check_number("episode", number)
         if seed is None:
             seed = self.episodes.seed if self._started else int(self.np_random.integers(MAX_SEED))
             if number is None and self._started:

@@ -19,12 +19,14 @@ from deepcrib.records.schema import (
     parse_line,
 )
 
+_BEGINNING = b'{"event": "game"'  # of `header_line`
+
 
 class GameWriter:
     """Appends games to a file, an event a line, each on the disk before the game goes on.
 
     A file that is interrupted holds everything but, at most, the end of its last line, which `read_games` leaves out
-    and the next writer removes. Raises RunError where the file cannot be written.
+    and the next writer removes. Raises RunError where the file cannot be written, or holds something else.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -63,8 +65,22 @@ def _drop_half_line(path: Path) -> None:
     """Cut a file that does not end with a line's end back to the last one that there is."""
     if path.is_file():
         content = path.read_bytes()
+        if not _holds_games(content):
+            raise RunError(f"cannot write {path}: it holds something else than games")
         if content and not content.endswith(b"\n"):
             os.truncate(path, content.rfind(b"\n") + 1)
+
+
+def _holds_games(content: bytes) -> bool:
+    """Whether a file is empty, begins with a game, or is the beginning of a header that was interrupted."""
+    lines = content.split(b"\n")
+    if len(lines) == 1:
+        return _BEGINNING.startswith(content) or content.startswith(_BEGINNING)
+    first = next((line for line in lines if line.strip()), None)
+    try:
+        return first is None or bool(parse_header(parse_line(first.decode())))
+    except (RecordError, UnicodeDecodeError):
+        return False
 
 
 def read_games(path: Path | str) -> list[GameRecord]:
@@ -94,8 +110,9 @@ def read_games(path: Path | str) -> list[GameRecord]:
                 games.append(header)
             else:
                 events.append(replace(parse_event(content, len(games[-1].players)), line=number))
-        except RecordError as error:
-            raise RecordError(f"{path}, line {number}: {error}") from error
+        except (RecordError, RecursionError) as error:
+            reason = error if isinstance(error, RecordError) else "nested too deep for a game record"
+            raise RecordError(f"{path}, line {number}: {reason}") from error
     _close(games, events)
     return games
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from deepcrib.cards import NUM_CARDS, format_cards
-from deepcrib.engine import Games, IllegalActionError, Turns
-from deepcrib.engine.phases import DEAL, DISCARD, OVER, PLAY
+from deepcrib.engine import Games, Turns
+from deepcrib.engine.phases import DEAL, DISCARD, OVER, PLAY, SHOW, STARTER
 from deepcrib.records.events import CHOICES, Event, events_of
 from deepcrib.records.schema import GameRecord, RecordError, event_line
-from deepcrib.rules import discard_slots, num_dealt
+from deepcrib.rules import COUNT_LIMIT, discard_slots, is_legal_play, num_dealt
 
 ROW = np.array([0])
 
@@ -53,10 +53,7 @@ def _choices(record: GameRecord, turns: Turns) -> Iterator[tuple[Turns, int, int
         elif event.kind in CHOICES:
             action = _action(record, turns, event)
             yield turns, event.seat, action
-            try:
-                turns.choose(ROW, [action])
-            except IllegalActionError as error:
-                raise _wrong(record, event, str(error).split(": ", 1)[1]) from error
+            turns.choose(ROW, [action])
         else:
             turns.step(ROW)
         happened = events_of(turns.games.state[0])
@@ -74,9 +71,9 @@ def _check_place(record: GameRecord, turns: Turns, event: Event) -> None:
     phase = turns.phase[0]
     if phase == OVER:
         raise _wrong(record, event, "the game is over, expected a new game")
-    wanted = {DEAL: "deal", DISCARD: "discard", PLAY: "play"}.get(int(phase))
-    if wanted is not None and (event.kind != wanted or (wanted != "deal" and event.seat != turns.seat[0])):
-        who = "" if wanted == "deal" else f" by seat {turns.seat[0]}"
+    wanted = {DEAL: "deal", DISCARD: "discard", STARTER: "starter", PLAY: "play", SHOW: "hand"}[int(phase)]
+    if event.kind != wanted or (wanted in CHOICES and event.seat != turns.seat[0]):
+        who = f" by seat {turns.seat[0]}" if wanted in CHOICES else ""
         raise _wrong(record, event, f"expected a {wanted}{who}")
 
 
@@ -112,11 +109,13 @@ def _deal(record: GameRecord, turns: Turns, event: Event, starter: int | None) -
 
 
 def _action(record: GameRecord, turns: Turns, event: Event) -> int:
-    """The action by which a seat throws or plays the cards of an event."""
+    """The action by which a seat throws or plays the cards of an event. Raises RecordError where it may not."""
     state = turns.games.state[0]
     hand = (state.dealt if event.kind == "discard" else state.left)[event.seat].tolist()
     slots = [hand.index(card) if card in hand else -1 for card in event.cards]
     if event.kind == "play" and slots[0] >= 0:
+        if not is_legal_play(state["count"], event.cards[0]):
+            raise _wrong(record, event, f"over {COUNT_LIMIT} on a count of {state['count']}")
         return slots[0]
     if event.kind == "discard":
         thrown = discard_slots(len(hand)).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,9 @@ from deepcrib.rules import MAX_PLAYERS, MAX_SCORE
 FORMAT = "deepcrib.game"
 VERSION = 1
 KINDS_OF_PLAYER = ("human", "agent")
+MAX_NUMBER = 2**63 - 1  # of seed and game, which chance is worked out from
+LONGEST_CARDS = 1000  # characters, far more than a deck's
+_HEADER = ("format", "version", "players", "rules", "seed", "game", "started", "package")
 
 
 class RecordError(UserError):
@@ -51,12 +54,17 @@ class GameRecord:
     @property
     def finished(self) -> bool:
         """Whether somebody won."""
-        return bool(self.events) and self.events[-1].kind == "end"
+        return self._last is not None and self._last.kind == "end"
 
     @property
     def winner(self) -> int:
         """Seat of the winner, -1 in an unfinished game."""
-        return self.events[-1].seat if self.finished else -1
+        return self._last.seat if self._last is not None and self._last.kind == "end" else -1
+
+    @property
+    def _last(self) -> Event | None:
+        """The last event that is not a hint."""
+        return next((event for event in reversed(self.events) if event.kind != "hint"), None)
 
     @property
     def humans(self) -> list[int]:
@@ -91,8 +99,10 @@ def event_line(event: Event) -> str:
 def parse_line(text: str) -> dict[str, Any]:
     """The object in a line of a record. Raises RecordError."""
     try:
-        content = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+        content = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
+    except RecordError:
+        raise
+    except (ValueError, RecursionError) as error:  # a ValueError also for a number of thousands of digits
         raise RecordError(f"{_shortened(text)} is no JSON, expected a line of a game record") from error
     if not isinstance(content, dict) or not isinstance(content.get("event"), str):
         raise RecordError(f"{_shortened(text)} is no event, expected an object with the key event")
@@ -103,16 +113,18 @@ def parse_header(content: Mapping[str, Any]) -> GameRecord:
     """The header of a game. Raises RecordError."""
     if content.get("event") != "game" or content.get("format") != FORMAT:
         raise RecordError(f'this is no game record: expected a first line with "event": "game", "format": "{FORMAT}"')
-    if content.get("version") != VERSION:
-        raise RecordError(f"version={content.get('version')!r}: expected {VERSION}, the one that this deepcrib reads")
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        raise RecordError(f"version={_shortened(version)}: expected {VERSION}, the one that this deepcrib reads")
+    _only("game", content, _HEADER)
     players = content.get("players")
     if not isinstance(players, list) or not 2 <= len(players) <= MAX_PLAYERS:
         raise RecordError(f"players={_shortened(players)}: expected a list of 2 to {MAX_PLAYERS}")
-    rules = content.get("rules", "acc")
+    rules = content.get("rules")
     if rules not in DEALING:
-        raise RecordError(f"rules={rules!r}: expected one of {', '.join(DEALING)}")
+        raise RecordError(f"rules={_shortened(rules)}: expected one of {', '.join(DEALING)}")
     numbers = {name: _optional_whole(name, content.get(name)) for name in ("seed", "game")}
-    texts = {name: str(content.get(name, "")) for name in ("started", "package")}
+    texts = {name: _text(name, content.get(name, "")) for name in ("started", "package")}
     return GameRecord(tuple(map(_player, players)), rules, **numbers, **texts)  # type: ignore[arg-type]
 
 
@@ -122,9 +134,7 @@ def parse_event(content: Mapping[str, Any], num_players: int) -> Event:
     if kind not in _FIELDS:
         raise RecordError(f"event {_shortened(kind)}: expected one of game, {', '.join(_FIELDS)}")
     fields = _FIELDS[kind]
-    unknown = [name for name in content if name not in fields and name != "event"]
-    if unknown:
-        raise RecordError(f"{kind} has no {_shortened(unknown[0])}: expected {', '.join(fields)}")
+    _only(kind, content, fields)
     values: dict[str, Any] = {}
     for name, (field, _, read) in fields.items():
         if name not in content and not (kind == "deal" and name == "crib_card"):
@@ -140,7 +150,9 @@ def _player(content: Any) -> Player:
     if not isinstance(content, dict) or not isinstance(content.get("name"), str):
         raise RecordError(f"player {_shortened(content)}: expected an object with a name")
     if content.get("kind") not in KINDS_OF_PLAYER:
-        raise RecordError(f"kind={content.get('kind')!r} of player {content['name']}: expected human or agent")
+        kind, name = _shortened(content.get("kind")), _shortened(content["name"])
+        raise RecordError(f"kind={kind} of player {name}: expected human or agent")
+    _only("player", content, ("name", "kind", "spec"))
     return Player(content["name"], content["kind"], content.get("spec"))
 
 
@@ -148,9 +160,39 @@ def _optional_whole(name: str, value: Any) -> int | None:
     if value is None:
         return None
     try:
-        return _whole(value, 0)
+        number = _whole(value, 0)
     except ValueError as error:
         raise RecordError(f"{name}={_shortened(value)}: {error}") from error
+    if number > MAX_NUMBER:
+        raise RecordError(f"{name}={_shortened(value)}: expected at most 2^63 - 1")
+    return number
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise RecordError(f"{name}={_shortened(value)}: expected a text")
+    return value
+
+
+def _only(kind: str, content: Mapping[str, Any], names: Collection[str]) -> None:
+    """Refuse keys that a kind of line does not have."""
+    for name in content:
+        if name not in names and name != "event":
+            raise RecordError(f"{kind} has no {_shortened(name)}: expected {', '.join(names)}")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are all different; of two equal ones JSON would silently keep the last."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RecordError(f"the key {_shortened(twice)} stands twice")
+    return content
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")  # NaN and Infinity, which Python reads
 
 
 def _shortened(value: Any, length: int = 40) -> str:
@@ -176,6 +218,8 @@ def _seat(value: Any, num_players: int) -> int:
 def _some_cards(value: Any, _: int) -> tuple[int, ...]:
     if not isinstance(value, str):
         raise ValueError("expected cards as text, such as 5H JD")
+    if len(value) > LONGEST_CARDS:
+        raise ValueError("expected no more cards than there are")
     return tuple(sorted(parse_cards(value)))
 
 
@@ -201,9 +245,13 @@ def _hands(value: Any, num_players: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _scores(value: Any, num_players: int) -> tuple[int, ...]:
-    if not isinstance(value, list) or len(value) != num_players or any(s not in range(MAX_SCORE + 1) for s in value):
+    if not isinstance(value, list) or len(value) != num_players or any(map(_no_score, value)):
         raise ValueError(f"expected {num_players} scores from 0 to {MAX_SCORE}")
     return tuple(value)
+
+
+def _no_score(value: Any) -> bool:
+    return type(value) is not int or not 0 <= value <= MAX_SCORE
 
 
 def _same(value: Any) -> Any:
