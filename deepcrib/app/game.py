@@ -56,7 +56,7 @@ class GameScreen(Screen[None]):
     GameScreen #thrown { height: 1; }
     GameScreen #message { text-style: bold; }
     GameScreen .log { scrollbar-size-vertical: 1; height: 1fr; width: 1fr; }
-    GameScreen .log Static { width: 1fr; height: auto; }
+    GameScreen .log Static { width: 1fr; height: auto; min-height: 100%; }
     GameScreen #table { width: 1fr; height: 1fr; }
     GameScreen #columns { height: 1fr; }
     GameScreen #side { display: none; border-left: solid $foreground 30%; padding: 0 1; }
