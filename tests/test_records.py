@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from deepcrib.agents import make_agent
 from deepcrib.cards import parse_cards
-from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import DISCARD, OVER, PLAY
+from deepcrib.engine.phases import DISCARD, OVER
 from deepcrib.errors import RunError
 from deepcrib.records import Event, GameWriter, RecordError, choices, read_games, replay
 from deepcrib.records.schema import event_line, header_line, parse_event, parse_line
