@@ -9,7 +9,6 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
-from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
@@ -87,6 +86,8 @@ class GameScreen(Screen[None]):
             self.table.tell(event)
         self.table.counted = None
         self.waiting = ""
+        self.recent = ""
+        """What has just been played, or turned up, in words."""
         self.seen: TableView | None = None
         """The table before a choice that is held."""
         self._answer: asyncio.Future[int] | None = None
@@ -169,6 +170,8 @@ class GameScreen(Screen[None]):
                 hand.chosen = marked
                 return
         hand.chosen = []
+        if self.play_app.worker.busy:
+            self.say("one moment: what you asked for is still being worked out")
         await self._tell(await self.play_app.worker.do(self.session.commit))
 
     async def _tell(self, events: list[Event]) -> None:
@@ -184,24 +187,21 @@ class GameScreen(Screen[None]):
                 self.say(f"{self.table.whose(event.seat)} {what} counts {event.points}")
                 await self.wait_for(GO_ON)
             elif event.kind in ("play", "starter"):
+                said = len(self.table.log) - 1
                 goes = self.table.tell_goes([bool(go) for go in self.session.game["goes"]])
-                self.say(self._told(event, goes))
+                self.recent = "; ".join(line.text for line in self.table.log[said:])
+                self.say(self.recent)
                 self.draw()
-                stays = event.kind == "starter" and not event.points
-                if not stays and (event.seat != self.session.person or goes or event.points):
+                if self.session.to_choose != self.session.person and (event.seat != self.session.person or goes):
                     await self.wait_for(PAUSE, self.play_app.setup.pace)
         self.draw()
-
-    def _told(self, event: Event, goes: list[int]) -> str:
-        last = self.table.log[-1 - len(goes)].text
-        return "; ".join([last, *(f"{self.table.who(seat)} says go".replace("you says", "you say") for seat in goes)])
 
     def _prompt(self) -> str:
         if self.session.phase == DISCARD:
             mine = self.session.person == int(self.session.game["dealer"])
             whose = self.table.whose(int(self.session.game["dealer"])) if not mine else "your own"
             return f"mark {self.most_thrown} cards for {whose} crib with 1-6 or the mouse, then Enter"
-        told = f"{self.table.last.text}; " if self.table.last is not None else ""
+        told = f"{self.recent}; " if self.recent else ""
         return f"{told}your turn on {int(self.session.game['count'])}"
 
     @property
@@ -318,15 +318,10 @@ class GameScreen(Screen[None]):
         self.query_one(Button).show(BUTTONS.get(self.waiting, ""))
         for log in self.query(".log").results(VerticalScroll):
             log.query_one(Static).update(log_text(table.log, table.suits))
-            log.scroll_end(animate=False)
+            log.anchor()  # at its end, also where it has another size only after the next layout
 
     def _put(self, where: str, text: Text) -> None:
         self.query_one(where, Static).update(text)
 
     def _thrown(self, view: TableView) -> Text:
         return log_text([thrown_line(self.table, view)], self.table.suits)
-
-    def on_resize(self, event: Resize) -> None:
-        """Keep the end of the log in sight."""
-        for log in self.query(".log").results(VerticalScroll):
-            log.scroll_end(animate=False)

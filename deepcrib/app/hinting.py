@@ -53,6 +53,8 @@ async def _fill(app: PlayApp, session: Session, dialog: Dialog) -> None:
             return
         hint = await app.worker.do(play_hint, observation, app.setup.hints)
         dialog.show(play_grid(hint, suits, Text(WORKING, "dim")))
+        if not dialog.is_attached:
+            return
         assert isinstance(observation, PlayObservation)
         hint = await app.worker.do(lambda: with_exact(hint, observation, app.exact()))
         dialog.show(play_grid(hint, suits))

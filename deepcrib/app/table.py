@@ -59,8 +59,6 @@ class Table:
         self.log: list[Line] = []
         self.counted: Counted | None = None
         """What is being counted at the show."""
-        self.last: Line | None = None
-        """The last line that told of points."""
         self._dealer = 0
         self._starter = NO_CARD
         self._series: list[int] = []
@@ -74,9 +72,7 @@ class Table:
 
     def tell(self, event: Event) -> None:
         """Take in the next event: its points are pegged, its words are in the log."""
-        first = len(self.log)
         getattr(self, f"_tell_{event.kind}", lambda event: None)(event)
-        self.last = next((line for line in self.log[first:] if line.kind == POINTS), self.last)
         if event.points:
             before = list(self.scores)
             self.scores[event.seat] = min(before[event.seat] + event.points, MAX_SCORE)
@@ -106,7 +102,6 @@ class Table:
         self._series, self.counted, self._crib_known = [], None, False
         self._said_go.clear()
         self.log = [Line(f"Hand {event.hand + 1}: {self.who(event.seat)} {self._verb(event.seat, 'deal')}", TITLE)]
-        self.last = None
 
     def _tell_discard(self, event: Event) -> None:
         cards = "a card" if len(event.cards) == 1 else f"{len(event.cards)} cards"

@@ -20,6 +20,8 @@ class Worker:
     """
 
     def __init__(self) -> None:
+        self.busy = 0
+        """How many things are being done, or wait for it."""
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
         Thread(target=self._run, name="deepcrib-worker", daemon=True).start()
 
@@ -29,6 +31,7 @@ class Worker:
         future: asyncio.Future[_T] = loop.create_future()
 
         def settle(result: Any, error: BaseException | None) -> None:
+            self.busy -= 1
             if future.done():  # nobody waits any more
                 return
             if error is None:
@@ -45,6 +48,7 @@ class Worker:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(settle, result, error)
 
+        self.busy += 1
         self._work.put(work)
         return await future
 
