@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepcrib.agents import make_agent
-<<<<<<< HEAD
-from deepcrib.engine.phases import DISCARD, OVER
-=======
 from deepcrib.cards import parse_cards
-from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import DISCARD, OVER, PLAY
->>>>>>> e939056bbb6a37a6c8b9b4baf94cd510f2c76f87
+from deepcrib.engine.phases import DISCARD, OVER
 from deepcrib.errors import RunError
 from deepcrib.records import Event, GameWriter, RecordError, choices, read_games, replay
 from deepcrib.records.schema import event_line, header_line, parse_event, parse_line

@@ -248,8 +248,9 @@ def test_policies_play_in_the_place_of_agents() -> None:
 
 
 def test_wrong_calls_are_refused() -> None:
-    with pytest.raises(OptionError, match="num_envs=0: expected 1 or more"):
-        make(num_envs=0)
+    for number in (0, 2.5):
+        with pytest.raises(OptionError, match=f"num_envs={number}: expected 1 or more"):
+            make(num_envs=number)
     with pytest.raises(OptionError, match="autoreset_mode='later': expected one of NextStep"):
         make(autoreset_mode="later")
     with pytest.raises(OptionError, match="unknown option 'opponents'"):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.agents import Agent, ExpectedValueAgent
+from deepcrib.agents import Agent, ExpectedValueAgent, ScriptedAgent
 from deepcrib.engine import Games, IllegalActionError, Turns
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
@@ -19,6 +20,8 @@ from deepcrib.envs.stepping import ASKED, GO_ON, LEARNER, OVER, START, STEP
 from deepcrib.errors import OptionError
 
 FEW = 64  # rows below which threads cost more than they save
+FEW_ASKED = 8  # the same of rows whose agents must be asked
+QUICK = (ScriptedAgent, ExpectedValueAgent)  # agents whose choice takes less time than to wake a thread
 MAX_SEED = 2**63
 
 Rows = NDArray[np.int64]
@@ -53,7 +56,7 @@ class Episodes:
 
     def __init__(self, num_envs: int, options: GameOptions, *, copy: bool = True) -> None:
         if not isinstance(num_envs, int | np.integer) or num_envs < 1:
-            raise OptionError(f"num_envs={num_envs!r}: expected a whole number, 1 or more")
+            raise OptionError(f"num_envs={num_envs!r}: expected 1 or more")
         self.options = options
         self.num_players = options.num_players
         nobody = np.zeros(num_envs, dtype=np.int64)  # `begin` sets the numbers, and cuts for the deal
@@ -61,9 +64,15 @@ class Episodes:
         self.state = np.zeros(num_envs, dtype=stepping.episode_dtype(options.num_players))
         self.state["status"] = OVER
         opponents = opponents_of(options)
-        self._discarders: list[Agent | None] = [options.own_discards(), *opponents]
-        self._players: list[Agent | None] = [None, *opponents]
-        self._settings = settings_of(options, self._discarders, self._players)
+        discarders: list[Agent | None] = [options.own_discards(), *opponents]
+        players: list[Agent | None] = [None, *opponents]
+        self.names = [agent.name for agent in opponents]
+        """Names of the opponents, from the learner's left."""
+        self._settings = settings_of(options, discarders, players)
+        asked = [agent for agent in (*discarders, *players) if agent is not None]
+        self._agents = list({id(agent): agent for agent in asked}.values())
+        self._quick = all(isinstance(agent, QUICK) for agent in self._agents)
+        self._who = {True: self._numbers(discarders), False: self._numbers(players)}
         self._asks = any(
             (codes == stepping.BY_AGENT).any() for codes in (self._settings.discards, self._settings.plays)
         )
@@ -81,11 +90,6 @@ class Episodes:
 
     def __len__(self) -> int:
         return len(self.state)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the opponents, from the learner's left."""
-        return [agent.name for agent in self._players if agent is not None]
 
     @property
     def seed(self) -> int:
@@ -125,8 +129,8 @@ class Episodes:
         """
         chosen = np.asarray(actions)
         if chosen.shape != self._every.shape or chosen.dtype.kind not in "iu":
-            kind = f"{chosen.dtype.name} {chosen.shape}"
-            raise ValueError(f"got actions of type and shape {kind}, expected whole numbers {self._every.shape}")
+            got = f"got actions of shape {chosen.shape} and type {chosen.dtype}"
+            raise ValueError(f"{got}, expected whole numbers {self._every.shape}")
         chosen = chosen.astype(np.int64)
         if self.options.on_illegal == "raise":
             self._refuse_illegal(chosen)
@@ -163,7 +167,8 @@ class Episodes:
             if not self._asks:
                 return
             rows = rows[self.state["status"][rows] == ASKED]
-            self._answer(rows)
+            with _one_thread(self._quick and len(rows) < FEW_ASKED):
+                self._answer(rows)
             work, arguments = GO_ON, rows
 
     def _split(self, rows: Rows) -> Iterable[tuple[Rows, bool]]:
@@ -178,16 +183,19 @@ class Episodes:
         for asked, discarding in self._split(rows):
             relative = self.state["asked"][asked]
             seats = (self.state["seat"][asked] + relative) % self.num_players
-            agents = self._discarders if discarding else self._players
-            for agent in {id(a): a for a in agents if a is not None}.values():
-                mine = np.isin(relative, [k for k, a in enumerate(agents) if a is agent])
-                if not mine.any():
-                    continue
+            who = self._who[discarding][relative]
+            for number in set(who.tolist()):
+                agent, mine = self._agents[number], who == number
                 if discarding:
                     observation = self.games.discard_observation(asked[mine], seats[mine])
                     self.games.discard(asked[mine], seats[mine], agent.discard(observation))
                 else:
                     self.games.play(asked[mine], agent.play(self.games.play_observation(asked[mine])))
+
+    def _numbers(self, agents: list[Agent | None]) -> NDArray[np.int64]:
+        """[P] which of the agents decides for each seat from the learner's, -1: none."""
+        by_id = {id(agent): number for number, agent in enumerate(self._agents)}
+        return np.array([by_id.get(id(agent), -1) for agent in agents], dtype=np.int64)
 
     def _exact_values(self, actions: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Exact rewards [N] of discards, NaN where none is made; None where rewards are not exact."""
@@ -205,6 +213,20 @@ class Episodes:
         row = stepping.first_fault(self.games.records, self.state, actions, self.options.hands)
         if row >= 0:
             refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
+
+
+@contextmanager
+def _one_thread(wanted: bool) -> Iterator[None]:
+    """Parallel code runs on the calling thread alone, if that is wanted."""
+    if not wanted:
+        yield
+        return
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def check_number(name: str, number: Any) -> None:

@@ -111,8 +111,8 @@ def read_games(path: Path | str) -> list[GameRecord]:
             else:
                 events.append(replace(parse_event(content, len(games[-1].players)), line=number))
         except (RecordError, RecursionError) as error:
-            reason = error if isinstance(error, RecordError) else "nested too deep for a game record"
-            raise RecordError(f"{path}, line {number}: {reason}") from error
+            what = str(error) if isinstance(error, RecordError) else "nested too deep for a game record"
+            raise RecordError(f"{path}, line {number}: {what}") from error
     _close(games, events)
     return games
 
