@@ -21,7 +21,13 @@ class Worker:
 
     def __init__(self) -> None:
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._waiting = 0
         Thread(target=self._run, name="deepcrib-worker", daemon=True).start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being worked at, so that what is asked for now has to wait."""
+        return self._waiting > 0
 
     async def do(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """What the function returns, or raises."""
@@ -29,6 +35,7 @@ class Worker:
         future: asyncio.Future[_T] = loop.create_future()
 
         def settle(result: Any, error: BaseException | None) -> None:
+            self._waiting -= 1
             if future.done():  # nobody waits any more
                 return
             if error is None:
@@ -45,6 +52,7 @@ class Worker:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(settle, result, error)
 
+        self._waiting += 1
         self._work.put(work)
         return await future
 
