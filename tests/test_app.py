@@ -81,6 +81,9 @@ class Person:
     async def play_on(self, choose: Callable[["Person"], Awaitable[None]], until: Callable[["Person"], bool]) -> None:
         while True:
             state = await self.until("discard", "play", "go on", "pause", "dialog")
+            await self.pilot.pause()  # what has been updated is painted a moment later
+            if self.waiting != state:
+                continue
             if state == "dialog" or (state != "pause" and until(self)):
                 return
             if state in ("go on", "pause"):
