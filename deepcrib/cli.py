@@ -29,8 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as error:
         error_line(str(error))
         return WRONG_CALL
-    except KeyboardInterrupt:
-        error_line("interrupted")
+    except KeyboardInterrupt as interrupt:
+        error_line("; ".join(["interrupted", *map(str, interrupt.args)]))
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -88,6 +89,9 @@ class Person:
         """Choose and go on until a state of the game, or a dialog; look: done whenever there is something to do."""
         while True:
             state = await self.until("discard", "play", "go on", "pause", "dialog")
+            await self.pilot.pause()  # what has been updated is painted a moment later
+            if self.waiting != state:
+                continue
             if state == "dialog" or (state != "pause" and until(self)):
                 return
             if look is not None and state != "pause":
@@ -214,6 +218,24 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
 
 
 # --- what a slip needs ------------------------------------------------------------------------------------------
+
+
+def test_a_game_that_waits_for_a_hint_says_so(tmp_path: Path) -> None:
+    """A hint that was left before it was there holds the next card up: the first one takes a minute to compile."""
+
+    async def script(person: Person) -> None:
+        await person.until("discard")
+        done = threading.Event()
+        hint = asyncio.ensure_future(person.app.worker.do(done.wait))
+        await asyncio.sleep(0)
+        await person.press("1", "2", "enter")
+        await person.until("", text="waiting for the hint")
+        assert [event.kind for event in person.game.session.events if event.seat == 0].count("discard") == 0
+        done.set()
+        await hint
+        await person.until("play")
+
+    run_with(script, starter(tmp_path / "game.jsonl", 3))
 
 
 def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,12 +462,17 @@ def test_the_run_folder_holds_record_and_summary_and_the_game_goes_on(
     assert f"resume={runs.Path(tmp_path / 'run' / 'game.jsonl')}" in capsys.readouterr().out.replace("\n", "")
     assert play(f"resume={tmp_path / 'run'}", out=tmp_path / "more") == 0
     (more,) = read_games(tmp_path / "more" / "game.jsonl")
+    again = str(runs.Path(tmp_path / "more" / "game.jsonl"))
+    assert f"to go on: deepcrib play resume={again}" in capsys.readouterr().out.replace("\n", "")  # and again
     assert more.events[: len(record.events)] == record.events and more.seed == 4
 
 
 @pytest.mark.parametrize(
     ("failure", "code", "said"),
-    [(AgentError("the opponent x failed"), 2, "the game up to there is in"), (None, 130, "interrupted")],
+    [
+        (AgentError("the opponent x failed"), 2, "the game up to there is in"),
+        (None, 130, "interrupted; to go on: deepcrib play resume="),
+    ],
 )
 def test_what_ends_an_evening_is_said_in_one_line(
     failure: Exception | None,

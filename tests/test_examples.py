@@ -1,6 +1,7 @@
 """The examples run, in a short form, and their clients are told the truth by the environments."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +12,10 @@ import pytest
 
 import deepcrib.envs  # noqa: F401  registers the environments
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+PAGE = (ROOT / "docs" / "using_environments.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 
 def load(name: str) -> ModuleType:
@@ -80,3 +84,14 @@ def test_the_adapter_shows_the_mask_of_the_observation_that_it_gave(example: Mod
         assert np.isfinite(rewards).all() and (np.abs(rewards) < 10).all()  # no illegal action was charged
     assert ends >= 8 * 6  # a hand is at most five decisions, and the step that ends one begins the next
     env.close()
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_the_programs_of_the_page_run(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each as it stands there; what it prints last is what its comment says, if it has one."""
+    if "sb3_contrib" in PROGRAMS[number]:
+        pytest.importorskip("sb3_contrib")
+    exec(compile(PROGRAMS[number], f"using_environments.md block {number}", "exec"), {})
+    if claimed := re.findall(r"^print\(.*\)  # (\S+)$", PROGRAMS[number], flags=re.MULTILINE):
+        printed = capsys.readouterr().out.split()[-1]
+        assert printed == claimed[-1] or float(printed) == pytest.approx(float(claimed[-1]), abs=0.05)

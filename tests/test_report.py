@@ -13,7 +13,8 @@ import pytest
 
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.recorded import baselines, paper_baseline, played_games
+from deepcrib.evaluation.humans import choices_of
+from deepcrib.evaluation.recorded import baselines, paper_baseline, played_games, whole_games
 from deepcrib.records import Event, GameRecord, Player
 from deepcrib.records.schema import event_line, header_line
 from tests.recorded import played, write
@@ -114,6 +115,24 @@ def test_games_that_do_not_count_are_said(tmp_path: Path, capsys: pytest.Capture
     assert all(f"left out, {reason}: {number} game" in text for reason, number in counts.items())
     assert len(played_games(records, "include")[0]) == 3 and len(played_games(records, "only")[0]) == 1
     assert played_games([again, game(1, 1)])[0][0].record is game(1, 1)  # the one started first
+
+
+def test_an_interrupted_game_that_goes_on_elsewhere_counts_once(tmp_path: Path) -> None:
+    """What `deepcrib play resume=` leaves behind: the beginning in one file, all of it in another."""
+    whole = game(0, 0, "greedy")
+    parts = [replace(whole, events=whole.events[:length]) for length in (1, 9, 30)]
+    otherwise = game(0, 0, "greedy", hands=1)
+    otherwise = replace(otherwise, events=(*otherwise.events[:-1], Event("hint", 0)))
+    assert whole_games([parts[1], whole, parts[2], otherwise, whole]) == [whole, otherwise, whole]
+    counted, left_out = played_games([*parts, whole, otherwise])
+    assert [found.record for found in counted] == [whole]
+    assert left_out == {"gone on with in another record": 3, "unfinished": 1}
+    assert len(choices_of([*parts, whole])) == len(choices_of([whole]))
+    one_hand = game(0, 0, "greedy", hands=1)
+    path = write(tmp_path / "a.jsonl", replace(one_hand, events=one_hand.events[:-2]), one_hand)
+    assert call(f"review games={path}", tmp_path / "out") == 0
+    summary = summary_of(tmp_path / "out")
+    assert (summary["left_out"], summary["losses"]["discard"]["decisions"]) == (1, 1)
 
 
 def test_rows_are_of_opponents_or_of_persons(tmp_path: Path) -> None:

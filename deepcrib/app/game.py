@@ -31,6 +31,8 @@ DISCARD, PLAY, HELD, GO_ON, PAUSE = "discard", "play", "held", "go on", "pause"
 """What the screen waits for: cards to throw, a card to play, a choice to stand, a key, a moment to look."""
 GO, UNDO = -1, -2
 """Answers besides actions."""
+WAITING = "waiting for the hint, which is still being worked out"
+"""Said where the game stands still since the thread that carries it on has a hint to finish, which nobody reads now."""
 SHOWN = ("hand", "crib")
 BUTTONS = {
     "": "",
@@ -143,7 +145,7 @@ class GameScreen(Screen[None]):
             self.play_app.fail(error)
 
     async def _let_agent_choose(self, seat: int) -> None:
-        self.say(f"{self.table.names[seat]} is thinking")
+        self.say(WAITING if self.play_app.worker.busy else f"{self.table.names[seat]} is thinking")
         self.draw()
         action = await self.play_app.worker.do(self.session.ask)
         await self._tell(await self.play_app.worker.do(self.session.act, action))
@@ -171,7 +173,7 @@ class GameScreen(Screen[None]):
                 return
         hand.chosen = []
         if self.play_app.worker.busy:
-            self.say("one moment: what you asked for is still being worked out")
+            self.say(WAITING)
         await self._tell(await self.play_app.worker.do(self.session.commit))
 
     async def _tell(self, events: list[Event]) -> None:

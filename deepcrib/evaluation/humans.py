@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deepcrib.cards import RANKS, CardError, format_cards, parse_cards
 from deepcrib.engine.phases import DISCARD
 from deepcrib.errors import OptionError, UserError
+from deepcrib.evaluation.recorded import whole_games
 from deepcrib.intervals import Interval, wilson
 from deepcrib.observations import DiscardObservation
 from deepcrib.randomness import hash_key
@@ -103,11 +104,12 @@ def read_choices(path: Path | str) -> HumanChoices:
 def choices_of(records: Iterable[GameRecord], name: str | None = None) -> HumanChoices:
     """The discards of people in recorded games of two, or of the players of a name; one choice a record.
 
-    Those before which the player was shown a hint in that hand are left out. Raises RecordError where a game breaks the
+    Those before which the player was shown a hint in that hand are left out, and so is a record that is the beginning
+    of another one (an interrupted game that went on there). Raises RecordError where a game breaks the
     rules or has more players, ChoicesError where nothing is left.
     """
     found: list[_Record] = []
-    for record in records:
+    for record in whole_games(list(records)):
         if len(record.players) != 2:
             raise RecordError(f"{record.source}: {len(record.players)} players, expected a game of two")
         players = record.players

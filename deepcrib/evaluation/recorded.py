@@ -76,8 +76,11 @@ def played_games(
     """The games that count, and how many others there were, by what kept them out.
 
     Every game is replayed (RecordError). Games of which the players and the first deal are the same count once: the one
-    that was started first, by its time and then by its place among the records.
+    that was started first, by its time and then by its place among the records. An interrupted game that goes on in
+    another record is no unfinished one.
     """
+    records = list(records)
+    whole = {id(record) for record in whole_games(records)}
     games: list[PlayedGame] = []
     left_out: Counter[str] = Counter()
     for number, record in enumerate(records):
@@ -87,7 +90,7 @@ def played_games(
         if len(record.players) != 2 or len(record.humans) != 1:
             left_out["not of one person against one agent"] += 1
         elif not record.finished:
-            left_out["unfinished"] += 1
+            left_out["unfinished" if id(record) in whole else "gone on with in another record"] += 1
         else:
             (seat,) = record.humans
             games.append(PlayedGame(record, seat, _result(record, state, seat, number)))
@@ -101,11 +104,34 @@ def played_games(
     return counted, {reason: number for reason, number in left_out.items() if number}
 
 
+def whole_games(records: Sequence[GameRecord]) -> list[GameRecord]:
+    """The records but those that are the beginning of another one, or a copy of an earlier one.
+
+    `deepcrib play resume=` leaves the interrupted game where it is and writes all of it again, so that each choice up
+    to there stands in both.
+    """
+    same: dict[Any, list[GameRecord]] = defaultdict(list)
+    for record in records:
+        same[_identity(record)].append(record)
+    return [record for record in records if not _is_beginning(record, same[_identity(record)])]
+
+
+def _is_beginning(record: GameRecord, others: Sequence[GameRecord]) -> bool:
+    """Whether the record's events begin those of a longer one, or are those of one before it in the list."""
+    place = next(place for place, other in enumerate(others) if other is record)
+    length = len(record.events)
+    return any(
+        other.events[:length] == record.events and (len(other.events) > length or number < place)
+        for number, other in enumerate(others)
+        if number != place
+    )
+
+
 def _identity(record: GameRecord) -> Any:
     """What two copies of a game have in common, also those of which one was played otherwise."""
     players = tuple((p.name, p.kind, json.dumps(p.spec, sort_keys=True)) for p in record.players)
-    deal = next(event for event in record.events if event.kind == "deal")
-    return players, deal.seat, deal.hands
+    deal = next((event for event in record.events if event.kind == "deal"), None)
+    return (players, deal.seat, deal.hands) if deal is not None else players
 
 
 def _result(record: GameRecord, state: Any, seat: int, number: int) -> MatchResult:

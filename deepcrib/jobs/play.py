@@ -60,8 +60,8 @@ def run(config: Config, run: Run) -> Outcome:
     setup = Setup(start, hints, config.suits, config.pace)
     run_app(setup)
     _raise_failure(setup, run.folder.path / RECORD)
-    if config.resume is None and any(not session.over for session in setup.games):
-        run.notes.append(f"to go on: deepcrib play resume={_shown(run.folder.path / RECORD)}")
+    if _can_go_on(setup):
+        run.notes.append(_to_go_on(run.folder.path / RECORD))
     return Outcome(_summary(setup, run.folder.path / RECORD), _tables(setup))
 
 
@@ -125,13 +125,22 @@ def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable
 def _raise_failure(setup: Setup, path: Path) -> None:
     """Say what ended the game, if it was no choice of the person's."""
     if setup.interrupted:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(*([_to_go_on(path)] if _can_go_on(setup) else []))
     if setup.failure is None:
         return
     kept = f"; the game up to there is in {_shown(path)}" if path.is_file() else ""
     if isinstance(setup.failure, UserError | IllegalActionError):
         raise RunError(f"{setup.failure}{kept}") from setup.failure
     raise setup.failure
+
+
+def _can_go_on(setup: Setup) -> bool:
+    """Whether a game stopped in the middle."""
+    return any(not session.over for session in setup.games)
+
+
+def _to_go_on(path: Path) -> str:
+    return f"to go on: deepcrib play resume={_shown(path)}"
 
 
 def _summary(setup: Setup, path: Path) -> dict[str, Any]:

@@ -20,7 +20,15 @@ from deepcrib.analysis.record_tables import (
 )
 from deepcrib.analysis.tables import match_table
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.recorded import BY, HINTS, PlayedGame, baselines, paper_baseline, played_games
+from deepcrib.evaluation.recorded import (
+    BY,
+    HINTS,
+    PlayedGame,
+    baselines,
+    paper_baseline,
+    played_games,
+    whole_games,
+)
 from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import check_task
@@ -105,6 +113,8 @@ def _count(config: Config, games: Sequence[PlayedGame], left_out: dict[str, int]
 
 # --- review -------------------------------------------------------------------------------------------------
 
+_NOT_REVIEWED = "without choices to review, not of two or gone on with in another record"
+
 
 def _plan_review(config: Config, records: Sequence[GameRecord], bars: Bars) -> Work:
     if config.seat is not None and config.name is not None:
@@ -118,7 +128,7 @@ def _plan_review(config: Config, records: Sequence[GameRecord], bars: Bars) -> W
     for record in records:
         replay(record)
         counter(1)
-    of_two = [record for record in records if len(record.players) == 2]
+    of_two = [record for record in whole_games(records) if len(record.players) == 2]
     chosen = [(record, seat) for record in of_two for seat in _seats(config, record) if _has_chosen(record, seat)]
     if not chosen:
         raise OptionError(_nobody(config, of_two))
@@ -168,7 +178,7 @@ def _review(
             tables.append(review_table(f"{name}: {found.lost:.2f} points lost", found))
     losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
     if num_left_out:
-        run.notes.append(f"left out, without choices to review or not of two: {_games(num_left_out)}")
+        run.notes.append(f"left out, {_NOT_REVIEWED}: {_games(num_left_out)}")
     run.notes.append("points are expected ones at 0-0 against the best replies to the player that was answered")
     tables += [reviews_table("games reviewed", reviews), losses_table("expected points lost", losses)]
     games = [{"game": name, **found.to_dict()} for name, found in reviews.items()]
