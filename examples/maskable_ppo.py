@@ -23,6 +23,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from deepcrib.agents import make_agent
 from deepcrib.envs import PolicyAgent, observation_spec  # importing deepcrib.envs registers the environments
+from deepcrib.errors import UserError
 from deepcrib.evaluation.evaluate import evaluate
 
 ENVIRONMENT = "deepcrib/Cribbage-v1"
@@ -139,13 +140,17 @@ def main(argv: Sequence[str] | None = None) -> float:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--save", help="file for the trained model")
     options = parser.parse_args(argv)
+    try:
+        opponent = make_agent(options.opponent)
+    except UserError as error:
+        parser.error(str(error))
     start = time.perf_counter()
     model = train(options.opponent, options.steps, options.envs, options.seed)
     seconds = time.perf_counter() - start
     if options.save:
         model.save(options.save)
     print(f"MaskablePPO: {model.num_timesteps:,} decisions in {seconds:,.0f} s, seed {options.seed}")
-    figures = evaluate(as_agent(model), make_agent(options.opponent), options.games, options.seed)
+    figures = evaluate(as_agent(model), opponent, options.games, options.seed)
     low, high = 100 * figures.ci_low, 100 * figures.ci_high
     rate = f"{100 * figures.win_rate:.1f}% [{low:.1f}, {high:.1f}]"
     print(f"against {options.opponent}: {rate} of {options.games:,} full games")
