@@ -36,6 +36,7 @@ from deepcrib.policies import POLICIES
 from deepcrib.statistics.experts import experts
 
 PLAYERS = (2, 3, 4)
+COMPILED_PLAYERS = (2, 3, pytest.param(4, marks=pytest.mark.slow))  # each compiles its own kernels, half a minute
 GAME, PLAY_ONLY, BANDIT = ENVIRONMENTS
 
 
@@ -133,7 +134,7 @@ def expected(shown: DiscardObservation | PlayObservation, row: int, players: int
     return said
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", COMPILED_PLAYERS)
 def test_the_vector_says_what_the_engine_shows_and_nothing_hidden_changes_it(players: int) -> None:
     rng = np.random.default_rng(40)
     games = Games(np.arange(6), 11, num_players=players)
@@ -191,7 +192,7 @@ def test_gymnasium_finds_no_fault(name: str, capsys: pytest.CaptureFixture[str])
     assert "learner" in capsys.readouterr().out  # render_mode="human"
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", COMPILED_PLAYERS)
 def test_a_game_is_the_engines(players: int) -> None:
     """The same agents on the same cards play the same game, whoever sits in the environment's chair."""
     codes = ["greedy", "deterministic", "random"]

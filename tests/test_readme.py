@@ -17,6 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHORT = {
     "train": ["experiment=smoke", "learner.iterations=2", "learner.episodes=16", "evaluation.final_games=20"],
     "evaluate": ["games=40"],
+    "pretrain": ["pretraining.epochs=1", "pretraining.batch_size=4096"],
     "benchmark": [],
 }
 SHORT_WEIGHTED = ["learner.games=200", "evaluation.final_games=20"]
@@ -69,7 +70,11 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
         words = ["deals=4" if word.startswith("deals=") else word for word in words]
     if job == "tournament":
         return [*(word for word in words if not word.startswith("games=")), "games=20"]
-    added = [word for word in SHORT.get(job, []) if word.startswith("experiment=") or "games" in word or job == "train"]
+    added = [
+        word
+        for word in SHORT.get(job, [])
+        if word.startswith("experiment=") or "games" in word or job in ("train", "pretrain")
+    ]
     kept = [word for word in words if not word.startswith(("experiment=", "games="))]
     return [*kept, *added] if job in SHORT else words
 
