@@ -12,13 +12,12 @@ import numpy as np
 from deepcrib import __version__
 from deepcrib.agents import Agent, AgentError, require_players
 from deepcrib.cards import NO_CARD
-from deepcrib.engine import Games, IllegalActionError, Turns
+from deepcrib.engine import IllegalActionError
 from deepcrib.engine.phases import DEAL, DISCARD, OVER, PHASES, PLAY
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, choices, events_of
+from deepcrib.records.replay import ROW, new_turns
 from deepcrib.rules import HAND_SIZE, discard_slots, is_legal_play
-
-ROW = np.array([0])
 
 
 class Session:
@@ -42,7 +41,6 @@ class Session:
         for agent in agents:
             if agent is not None:
                 require_players(agent, len(agents))
-        deal = next((event.seat for event in header.events if event.kind == "deal"), first_dealer)
         self.header = header
         self.agents = tuple(agents)
         self.person = self.agents.index(None)
@@ -51,11 +49,7 @@ class Session:
         """Everything that has happened, hints included."""
         self.held: int | None = None
         """The person's choice that does not count yet: an action of its phase."""
-        dealer = None if deal is None else [deal]
-        games = Games(
-            [header.game or 0], header.seed or 0, num_players=len(agents), dealing=header.rules, first_dealer=dealer
-        )
-        self.turns = Turns(games)
+        self.turns = new_turns(header, first_dealer)
         self._told = 0  # events of the current hand that have been returned
         missing = _catch_up(self, header)
         writer.begin(header)

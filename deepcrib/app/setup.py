@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from deepcrib.agents import Agent
-from deepcrib.app.session import ROW, Session
+from deepcrib.app.session import Session
 from deepcrib.engine import Games, Turns
 from deepcrib.engine.phases import DISCARD
+from deepcrib.records.replay import ROW
 
 
 @dataclass

@@ -33,9 +33,12 @@ def choices(record: GameRecord) -> Iterator[tuple[Turns, int, int]]:
     yield from _choices(record, new_turns(record))
 
 
-def new_turns(record: GameRecord) -> Turns:
-    """The game of a record before its first deal; later deals than those recorded follow from its seed, if any."""
-    first = next((event.seat for event in record.events if event.kind == "deal"), None)
+def new_turns(record: GameRecord, first_dealer: int | None = None) -> Turns:
+    """The game of a record before its first deal; later deals than those recorded follow from its seed, if any.
+
+    first_dealer: seat, where no deal is recorded; None: the low cut deals.
+    """
+    first = next((event.seat for event in record.events if event.kind == "deal"), first_dealer)
     dealer = None if first is None else [first]
     options = {"num_players": len(record.players), "dealing": record.rules, "first_dealer": dealer}
     return Turns(Games([record.game or 0], record.seed or 0, **options))  # type: ignore[arg-type]
