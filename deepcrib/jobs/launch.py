@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -99,26 +100,30 @@ class Task:
     resume: Resume | None = None
     failures: list[tuple[str, Exception]] = field(default_factory=list)
 
-    def __call__(self, composed: DictConfig) -> None:
-        """Run the job; in a sweep, report its error at once and let the other runs follow."""
+    def __call__(self, composed: DictConfig) -> dict[str, Any] | None:
+        """Run the job and return its summary, which a sweeper may learn from; None where it failed.
+
+        In a sweep, report an error at once and let the other runs follow.
+        """
         settings = HydraConfig.get()
         folder = runs.RunFolder(Path(settings.runtime.output_dir), JOBS[self.job].resumable)
         try:
-            execute(JOBS[self.job], composed, folder, self.resume)
+            return execute(JOBS[self.job], composed, folder, self.resume)
         except Exception as error:
             folder.remove_if_empty()
             if settings.mode != RunMode.MULTIRUN:
                 self.failures.append(("", error))
-                return
+                return None
             label = f"run {settings.job.num} ({settings.job.override_dirname}): "
             report(error, register_schema(JOBS[self.job]), label)
             self.failures.append((label, error))
             if not _is_plain_sweep():
                 raise  # for a sweeper that learns from results, or a launcher with processes of its own
+        return None
 
 
-def execute(job: Job, composed: DictConfig, folder: runs.RunFolder, resume: Resume | None) -> None:
-    """Check the options, run the job, save and print what came out."""
+def execute(job: Job, composed: DictConfig, folder: runs.RunFolder, resume: Resume | None) -> dict[str, Any]:
+    """Check the options, run the job, save and print what came out; returns its summary."""
     module = job.module()
     schema = register_schema(job)
     config = resume.config if resume else composed
@@ -138,6 +143,7 @@ def execute(job: Job, composed: DictConfig, folder: runs.RunFolder, resume: Resu
         console().print(note, markup=False)
     if outcome.fault:
         raise RunError(outcome.fault)
+    return dict(outcome.summary)
 
 
 def _prepare(job: Job, call: Call, schema: type) -> tuple[Task, list[str]]:
