@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deepcrib.agents import DivergenceError, QFunction
+from deepcrib.agents.q_network import CHUNK
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork
-from deepcrib.training.sampling import Minibatches, Ordered, sweeps
+from deepcrib.training.sampling import UNIFORM, Minibatches, Ordered, Prioritised, Sampling, combined, sweeps
 
 
 @dataclass(frozen=True)
 class Samples:
-    """E compact states [E, K], actions [E] and targets [E] (points)."""
+    """E compact states [E, K], actions [E] and targets [E] (points); the last `newest` are of the newest epoch."""
 
     states: NDArray[np.int8]
     actions: NDArray[np.int8]
     targets: NDArray[np.float32]
+    newest: int = 0
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -55,14 +57,20 @@ class LearnedNetwork:
         return QFunction(self.encoder, self.network, self.device)
 
     def train_pass(
-        self, samples: Samples, lr: float, batch_size: int, passes: float, generator: np.random.Generator
+        self,
+        samples: Samples,
+        lr: float,
+        batch_size: int,
+        passes: float,
+        generator: np.random.Generator,
+        sampling: Sampling = UNIFORM,
     ) -> PassStatistics:
-        """Minimise the squared error on random minibatches without replacement, `passes` times over the samples."""
+        """Minimise the error on random minibatches, `passes` times over the samples; without replacement if uniform."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         columns = self._columns(samples)
         targets = torch.as_tensor(samples.targets, device=self.device)
-        batches: Minibatches = Ordered(sweeps(len(samples), passes, generator), batch_size)
+        batches = self._minibatches(samples, columns, targets, batch_size, passes, generator, sampling)
         self.network.train()
         sums = torch.zeros(4, dtype=torch.float64, device=self.device)
         for rows, weights in batches:
@@ -87,6 +95,32 @@ class LearnedNetwork:
             target_std=float(samples.targets.std()),
             samples=batches.total,
         )
+
+    def _minibatches(
+        self,
+        samples: Samples,
+        columns: Any,
+        targets: Tensor,
+        batch_size: int,
+        passes: float,
+        generator: np.random.Generator,
+        sampling: Sampling,
+    ) -> Minibatches:
+        if sampling.prioritised:
+            errors = self._errors(columns, targets)
+            return Prioritised(errors, batch_size, passes, generator, sampling)
+        if sampling.combined:
+            return Ordered(combined(len(samples), samples.newest, passes, generator), batch_size)
+        return Ordered(sweeps(len(samples), passes, generator), batch_size)
+
+    def _errors(self, columns: Any, targets: Tensor) -> NDArray[np.float32]:
+        """[E] distances of the values from the targets, as the network now is."""
+        values = []
+        with torch.inference_mode():
+            for start in range(0, len(targets), CHUNK):
+                values.append(self.network(self.encoder.expand(columns[start : start + CHUNK], self.device)))
+            errors: NDArray[np.float32] = (torch.cat(values) - targets).abs().cpu().numpy()
+        return errors
 
     def _columns(self, samples: Samples) -> Any:
         """Index columns of all samples: an array on the CPU, else a tensor that crosses to the device once."""
