@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from deepcrib.agents import DivergenceError, QFunction
 from deepcrib.agents.q_network import CHUNK
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork
-from deepcrib.training.sampling import UNIFORM, Minibatches, Ordered, Prioritised, Sampling, combined, sweeps
+from deepcrib.training.sampling import UNIFORM, Sampling, minibatches
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class LearnedNetwork:
             group["lr"] = lr
         columns = self._columns(samples)
         targets = torch.as_tensor(samples.targets, device=self.device)
-        batches = self._minibatches(samples, columns, targets, batch_size, passes, generator, sampling)
+        errors = partial(self._errors, columns, targets)
+        batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
         self.network.train()
         sums = torch.zeros(4, dtype=torch.float64, device=self.device)
         for rows, weights in batches:
@@ -95,23 +97,6 @@ class LearnedNetwork:
             target_std=float(samples.targets.std()),
             samples=batches.total,
         )
-
-    def _minibatches(
-        self,
-        samples: Samples,
-        columns: Any,
-        targets: Tensor,
-        batch_size: int,
-        passes: float,
-        generator: np.random.Generator,
-        sampling: Sampling,
-    ) -> Minibatches:
-        if sampling.prioritised:
-            errors = self._errors(columns, targets)
-            return Prioritised(errors, batch_size, passes, generator, sampling)
-        if sampling.combined:
-            return Ordered(combined(len(samples), samples.newest, passes, generator), batch_size)
-        return Ordered(sweeps(len(samples), passes, generator), batch_size)
 
     def _errors(self, columns: Any, targets: Tensor) -> NDArray[np.float32]:
         """[E] distances of the values from the targets, as the network now is."""
