@@ -121,7 +121,7 @@ def sweeps(num_samples: int, passes: float, generator: np.random.Generator) -> R
 def combined(num_samples: int, newest: int, passes: float, generator: np.random.Generator) -> Rows:
     """The order [T] of `sweeps`, and spread evenly through it each of the `newest` last samples once more.
 
-    Combined experience replay (Zhang and Sutton 2017, section 5) puts the transition that has just been made into
+    Combined experience replay (Zhang and Sutton 2017) puts the transition that has just been made into
     every minibatch, beside those drawn from the buffer. Here a whole epoch of them is new in every iteration: they
     take turns, so that of any n consecutive samples their share of n, rounded down or up, are newest ones' turns.
     """
