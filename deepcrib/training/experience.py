@@ -6,22 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import QFunction
-from deepcrib.cards import VALUES
-from deepcrib.encoders.states import COUNT, OWN_RANKS
+from deepcrib.encoders import legal_plays
 from deepcrib.matches import Trajectories
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
 from deepcrib.training import targets
 from deepcrib.training.learning import Samples
 from deepcrib.training.rewards import PLAY_REWARDS, discard_returns, discounted_returns, next_own
 
 Float = NDArray[np.float32]
-
-
-def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """bool [..., 4] of compact play states [..., 22]: the slots that could be played."""
-    ranks = states[..., OWN_RANKS : OWN_RANKS + HAND_SIZE]
-    counts = states[..., COUNT, None].astype(np.int64) + VALUES[np.maximum(ranks, 0)]
-    return (ranks >= 0) & (counts <= COUNT_LIMIT)
 
 
 def discard_samples(hands: Trajectories, reward: str, baseline: bool = False) -> Samples:
