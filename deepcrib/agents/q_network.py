@@ -48,7 +48,7 @@ class QFunction:
     def __init__(self, encoder: Encoder, network: torch.nn.Module, device: torch.device | str = "cpu") -> None:
         self.encoder = encoder
         self.device = torch.device(device)
-        self.network = network.to(self.device)
+        self.network: Any = network.to(self.device)
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.readout().grouped
 
@@ -78,9 +78,7 @@ class QFunction:
 
     def distributions(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
         """[M, K] probabilities of the return's atoms; of a network with the head `categorical` alone."""
-        assert isinstance(self.network, QNetwork)
-        head = self.network.readout()
-        assert isinstance(head, CategoricalHead), "the head gives no distributions"
+        head: CategoricalHead = self.network.readout()
         found = np.empty((len(states), len(head.atoms)), dtype=np.float32)
 
         def evaluate(part: slice) -> None:

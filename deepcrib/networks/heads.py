@@ -94,7 +94,11 @@ class CategoricalHead(nn.Module):
 
     def values(self, outputs: Tensor) -> Tensor:
         """Expected returns [B] of logits [B, K]."""
-        return self.probabilities(outputs) @ self.atoms
+        return self.expected(self.probabilities(outputs))
+
+    def expected(self, distributions: Tensor) -> Tensor:
+        """Expected returns [B] of distributions [B, K]."""
+        return distributions @ self.atoms
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Probabilities [B, K] of logits [B, K]."""

@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from deepcrib.encoders import Spec
 from deepcrib.errors import OptionError
-from deepcrib.networks.heads import Head, make_head
+from deepcrib.networks.heads import CategoricalHead, Head, make_head
 from deepcrib.networks.layers import Convolutions
 
 DISCARD_NETWORKS = ("cnn", "mlp")
@@ -101,6 +101,11 @@ class QNetwork(nn.Module):
             outputs = outputs[chosen]
         head = self.readout()
         return head.values(outputs), head.losses(outputs, targets)
+
+    def expected(self, targets: Tensor) -> Tensor:
+        """Expected returns [B] of targets: of returns [B], themselves, or of distributions [B, K]."""
+        head = self.readout()
+        return head.expected(targets) if isinstance(head, CategoricalHead) and targets.dim() == 2 else targets
 
     def make_head(self, width: int) -> Head:
         """The head that the config names, for features [B, width]."""

@@ -191,9 +191,12 @@ def _pretrain(
     return pretrain(discard.network, encoder, settings.pretraining, seed, writer, progress, figure)
 
 
-def _agent(run: LearnerState, epsilon: float) -> QNetworkAgent:
-    discard_q = run.discard.q_function() if run.discard else None
-    return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=run.discards_by)
+def _agent(run: LearnerState, epsilon: float, noise: int | None = None) -> QNetworkAgent:
+    """The networks as they now are; with a seed `noise`, noisy ones explore with noise that is drawn from it once."""
+    seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
+    discard_q = run.discard.q_function(seeds[0]) if run.discard else None
+    play_q = run.play.q_function(seeds[1])
+    return QNetworkAgent(discard_q, play_q, epsilon, name="training", discards_by=run.discards_by)
 
 
 def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, float]:
@@ -201,7 +204,8 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, f
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
-    hands = _play(_agent(run, epsilon), settings, run.iteration, dealing)
+    noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
+    hands = _play(_agent(run, epsilon, noise), settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
     figures = _learn(run, settings, epsilon, discard_lr, play_lr)
