@@ -52,6 +52,12 @@ class QFunction:
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.readout().grouped
 
+    @property
+    def atoms(self) -> torch.Tensor | None:
+        """Returns [K] that the network's head has a distribution on, or None of any other head than `categorical`."""
+        head = self.network.readout() if isinstance(self.network, QNetwork) else None
+        return head.atoms if isinstance(head, CategoricalHead) else None
+
     def values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
         """[M] values, in the units of the return that the network was trained on (points)."""
         if self._grouped:

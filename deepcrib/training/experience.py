@@ -9,6 +9,7 @@ from deepcrib.agents import QFunction
 from deepcrib.encoders import legal_plays
 from deepcrib.matches import Trajectories
 from deepcrib.training import targets
+from deepcrib.training.distributions import bootstrapped, certain, mixture, policy
 from deepcrib.training.learning import Samples
 from deepcrib.training.rewards import PLAY_REWARDS, discard_returns, discounted_returns, next_own
 
@@ -65,7 +66,7 @@ def _bootstrapped(
     frozen: QFunction,
     epsilon: float,
 ) -> Float:
-    """[H, 8] targets; the values of all next decisions come in large batches, since the network is frozen."""
+    """[H, 8] targets ([H, 8, K] of the head `categorical`); values come in large batches: the network is frozen."""
     rows, plays = np.nonzero(following >= 0)
     later = following[rows, plays]
     states, actions = hands.play_states[rows, later], hands.play_actions[rows, later]
@@ -75,6 +76,11 @@ def _bootstrapped(
         legal[np.arange(len(actions)), actions] = True
     q_tp1 = frozen.all_values(states, legal)
     r_t, discount = rewards[rows, plays], np.ones(len(rows), dtype=np.float32)
+    if frozen.atoms is not None:
+        following_states = mixture(frozen, states, policy(algorithm, q_tp1, actions, epsilon))
+        result = certain(frozen.atoms, rewards)  # after one's last card nothing follows
+        result[rows, plays] = bootstrapped(frozen.atoms, r_t, discount, following_states)
+        return result
     if algorithm == "sarsa":
         aims = targets.sarsa(r_t, discount, q_tp1, actions)
     elif algorithm == "expected_sarsa":
