@@ -131,7 +131,7 @@ HEAD_CHECKS: dict[str, Check] = {
 """Of both networks."""
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
-    AlgorithmOptions: {"name": one_of(ALGORITHMS)},
+    AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
     RewardOptions: {"play": one_of(PLAY_REWARDS), "discard": one_of(DISCARD_REWARDS)},
     StateOptions: {"play": one_of(PLAY_ENCODERS), "discard": one_of(DISCARD_ENCODERS)},
     ReplayOptions: {
@@ -143,6 +143,11 @@ CHECKS: dict[type, dict[str, Check]] = {
         "replacement": optional(share),
         "batch_size": at_least(1),
         "passes": positive,
+        "sampling": one_of(("uniform", "prioritised")),
+        "priority_exponent": between(0, 1),
+        "importance_exponent": between(0, 1),
+        "final_importance_exponent": between(0, 1),
+        "target_every": at_least(1),
         "epsilon": between(0, 1),
         "epsilon_decay": share,
         "discard_lr": positive,

@@ -41,13 +41,32 @@ def mixture(frozen: QFunction, states: NDArray[np.int8], probabilities: Float) -
     return mixed
 
 
-def bootstrapped(atoms: torch.Tensor, r_t: Float, discount: Float, following: Float) -> Float:
-    """Distributions [E, K] of r_t [E] + discount [E] * what follows, which has distributions [E, K]."""
-    reward, factor, probabilities = (torch.as_tensor(array) for array in (r_t, discount, following))
-    return project(reward, factor, atoms.cpu(), probabilities).numpy()
+def distributed_returns(
+    atoms: torch.Tensor, r_t: Float, discount: Float, p_tp1: Float, lambda_tp1: Float | None = None, n: int = 1
+) -> Float:
+    """Distributions [B, T, K] of `targets.lambda_returns`, or without lambda_tp1 [B, T] of `targets.n_step_returns`.
+
+    They begin with those of the next decision, p_tp1 [B, T, K], in place of its value; what follows a decision whose
+    discount is 0 may be anything.
+    """
+    returns = np.zeros_like(p_tp1)
+    if lambda_tp1 is not None:
+        following = returns[:, 0]
+        for t in reversed(range(r_t.shape[1])):
+            trace = lambda_tp1[:, t, None]
+            mixed = (1 - trace) * p_tp1[:, t] + trace * following
+            following = returns[:, t] = _bootstrapped(atoms, r_t[:, t], discount[:, t], mixed)
+        return returns
+    for step in range(n):
+        shifted = p_tp1 if step == 0 else np.concatenate([returns[:, 1:], np.zeros_like(returns[:, :1])], axis=1)
+        flat = _bootstrapped(atoms, r_t.ravel(), discount.ravel(), shifted.reshape(-1, len(atoms)))
+        returns = flat.reshape(p_tp1.shape)
+    return returns
 
 
-def certain(atoms: torch.Tensor, returns: Float) -> Float:
-    """Distributions [..., K] of returns [...] that are known."""
-    flat = two_hot(torch.as_tensor(returns).flatten(), atoms.cpu())
-    return flat.view(*returns.shape, len(atoms)).numpy()
+def _bootstrapped(atoms: torch.Tensor, r_t: Float, discount: Float, p_tp1: Float) -> Float:
+    """Distributions [E, K] of r_t [E] + discount [E] * what follows; p_tp1 [E, K] may be anything at a terminal one."""
+    reward, factor, following = (torch.as_tensor(array) for array in (r_t, discount, p_tp1))
+    atoms = atoms.cpu()
+    projected = project(reward, factor, atoms, following)
+    return torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()

@@ -13,19 +13,24 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deepcrib.agents import DivergenceError, QFunction
+from deepcrib.agents.q_network import CHUNK
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.training.inputs import SampleInputs
-from deepcrib.training.sampling import Minibatches, Ordered, sweeps
+from deepcrib.training.sampling import UNIFORM, Minibatches, Ordered, Prioritised, Sampling, combined, sweeps
 
 
 @dataclass(frozen=True)
 class Samples:
-    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms."""
+    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms.
+
+    The last `newest` are of the newest epoch.
+    """
 
     states: NDArray[np.int8]
     actions: NDArray[np.int8]
     targets: NDArray[np.float32]
+    newest: int = 0
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -64,15 +69,21 @@ class LearnedNetwork:
         return QFunction(self.encoder, network, self.device)
 
     def train_pass(
-        self, samples: Samples, lr: float, batch_size: int, passes: float, generator: np.random.Generator
+        self,
+        samples: Samples,
+        lr: float,
+        batch_size: int,
+        passes: float,
+        generator: np.random.Generator,
+        sampling: Sampling = UNIFORM,
     ) -> PassStatistics:
-        """Minimise the head's loss on random minibatches without replacement, `passes` times over the samples."""
+        """Minimise the loss on random minibatches, `passes` times over the samples; without replacement if uniform."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         grouped = self.network.readout().grouped
         inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
         targets = torch.as_tensor(samples.targets, device=self.device)
-        batches: Minibatches = Ordered(sweeps(len(samples), passes, generator), batch_size)
+        batches = self._minibatches(samples, inputs, targets, batch_size, passes, generator, sampling)
         self.network.train()
         sums = torch.zeros(4, dtype=torch.float64, device=self.device)
         for rows, weights in batches:
@@ -101,6 +112,33 @@ class LearnedNetwork:
             target_std=float(expected.std()),
             samples=batches.total,
         )
+
+    def _minibatches(
+        self,
+        samples: Samples,
+        inputs: SampleInputs,
+        targets: Tensor,
+        batch_size: int,
+        passes: float,
+        generator: np.random.Generator,
+        sampling: Sampling,
+    ) -> Minibatches:
+        if sampling.prioritised:
+            errors = self._errors(inputs, targets)
+            return Prioritised(errors, batch_size, passes, generator, sampling)
+        if sampling.combined:
+            return Ordered(combined(len(samples), samples.newest, passes, generator), batch_size)
+        return Ordered(sweeps(len(samples), passes, generator), batch_size)
+
+    def _errors(self, inputs: SampleInputs, targets: Tensor) -> NDArray[np.float32]:
+        """[E] distances of the values from the targets, as the network now is."""
+        values = []
+        with torch.inference_mode():
+            for rows in np.split(np.arange(len(targets)), range(CHUNK, len(targets), CHUNK)):
+                batch = inputs.batch(rows)
+                values.append(self.network.losses(batch.inputs, targets[rows], batch.groups, batch.chosen)[0])
+            errors: NDArray[np.float32] = (torch.cat(values) - self.network.expected(targets)).abs().cpu().numpy()
+        return errors
 
     def state(self) -> dict[str, Any]:
         """Weights and optimiser."""
