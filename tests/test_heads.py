@@ -298,7 +298,7 @@ def test_a_noisy_layer_begins_as_in_the_paper() -> None:
     layer = NoisyLinear(100, 200)
     for means in (layer.weight.detach(), layer.bias.detach()):
         assert 0.09 < float(means.abs().max()) <= 0.1 and abs(float(means.mean())) < 0.02
-    assert float(layer.weight.std()) == pytest.approx(0.1 / math.sqrt(3), rel=0.02)
+    assert float(layer.weight.detach().std()) == pytest.approx(0.1 / math.sqrt(3), rel=0.02)
     assert (layer.weight_sigma == 0.05).all() and (layer.bias_sigma == 0.05).all()
     inputs = torch.randn(3, 100)
     torch.testing.assert_close(layer(inputs), inputs @ layer.weight.T + layer.bias)
@@ -493,3 +493,34 @@ def test_a_climber_takes_no_noise() -> None:
     settings.learner = HillClimbOptions()
     with pytest.raises(OptionError, match="discard_network.noisy=true: read with learner=replay alone"):
         make_climber(settings)
+
+
+# --- arithmetic ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize(
+    ("part", "network", "head"),
+    [("play", "cnn_lstm", "value"), ("play", "mlp", "categorical"), ("discard", "cnn", "dueling")],
+)
+def test_half_the_bits_give_nearly_the_same_values(
+    hands: Trajectories, part: str, network: str, head: str, noisy: bool
+) -> None:
+    """bfloat16 has eight bits of precision: an error of some hundredths of the values' own size."""
+    full = learner(part, network, head=head, noisy=noisy)
+    half = LearnedNetwork(full.encoder, full.network, CPU, "bfloat16")
+    states, actions = decisions(hands, part)
+    expected, asked = full.q_function(3).values(states, actions), half.q_function(3)
+    values = asked.values(states, actions)
+    assert values.dtype == np.float32 and (values != expected).any()
+    assert np.abs(values - expected).max() < 0.05 * max(1, np.abs(expected).max())
+    assert np.corrcoef(values, expected)[0, 1] > 0.99
+    assert {p.dtype for p in full.network.parameters()} == {torch.float32}  # those that learn
+    if head == "categorical":
+        assert asked.distributions(states, actions).sum(axis=1) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_run_that_infers_in_half_the_bits_learns_in_all(tmp_path: Path) -> None:
+    half = end_of(tmp_path / "half", small("value", False, inference="bfloat16", iterations=2))
+    assert same(half, end_of(tmp_path / "again", small("value", False, inference="bfloat16", iterations=2)))
+    assert {value.dtype for value in half["play"]["network"].values()} == {torch.float32}

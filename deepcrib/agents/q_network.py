@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
@@ -22,6 +23,7 @@ from deepcrib.rules import DISCARD_SLOTS_6
 from deepcrib.workers import run_pieces
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
+INFERENCE = ("float32", "bfloat16")
 CHUNK = 1024
 """Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
 DEVICE_CHUNK = 131072
@@ -45,10 +47,20 @@ class QFunction:
     Where its head is grouped (`networks.QNetwork`), all legal actions of a state are evaluated whichever are asked for.
     """
 
-    def __init__(self, encoder: Encoder, network: torch.nn.Module, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        network: torch.nn.Module,
+        device: torch.device | str = "cpu",
+        inference: str = "float32",
+    ) -> None:
+        """With the inference `bfloat16`, a QNetwork is copied as it now is, and the copy computes in half the bits."""
         self.encoder = encoder
         self.device = torch.device(device)
         self.network: Any = network.to(self.device)
+        self._half: Any = None
+        if inference == "bfloat16":
+            self._half = copy.deepcopy(self.network).to(torch.bfloat16)
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.readout().grouped
 
@@ -67,7 +79,7 @@ class QFunction:
         def evaluate(part: slice) -> None:
             with torch.inference_mode():
                 rows = self.encoder.encode(states[part], actions[part], self.device)
-                values[part] = self.network(rows).cpu().numpy()
+                values[part] = self._evaluate(rows).cpu().numpy()
 
         self._in_chunks(evaluate, len(states), self._chunk)
         return _finite(values)
@@ -90,10 +102,22 @@ class QFunction:
         def evaluate(part: slice) -> None:
             with torch.inference_mode():
                 rows = self.encoder.encode(states[part], actions[part], self.device)
-                found[part] = head.probabilities(self.network.outputs(rows)).cpu().numpy()
+                found[part] = head.probabilities(self._outputs(rows)).cpu().numpy()
 
         self._in_chunks(evaluate, len(states), self._chunk)
         return _finite(found)
+
+    def _evaluate(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
+        """float32 values [M] of rows [M, width]."""
+        if self._half is None:
+            values: torch.Tensor = self.network(rows, *groups)
+            return values
+        return self.network.readout().values(self._outputs(rows, *groups))
+
+    def _outputs(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
+        """float32 outputs [M] or [M, K] of a QNetwork's head."""
+        network = self.network if self._half is None else self._half
+        return network.outputs(rows.to(torch.bfloat16) if self._half is not None else rows, *groups).float()
 
     def _grouped_values(self, states: NDArray[np.int8]) -> NDArray[np.float32]:
         """[N, A] values of every action that states [N, K] allow, 0 elsewhere; the actions of a state stay together."""
@@ -104,7 +128,7 @@ class QFunction:
             groups, actions = np.nonzero(legal[part])
             with torch.inference_mode():
                 rows = self.encoder.encode(states[part][groups], actions.astype(np.int8), self.device)
-                found = self.network(rows, torch.as_tensor(groups, device=self.device))
+                found = self._evaluate(rows, torch.as_tensor(groups, device=self.device))
                 values[part][groups, actions] = found.cpu().numpy()
 
         self._in_chunks(evaluate, len(states), self._chunk // legal.shape[1])

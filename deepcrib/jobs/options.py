@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from deepcrib.agents.evolutionary import GENOMES
+from deepcrib.agents.q_network import INFERENCE
 from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.encoders.partida import ENCODINGS, INPUTS
 from deepcrib.engine import DEALING
@@ -148,6 +149,7 @@ CHECKS: dict[type, dict[str, Check]] = {
         "importance_exponent": between(0, 1),
         "final_importance_exponent": between(0, 1),
         "target_every": at_least(1),
+        "inference": one_of(INFERENCE),
         "epsilon": between(0, 1),
         "epsilon_decay": share,
         "discard_lr": positive,

@@ -127,5 +127,5 @@ def make_head(name: str, width: int, hidden: list[int], noisy: bool, atoms: tupl
 
 def _means(rows: Tensor, groups: Tensor, sizes: Tensor) -> Tensor:
     """[G, F] means of rows [B, F] over the members of each group."""
-    sums = rows.new_zeros(len(sizes), rows.shape[1]).index_add_(0, groups, rows)
-    return sums / sizes.clamp(min=1)[:, None]
+    sums = rows.new_zeros(len(sizes), rows.shape[1], dtype=torch.float32).index_add_(0, groups, rows.float())
+    return (sums / sizes.clamp(min=1)[:, None]).to(rows.dtype)

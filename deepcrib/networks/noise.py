@@ -44,7 +44,7 @@ class NoisyLinear(nn.Linear):
         """[..., out_features] of inputs [..., in_features]."""
         if self._noise is None:
             return functional.linear(input, self.weight, self.bias)
-        inputs, outputs = self._noise
+        inputs, outputs = (side.to(self.weight.dtype) for side in self._noise)
         weight = self.weight + self.weight_sigma * outputs[:, None] * inputs
         return functional.linear(input, weight, self.bias + self.bias_sigma * outputs)
 

@@ -51,14 +51,21 @@ class PassStatistics:
 class LearnedNetwork:
     """A Q-network with its encoder and Adam; the same seed gives the same weights."""
 
-    def __init__(self, encoder: DiscardEncoder | PlayEncoder, network: QNetwork, device: torch.device) -> None:
+    def __init__(
+        self,
+        encoder: DiscardEncoder | PlayEncoder,
+        network: QNetwork,
+        device: torch.device,
+        inference: str = "float32",
+    ) -> None:
         self.encoder = encoder
         self.network = network.to(device)
         self.device = device
+        self.inference = inference
         self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
     def q_function(self, noise: int | None = None) -> QFunction:
-        """The values of the network as it now is; it changes as the network learns.
+        """The values of the network as it now is; it changes as the network learns (a copy in bfloat16 does not).
 
         With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
         """
@@ -66,7 +73,7 @@ class LearnedNetwork:
         if noise is not None and network.config.noisy:
             network = copy.deepcopy(network)
             draw_noise(network, np.random.default_rng(noise))
-        return QFunction(self.encoder, network, self.device)
+        return QFunction(self.encoder, network, self.device, self.inference)
 
     def train_pass(
         self,

@@ -179,13 +179,15 @@ def _new_learner(settings: Settings) -> LearnerState:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(settings.seed, NETWORKS))
         play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-        play = LearnedNetwork(play_encoder, make_play_network(settings.play_network, play_encoder.spec), device)
+        play_network = make_play_network(settings.play_network, play_encoder.spec)
+        play = LearnedNetwork(play_encoder, play_network, device, learner.inference)
         discard = discards_by = None
         if learner.discard_agent is not None:
             discards_by = make_agent(learner.discard_agent, settings.device)
         else:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
-            discard = LearnedNetwork(encoder, make_discard_network(settings.discard_network, encoder.spec), device)
+            network = make_discard_network(settings.discard_network, encoder.spec)
+            discard = LearnedNetwork(encoder, network, device, learner.inference)
     lagging = copy.deepcopy(play.network) if learner.target_every > 1 else None
     return LearnerState(discard, discards_by, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size), lagging)
 
@@ -277,7 +279,7 @@ def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Bac
         return present, Backup(options.n_steps, options.trace_decay)
     if run.iteration % settings.learner.target_every == 0:
         run.lagging.load_state_dict(run.play.network.state_dict())
-    frozen = QFunction(run.play.encoder, run.lagging, run.play.device)
+    frozen = QFunction(run.play.encoder, run.lagging, run.play.device, settings.learner.inference)
     return frozen, Backup(options.n_steps, options.trace_decay, present if options.double else None)
 
 
