@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from deepcrib.agents.q_network import CHUNK
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.training.inputs import SampleInputs
-from deepcrib.training.sampling import UNIFORM, Minibatches, Ordered, Prioritised, Sampling, combined, sweeps
+from deepcrib.training.sampling import UNIFORM, Sampling, minibatches
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class LearnedNetwork:
         grouped = self.network.readout().grouped
         inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
         targets = torch.as_tensor(samples.targets, device=self.device)
-        batches = self._minibatches(samples, inputs, targets, batch_size, passes, generator, sampling)
+        errors = partial(self._errors, inputs, targets)
+        batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
         self.network.train()
         sums = torch.zeros(4, dtype=torch.float64, device=self.device)
         for rows, weights in batches:
@@ -119,23 +121,6 @@ class LearnedNetwork:
             target_std=float(expected.std()),
             samples=batches.total,
         )
-
-    def _minibatches(
-        self,
-        samples: Samples,
-        inputs: SampleInputs,
-        targets: Tensor,
-        batch_size: int,
-        passes: float,
-        generator: np.random.Generator,
-        sampling: Sampling,
-    ) -> Minibatches:
-        if sampling.prioritised:
-            errors = self._errors(inputs, targets)
-            return Prioritised(errors, batch_size, passes, generator, sampling)
-        if sampling.combined:
-            return Ordered(combined(len(samples), samples.newest, passes, generator), batch_size)
-        return Ordered(sweeps(len(samples), passes, generator), batch_size)
 
     def _errors(self, inputs: SampleInputs, targets: Tensor) -> NDArray[np.float32]:
         """[E] distances of the values from the targets, as the network now is."""

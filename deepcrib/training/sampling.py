@@ -6,7 +6,7 @@ tells them what the network said of each minibatch, since priorities follow from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,6 +58,35 @@ class Minibatches(Protocol):
     def learned(self, rows: Rows, values: Tensor, targets: Tensor) -> None:
         """Take note of the values [B] that the network gave a minibatch before it learned from it, and its targets."""
         ...
+
+
+class Experience(Protocol):
+    """Samples in an order; the last `newest` are of the newest epoch."""
+
+    @property
+    def newest(self) -> int:
+        """How many."""
+        ...
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        ...
+
+
+def minibatches(
+    samples: Experience,
+    batch_size: int,
+    passes: float,
+    generator: np.random.Generator,
+    sampling: Sampling,
+    errors: Callable[[], Float],
+) -> Minibatches:
+    """The minibatches of a pass; errors: [E] distances of the values from the targets, if anything depends on them."""
+    if sampling.prioritised:
+        return Prioritised(errors(), batch_size, passes, generator, sampling)
+    if sampling.combined:
+        return Ordered(combined(len(samples), samples.newest, passes, generator), batch_size)
+    return Ordered(sweeps(len(samples), passes, generator), batch_size)
 
 
 @dataclass(frozen=True)
