@@ -15,16 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save_file
+from test_small_problems import POINTS, STATES, Lookup, exact
+from test_small_problems import all_hands as all_courses
 
 from deepcrib.agents import QFunction, make_agent
 from deepcrib.checkpoints import load_state, load_weights, save_weights
-from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
+from deepcrib.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.errors import OptionError
 from deepcrib.jobs.options import check_values
 from deepcrib.matches import Trajectories, play_match, self_play
 from deepcrib.networks import (
     HEADS,
     DiscardNetworkConfig,
+    FeedForward,
     NoisyLinear,
     PlayNetworkConfig,
     clear_noise,
@@ -287,6 +291,76 @@ def test_a_duel_learns_a_linear_problem_exactly_for_choices_never_taken(hands: T
 def discard_pairs() -> list[tuple[int, int]]:
     """The 15 discards in their order."""
     return [(first, second) for first in range(6) for second in range(first + 1, 6)]
+
+
+# --- a problem that can be counted ---------------------------------------------------------------------------
+
+
+class Candidates(Lookup):
+    """The table of `test_small_problems`, with the two actions that are legal."""
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        return legal_plays(states)
+
+
+def solved(head: str, algorithm: str, **backup: Any) -> tuple[np.ndarray, LearnedNetwork]:
+    """[14] values learned in 80 iterations from all hands; epsilon is 1."""
+    torch.manual_seed(1)
+    encoder: Any = Candidates()
+    config = PlayNetworkConfig("mlp", [], head=head, atoms_low=-2, atoms_high=17)
+    learned = LearnedNetwork(encoder, FeedForward(config, encoder.spec), CPU)
+    problem, generator = all_courses(), np.random.default_rng(2)
+    for iteration in range(80):
+        found = play_samples(problem, algorithm, "offensive", learned.q_function(), 1.0, True, Backup(**backup))
+        learned.train_pass(found, 0.3 * (1 - iteration / 80), 128, 5.0, generator)
+    return learned.q_function().values(*entries()), learned
+
+
+def entries() -> tuple[np.ndarray, np.ndarray]:
+    """A compact state for every entry of the table, [14, 22], and its action."""
+    states = np.zeros((2 * len(STATES), PLAY_COLUMNS), dtype=np.int8)
+    states[:, OWN_RANKS + 2 : OWN_RANKS + 4] = -1
+    states[:, STARTER_RANK] = np.repeat(np.arange(len(STATES)), 2)
+    return states, np.tile(np.array([0, 1], dtype=np.int8), len(STATES))
+
+
+@pytest.mark.parametrize("head", ["dueling", "categorical"])
+@pytest.mark.parametrize(
+    ("algorithm", "backup", "steps"),
+    [
+        ("sarsa", {}, 3),
+        ("expected_sarsa", {"n_steps": 2}, 3),
+        ("q_learning", {}, 0),
+        ("q_learning", {"trace_decay": 0.9}, 0),
+    ],
+)
+def test_heads_find_the_values_that_can_be_counted(
+    head: str, algorithm: str, backup: dict[str, Any], steps: int
+) -> None:
+    """Those of random play (three more random decisions), or of the best play."""
+    assert solved(head, algorithm, **backup)[0] == pytest.approx(exact(steps), abs=0.15)
+
+
+def courses_from(k: int, branch: int, action: int) -> list[int]:
+    """Points of every course that begins with an action; random play takes all of them equally often."""
+    points = POINTS[k][branch][action]
+    if k == 3:
+        return [points]
+    return [points + rest for a in (0, 1) for rest in courses_from(k + 1, branch if k else action, a)]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "backup"),
+    [("monte_carlo", {}), ("sarsa", {}), ("expected_sarsa", {}), ("sarsa", {"trace_decay": 0.5})],
+    ids=str,
+)
+def test_distributions_that_can_be_counted_are_learned(algorithm: str, backup: dict[str, Any]) -> None:
+    """Bootstrapped or not: whole returns move along the atoms without rounding."""
+    found = solved("categorical", algorithm, **backup)[1].q_function().distributions(*entries())
+    counted = [courses_from(k, branch, action) for k, branch in STATES for action in (0, 1)]
+    expected = [np.bincount(np.array(points) + 2, minlength=20) / len(points) for points in counted]
+    assert max(map(len, counted)) == 8
+    assert np.abs(found - np.stack(expected)).max() < 0.05
 
 
 # --- noise --------------------------------------------------------------------------------------------------
