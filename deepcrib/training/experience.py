@@ -7,24 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from deepcrib.agents import QFunction
-from deepcrib.cards import VALUES
-from deepcrib.encoders.states import COUNT, OWN_RANKS
+from deepcrib.encoders import legal_plays
 from deepcrib.matches import Trajectories
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
+from deepcrib.rules import HAND_SIZE
 from deepcrib.training import targets
+from deepcrib.training.distributions import distributed_returns, mixture, policy
 from deepcrib.training.learning import Samples
 from deepcrib.training.rewards import PLAY_REWARDS, discard_returns, discounted_returns, next_own
 
 Float = NDArray[np.float32]
-
-
-def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """bool [..., 4] of compact play states [..., 22]: the slots that could be played."""
-    ranks = states[..., OWN_RANKS : OWN_RANKS + HAND_SIZE]
-    counts = states[..., COUNT, None].astype(np.int64) + VALUES[np.maximum(ranks, 0)]
-    return (ranks >= 0) & (counts <= COUNT_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ def play_samples(
         aims = targets.monte_carlo(discounted_returns(rewards, following))
     else:
         values, traces = _next_values(hands, algorithm, following, frozen, epsilon, backup)
-        aims = _returns(rewards, following, chosen, values, traces, backup)
+        aims = _returns(rewards, following, chosen, values, traces, backup, frozen.atoms)
     new = int(chosen[len(hands) - newest :].sum())
     return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen], newest=new)
 
@@ -107,7 +101,8 @@ def _next_values(
 ) -> tuple[targets.Values, Float]:
     """[H, 8] values of each play's next decision, and lambda [H, 8] there; 0 where there is none.
 
-    All of them come in large batches, since the network is frozen.
+    Of the head `categorical` distributions [H, 8, K] take the place of values. All of them come in large batches,
+    since the network is frozen.
     """
     rows, plays = np.nonzero(following >= 0)
     later = following[rows, plays]
@@ -117,19 +112,23 @@ def _next_values(
         legal = np.zeros_like(legal)
         legal[np.arange(len(actions)), actions] = True
     q_tp1 = frozen.all_values(states, legal)
+    chooser_tp1 = q_tp1 if backup.chooser is None else backup.chooser.all_values(states, legal)
     trace: Any = backup.trace_decay
-    if algorithm == "sarsa":
+    if algorithm == "q_learning":
+        trace = targets.watkins_decay(backup.trace_decay, chooser_tp1, actions)
+    if frozen.atoms is not None:
+        v_tp1: Any = mixture(frozen, states, policy(algorithm, chooser_tp1, actions, epsilon))
+    elif algorithm == "sarsa":
         v_tp1 = targets.sarsa_value(q_tp1, actions)
     elif algorithm == "expected_sarsa":
         v_tp1 = targets.expected_sarsa_value(q_tp1, epsilon)
     elif algorithm == "q_learning":
-        chooser_tp1 = q_tp1 if backup.chooser is None else backup.chooser.all_values(states, legal)
         double = backup.chooser is not None
         v_tp1 = targets.double_q_value(q_tp1, chooser_tp1) if double else targets.q_learning_value(q_tp1)
-        trace = targets.watkins_decay(backup.trace_decay, chooser_tp1, actions)
     else:
         raise ValueError(f"unknown algorithm {algorithm!r}")
-    values, traces = np.zeros(following.shape), np.zeros(following.shape, dtype=np.float32)
+    values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)
+    traces = np.zeros(following.shape, dtype=np.float32)
     values[rows, plays], traces[rows, plays] = v_tp1, trace
     return values, traces
 
@@ -141,21 +140,27 @@ def _returns(
     values: targets.Values,
     traces: Float,
     backup: Backup,
+    atoms: Tensor | None,
 ) -> Float:
-    """[H, 8] targets of the decisions, from what follows each play within its player's hand."""
+    """[H, 8] targets of the decisions, [H, 8, K] on atoms, from what follows each play within its player's hand."""
     chains = _chains(following, decisions)
     there = chains >= 0
 
     def in_order(array: NDArray[Any]) -> NDArray[Any]:
-        return np.where(there, array.reshape(-1)[chains], 0)
+        found = array.reshape(rewards.size, *array.shape[2:])[chains]
+        found[~there] = 0
+        return found
 
     r_t, discount, v_tp1 = in_order(rewards), in_order((following >= 0).astype(np.float32)), in_order(values)
-    if backup.trace_decay:
+    if atoms is not None:
+        traced = in_order(traces) if backup.trace_decay else None
+        aims = distributed_returns(atoms, r_t, discount, v_tp1, traced, backup.n_steps)
+    elif backup.trace_decay:
         aims = targets.lambda_returns(r_t, discount, v_tp1, in_order(traces))
     else:
         aims = targets.n_step_returns(r_t, discount, v_tp1, backup.n_steps)
-    result = rewards.copy()
-    result.reshape(-1)[chains[there]] = aims[there]
+    result = np.zeros((*rewards.shape, *aims.shape[2:]), dtype=np.float32)
+    result.reshape(rewards.size, *aims.shape[2:])[chains[there]] = aims[there]
     return result
 
 

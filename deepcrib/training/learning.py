@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -15,13 +16,17 @@ from torch import Tensor
 from deepcrib.agents import DivergenceError, QFunction
 from deepcrib.agents.q_network import CHUNK
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
-from deepcrib.networks import QNetwork
+from deepcrib.networks import QNetwork, clear_noise, draw_noise
+from deepcrib.training.inputs import SampleInputs
 from deepcrib.training.sampling import UNIFORM, Sampling, minibatches
 
 
 @dataclass(frozen=True)
 class Samples:
-    """E compact states [E, K], actions [E] and targets [E] (points); the last `newest` are of the newest epoch."""
+    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms.
+
+    The last `newest` are of the newest epoch.
+    """
 
     states: NDArray[np.int8]
     actions: NDArray[np.int8]
@@ -34,7 +39,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class PassStatistics:
-    """Means over one training pass; loss in points squared, values in points."""
+    """Means over one training pass; loss in points squared (`categorical`: nats), values in points."""
 
     loss: float
     value_mean: float
@@ -47,15 +52,29 @@ class PassStatistics:
 class LearnedNetwork:
     """A Q-network with its encoder and Adam; the same seed gives the same weights."""
 
-    def __init__(self, encoder: DiscardEncoder | PlayEncoder, network: QNetwork, device: torch.device) -> None:
+    def __init__(
+        self,
+        encoder: DiscardEncoder | PlayEncoder,
+        network: QNetwork,
+        device: torch.device,
+        inference: str = "float32",
+    ) -> None:
         self.encoder = encoder
         self.network = network.to(device)
         self.device = device
+        self.inference = inference
         self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
-    def q_function(self) -> QFunction:
-        """The values of the network as it now is; it changes as the network learns."""
-        return QFunction(self.encoder, self.network, self.device)
+    def q_function(self, noise: int | None = None) -> QFunction:
+        """The values of the network as it now is; it changes as the network learns (a copy in bfloat16 does not).
+
+        With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
+        """
+        network = self.network
+        if noise is not None and network.config.noisy:
+            network = copy.deepcopy(network)
+            draw_noise(network, np.random.default_rng(noise))
+        return QFunction(self.encoder, network, self.device, self.inference)
 
     def train_pass(
         self,
@@ -66,51 +85,52 @@ class LearnedNetwork:
         generator: np.random.Generator,
         sampling: Sampling = UNIFORM,
     ) -> PassStatistics:
-        """Minimise the error on random minibatches, `passes` times over the samples; without replacement if uniform."""
+        """Minimise the loss on random minibatches, `passes` times over the samples; without replacement if uniform."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        columns = self._columns(samples)
+        grouped = self.network.readout().grouped
+        inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
         targets = torch.as_tensor(samples.targets, device=self.device)
-        errors = partial(self._errors, columns, targets)
+        errors = partial(self._errors, inputs, targets)
         batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
         self.network.train()
         sums = torch.zeros(4, dtype=torch.float64, device=self.device)
         for rows, weights in batches:
             aims = targets[rows]
-            values, losses = self.network.losses(self.encoder.expand(columns[rows], self.device), aims)
+            batch = inputs.batch(rows)
+            draw_noise(self.network, generator)
+            values, losses = self.network.losses(batch.inputs, aims, batch.groups, batch.chosen)
             counts = None if weights is None else torch.as_tensor(weights, device=self.device)
             loss = (losses if counts is None else counts * losses).mean()
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
             self.optimizer.step()
             found = values.detach()
-            batches.learned(rows, found, aims)
+            batches.learned(rows, found, self.network.expected(aims))
             sums += _sums(loss.detach(), found, counts)
+        clear_noise(self.network)
         mean_loss, mean, square = (sums[:3] / sums[3]).tolist()
         if not math.isfinite(mean_loss):
             raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
+        expected = self.network.expected(targets).cpu().numpy()
         return PassStatistics(
             loss=mean_loss,
             value_mean=mean,
             value_std=max(square - mean**2, 0.0) ** 0.5,
-            target_mean=float(samples.targets.mean()),
-            target_std=float(samples.targets.std()),
+            target_mean=float(expected.mean()),
+            target_std=float(expected.std()),
             samples=batches.total,
         )
 
-    def _errors(self, columns: Any, targets: Tensor) -> NDArray[np.float32]:
+    def _errors(self, inputs: SampleInputs, targets: Tensor) -> NDArray[np.float32]:
         """[E] distances of the values from the targets, as the network now is."""
         values = []
         with torch.inference_mode():
-            for start in range(0, len(targets), CHUNK):
-                values.append(self.network(self.encoder.expand(columns[start : start + CHUNK], self.device)))
-            errors: NDArray[np.float32] = (torch.cat(values) - targets).abs().cpu().numpy()
+            for rows in np.split(np.arange(len(targets)), range(CHUNK, len(targets), CHUNK)):
+                batch = inputs.batch(rows)
+                values.append(self.network.losses(batch.inputs, targets[rows], batch.groups, batch.chosen)[0])
+            errors: NDArray[np.float32] = (torch.cat(values) - self.network.expected(targets)).abs().cpu().numpy()
         return errors
-
-    def _columns(self, samples: Samples) -> Any:
-        """Index columns of all samples: an array on the CPU, else a tensor that crosses to the device once."""
-        columns = self.encoder.indices(samples.states, samples.actions)
-        return columns if self.device.type == "cpu" else torch.as_tensor(columns, device=self.device)
 
     def state(self) -> dict[str, Any]:
         """Weights and optimiser."""

@@ -179,13 +179,15 @@ def _new_learner(settings: Settings) -> LearnerState:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(settings.seed, NETWORKS))
         play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-        play = LearnedNetwork(play_encoder, make_play_network(settings.play_network, play_encoder.spec), device)
+        play_network = make_play_network(settings.play_network, play_encoder.spec)
+        play = LearnedNetwork(play_encoder, play_network, device, learner.inference)
         discard = discards_by = None
         if learner.discard_agent is not None:
             discards_by = make_agent(learner.discard_agent, settings.device)
         else:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
-            discard = LearnedNetwork(encoder, make_discard_network(settings.discard_network, encoder.spec), device)
+            network = make_discard_network(settings.discard_network, encoder.spec)
+            discard = LearnedNetwork(encoder, network, device, learner.inference)
     lagging = copy.deepcopy(play.network) if learner.target_every > 1 else None
     return LearnerState(discard, discards_by, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size), lagging)
 
@@ -202,9 +204,12 @@ def _pretrain(
     return pretrain(discard.network, encoder, settings.pretraining, seed, writer, progress, figure)
 
 
-def _agent(run: LearnerState, epsilon: float) -> QNetworkAgent:
-    discard_q = run.discard.q_function() if run.discard else None
-    return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=run.discards_by)
+def _agent(run: LearnerState, epsilon: float, noise: int | None = None) -> QNetworkAgent:
+    """The networks as they now are; with a seed `noise`, noisy ones explore with noise that is drawn from it once."""
+    seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
+    discard_q = run.discard.q_function(seeds[0]) if run.discard else None
+    play_q = run.play.q_function(seeds[1])
+    return QNetworkAgent(discard_q, play_q, epsilon, name="training", discards_by=run.discards_by)
 
 
 def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, float]:
@@ -212,7 +217,8 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, f
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
-    hands = _play(_agent(run, epsilon), settings, run.iteration, dealing)
+    noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
+    hands = _play(_agent(run, epsilon, noise), settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
     figures = _learn(run, settings, epsilon, discard_lr, play_lr)
@@ -273,7 +279,7 @@ def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Bac
         return present, Backup(options.n_steps, options.trace_decay)
     if run.iteration % settings.learner.target_every == 0:
         run.lagging.load_state_dict(run.play.network.state_dict())
-    frozen = QFunction(run.play.encoder, run.lagging, run.play.device)
+    frozen = QFunction(run.play.encoder, run.lagging, run.play.device, settings.learner.inference)
     return frozen, Backup(options.n_steps, options.trace_decay, present if options.double else None)
 
 
