@@ -12,7 +12,7 @@ from deepcrib.matches import Trajectories
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
 from deepcrib.training import targets
 from deepcrib.training.learning import Samples
-from deepcrib.training.rewards import PLAY_REWARDS, discard_returns, discounted_returns, next_own
+from deepcrib.training.rewards import discard_returns, discounted_returns, next_own, play_rewards
 
 Float = NDArray[np.float32]
 
@@ -24,22 +24,35 @@ def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
     return (ranks >= 0) & (counts <= COUNT_LIMIT)
 
 
-def discard_samples(hands: Trajectories, reward: str, baseline: bool = False) -> Samples:
-    """Both seats' discards of all hands, with the returns of those same hands."""
-    returns = discard_returns(hands, reward, baseline)
-    width = hands.discard_states.shape[2]
-    return Samples(hands.discard_states.reshape(-1, width), hands.discard_actions.reshape(-1), returns.reshape(-1))
+def discard_samples(hands: Trajectories, reward: str, baseline: bool = False, game_bonus: float = 0.0) -> Samples:
+    """The learner's discards of all hands, both seats' in self-play, with the returns of those same hands."""
+    returns = discard_returns(hands, reward, baseline, game_bonus)
+    own = hands.learned == 1
+    return Samples(hands.discard_states[own], hands.discard_actions[own], returns[own])
+
+
+def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
+    """bool [H, 8]: the plays that are the learner's own, all of them in self-play."""
+    return np.take_along_axis(hands.learned, hands.play_seats.astype(np.int64), axis=1) == 1
 
 
 def play_samples(
-    hands: Trajectories, algorithm: str, reward: str, frozen: QFunction, epsilon: float, forced: bool = True
+    hands: Trajectories,
+    algorithm: str,
+    reward: str,
+    frozen: QFunction,
+    epsilon: float,
+    forced: bool = True,
+    game_bonus: float = 0.0,
+    hand_bonus: float = 0.0,
 ) -> Samples:
-    """All plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
+    """The learner's plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
 
     epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
-    no decisions: they are left out, and their rewards belong to the decision before them.
+    no decisions: they are left out, and their rewards belong to the decision before them. The plays of a seat that
+    another agent took count in the rewards of the learner's and are no samples.
     """
-    rewards = PLAY_REWARDS[reward](hands.play_points, hands.play_seats)
+    rewards = play_rewards(hands, reward, game_bonus, hand_bonus)
     following = next_own(hands.play_seats)
     chosen = np.ones(rewards.shape, dtype=bool)
     if not forced:
@@ -49,6 +62,7 @@ def play_samples(
         aims = targets.monte_carlo(discounted_returns(rewards, following))
     else:
         aims = _bootstrapped(hands, algorithm, rewards, following, frozen, epsilon)
+    chosen &= learned_plays(hands)
     return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen])
 
 
