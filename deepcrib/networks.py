@@ -58,6 +58,11 @@ class QNetwork(nn.Module):
         self.config = config
         self.spec = spec
 
+    def losses(self, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        """Values [B] of inputs [B, width], and what is minimised, [B]: their squared errors from targets [B]."""
+        values: Tensor = self(inputs)
+        return values, functional.mse_loss(values, targets, reduction="none")
+
 
 def make_discard_network(config: DiscardNetworkConfig, spec: Spec) -> QNetwork:
     """Network of a config for the input that a discard encoder's spec describes."""

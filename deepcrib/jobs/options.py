@@ -125,7 +125,7 @@ def torch_device(value: str) -> str | None:
 
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
-    AlgorithmOptions: {"name": one_of(ALGORITHMS)},
+    AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
     RewardOptions: {
         "play": one_of(PLAY_REWARDS),
         "discard": one_of(DISCARD_REWARDS),
@@ -142,6 +142,11 @@ CHECKS: dict[type, dict[str, Check]] = {
         "replacement": optional(share),
         "batch_size": at_least(1),
         "passes": positive,
+        "sampling": one_of(("uniform", "prioritised")),
+        "priority_exponent": between(0, 1),
+        "importance_exponent": between(0, 1),
+        "final_importance_exponent": between(0, 1),
+        "target_every": at_least(1),
         "epsilon": between(0, 1),
         "epsilon_decay": share,
         "discard_lr": positive,

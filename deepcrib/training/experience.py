@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,11 +27,33 @@ def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
     return (ranks >= 0) & (counts <= COUNT_LIMIT)
 
 
-def discard_samples(hands: Trajectories, reward: str, baseline: bool = False, game_bonus: float = 0.0) -> Samples:
-    """The learner's discards of all hands, both seats' in self-play, with the returns of those same hands."""
+@dataclass(frozen=True)
+class Backup:
+    """How far a target looks ahead before it takes a network's word.
+
+    n_steps, trace_decay: own decisions (1: the next one) and lambda, of which one is used. chooser: whose best action
+    the frozen network values in Q-learning (double Q); None: the frozen network's own.
+    """
+
+    n_steps: int = 1
+    trace_decay: float = 0.0
+    chooser: QFunction | None = None
+
+
+ONE_STEP = Backup()
+
+
+def discard_samples(
+    hands: Trajectories, reward: str, baseline: bool = False, newest: int = 0, game_bonus: float = 0.0
+) -> Samples:
+    """The learner's discards of all hands, both seats' in self-play, with the returns of those same hands.
+
+    The last `newest` hands are new.
+    """
     returns = discard_returns(hands, reward, baseline, game_bonus)
     own = hands.learned == 1
-    return Samples(hands.discard_states[own], hands.discard_actions[own], returns[own])
+    new = int(own[len(hands) - newest :].sum())
+    return Samples(hands.discard_states[own], hands.discard_actions[own], returns[own], newest=new)
 
 
 def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
@@ -43,6 +68,8 @@ def play_samples(
     frozen: QFunction,
     epsilon: float,
     forced: bool = True,
+    backup: Backup = ONE_STEP,
+    newest: int = 0,
     game_bonus: float = 0.0,
     hand_bonus: float = 0.0,
 ) -> Samples:
@@ -50,7 +77,8 @@ def play_samples(
 
     epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
     no decisions: they are left out, and their rewards belong to the decision before them. The plays of a seat that
-    another agent took count in the rewards of the learner's and are no samples.
+    another agent took count in the rewards of the learner's and are no samples. The last `newest`
+    hands are those of the newest epoch.
     """
     rewards = play_rewards(hands, reward, game_bonus, hand_bonus)
     following = next_own(hands.play_seats)
@@ -61,9 +89,11 @@ def play_samples(
     if algorithm == "monte_carlo":
         aims = targets.monte_carlo(discounted_returns(rewards, following))
     else:
-        aims = _bootstrapped(hands, algorithm, rewards, following, frozen, epsilon)
+        values, traces = _next_values(hands, algorithm, following, frozen, epsilon, backup)
+        aims = _returns(rewards, following, chosen, values, traces, backup)
     chosen &= learned_plays(hands)
-    return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen])
+    new = int(chosen[len(hands) - newest :].sum())
+    return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen], newest=new)
 
 
 def _skip(
@@ -80,15 +110,18 @@ def _skip(
     return rewards, following
 
 
-def _bootstrapped(
+def _next_values(
     hands: Trajectories,
     algorithm: str,
-    rewards: Float,
     following: NDArray[np.int64],
     frozen: QFunction,
     epsilon: float,
-) -> Float:
-    """[H, 8] targets; the values of all next decisions come in large batches, since the network is frozen."""
+    backup: Backup,
+) -> tuple[targets.Values, Float]:
+    """[H, 8] values of each play's next decision, and lambda [H, 8] there; 0 where there is none.
+
+    All of them come in large batches, since the network is frozen.
+    """
     rows, plays = np.nonzero(following >= 0)
     later = following[rows, plays]
     states, actions = hands.play_states[rows, later], hands.play_actions[rows, later]
@@ -97,15 +130,56 @@ def _bootstrapped(
         legal = np.zeros_like(legal)
         legal[np.arange(len(actions)), actions] = True
     q_tp1 = frozen.all_values(states, legal)
-    r_t, discount = rewards[rows, plays], np.ones(len(rows), dtype=np.float32)
+    trace: Any = backup.trace_decay
     if algorithm == "sarsa":
-        aims = targets.sarsa(r_t, discount, q_tp1, actions)
+        v_tp1 = targets.sarsa_value(q_tp1, actions)
     elif algorithm == "expected_sarsa":
-        aims = targets.expected_sarsa(r_t, discount, q_tp1, epsilon)
+        v_tp1 = targets.expected_sarsa_value(q_tp1, epsilon)
     elif algorithm == "q_learning":
-        aims = targets.q_learning(r_t, discount, q_tp1)
+        chooser_tp1 = q_tp1 if backup.chooser is None else backup.chooser.all_values(states, legal)
+        double = backup.chooser is not None
+        v_tp1 = targets.double_q_value(q_tp1, chooser_tp1) if double else targets.q_learning_value(q_tp1)
+        trace = targets.watkins_decay(backup.trace_decay, chooser_tp1, actions)
     else:
         raise ValueError(f"unknown algorithm {algorithm!r}")
-    result = rewards.copy()  # after one's last card nothing follows
-    result[rows, plays] = aims
+    values, traces = np.zeros(following.shape), np.zeros(following.shape, dtype=np.float32)
+    values[rows, plays], traces[rows, plays] = v_tp1, trace
+    return values, traces
+
+
+def _returns(
+    rewards: Float,
+    following: NDArray[np.int64],
+    decisions: NDArray[np.bool_],
+    values: targets.Values,
+    traces: Float,
+    backup: Backup,
+) -> Float:
+    """[H, 8] targets of the decisions, from what follows each play within its player's hand."""
+    chains = _chains(following, decisions)
+    there = chains >= 0
+
+    def in_order(array: NDArray[Any]) -> NDArray[Any]:
+        return np.where(there, array.reshape(-1)[chains], 0)
+
+    r_t, discount, v_tp1 = in_order(rewards), in_order((following >= 0).astype(np.float32)), in_order(values)
+    if backup.trace_decay:
+        aims = targets.lambda_returns(r_t, discount, v_tp1, in_order(traces))
+    else:
+        aims = targets.n_step_returns(r_t, discount, v_tp1, backup.n_steps)
+    result = rewards.copy()
+    result.reshape(-1)[chains[there]] = aims[there]
     return result
+
+
+def _chains(following: NDArray[np.int64], decisions: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """[C, 4] decisions of each player of each hand in order, as numbers among all H * 8 plays; -1 after the last."""
+    num_plays = following.shape[1]
+    after = np.where(following >= 0, following + num_plays * np.arange(len(following))[:, None], -1).reshape(-1)
+    first = decisions.reshape(-1).copy()
+    reached = after[first]
+    first[reached[reached >= 0]] = False
+    chains = [np.flatnonzero(first)]
+    for _ in range(HAND_SIZE - 1):
+        chains.append(np.where(chains[-1] >= 0, after[chains[-1]], -1))
+    return np.stack(chains, axis=1)

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional
+from torch import Tensor
 
 from deepcrib.agents import DivergenceError, QFunction
+from deepcrib.agents.q_network import CHUNK
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork
+from deepcrib.training.sampling import UNIFORM, Sampling, minibatches
 
 
 @dataclass(frozen=True)
 class Samples:
-    """E compact states [E, K], actions [E] and targets [E] (points)."""
+    """E compact states [E, K], actions [E] and targets [E] (points); the last `newest` are of the newest epoch."""
 
     states: NDArray[np.int8]
     actions: NDArray[np.int8]
     targets: NDArray[np.float32]
+    newest: int = 0
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -54,26 +58,35 @@ class LearnedNetwork:
         return QFunction(self.encoder, self.network, self.device)
 
     def train_pass(
-        self, samples: Samples, lr: float, batch_size: int, passes: float, generator: np.random.Generator
+        self,
+        samples: Samples,
+        lr: float,
+        batch_size: int,
+        passes: float,
+        generator: np.random.Generator,
+        sampling: Sampling = UNIFORM,
     ) -> PassStatistics:
-        """Minimise the squared error on random minibatches without replacement, `passes` times over the samples."""
+        """Minimise the error on random minibatches, `passes` times over the samples; without replacement if uniform."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         columns = self._columns(samples)
         targets = torch.as_tensor(samples.targets, device=self.device)
+        errors = partial(self._errors, columns, targets)
+        batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
         self.network.train()
-        sums = torch.zeros(3, dtype=torch.float64, device=self.device)
-        order = _order(len(samples), passes, generator)
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            values = self.network(self.encoder.expand(columns[rows], self.device))
-            loss = functional.mse_loss(values, targets[rows])
+        sums = torch.zeros(4, dtype=torch.float64, device=self.device)
+        for rows, weights in batches:
+            aims = targets[rows]
+            values, losses = self.network.losses(self.encoder.expand(columns[rows], self.device), aims)
+            counts = None if weights is None else torch.as_tensor(weights, device=self.device)
+            loss = (losses if counts is None else counts * losses).mean()
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
             self.optimizer.step()
             found = values.detach()
-            sums += torch.stack([loss.detach() * len(rows), found.sum(), found.square().sum()])
-        mean_loss, mean, square = (sums / len(order)).tolist()
+            batches.learned(rows, found, aims)
+            sums += _sums(loss.detach(), found, counts)
+        mean_loss, mean, square = (sums[:3] / sums[3]).tolist()
         if not math.isfinite(mean_loss):
             raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
         return PassStatistics(
@@ -82,8 +95,17 @@ class LearnedNetwork:
             value_std=max(square - mean**2, 0.0) ** 0.5,
             target_mean=float(samples.targets.mean()),
             target_std=float(samples.targets.std()),
-            samples=len(order),
+            samples=batches.total,
         )
+
+    def _errors(self, columns: Any, targets: Tensor) -> NDArray[np.float32]:
+        """[E] distances of the values from the targets, as the network now is."""
+        values = []
+        with torch.inference_mode():
+            for start in range(0, len(targets), CHUNK):
+                values.append(self.network(self.encoder.expand(columns[start : start + CHUNK], self.device)))
+            errors: NDArray[np.float32] = (torch.cat(values) - targets).abs().cpu().numpy()
+        return errors
 
     def _columns(self, samples: Samples) -> Any:
         """Index columns of all samples: an array on the CPU, else a tensor that crosses to the device once."""
@@ -100,8 +122,9 @@ class LearnedNetwork:
         self.optimizer.load_state_dict(state["optimizer"])
 
 
-def _order(num_samples: int, passes: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Sample numbers of `passes` shuffled sweeps, the last one in part if it is not whole."""
-    total = max(1, round(num_samples * passes))
-    sweeps = [generator.permutation(num_samples) for _ in range(-(-total // num_samples))]
-    return np.concatenate(sweeps)[:total]
+def _sums(loss: Tensor, values: Tensor, weights: Tensor | None) -> Tensor:
+    """[4] of a minibatch: losses, values [B], their squares, each times its weight; and the weights' own sum."""
+    size = torch.full_like(loss, len(values))
+    if weights is None:
+        return torch.stack([loss * len(values), values.sum(), values.square().sum(), size])
+    return torch.stack([loss * size, (weights * values).sum(), (weights * values.square()).sum(), weights.sum()])

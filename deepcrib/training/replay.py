@@ -6,6 +6,7 @@ of an iteration are computed before its first minibatch, with the networks as th
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,9 +18,9 @@ import numpy as np
 import torch
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, QNetworkAgent, make_agent, name_agents
+from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.networks import make_discard_network, make_play_network
+from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, derive
 from deepcrib.training.buffer import ReplayBuffer
 from deepcrib.training.checkpointing import (
@@ -30,12 +31,14 @@ from deepcrib.training.checkpointing import (
     weights_file,
     write_scalars,
 )
-from deepcrib.training.experience import discard_samples, play_samples
+from deepcrib.training.combinations import refuse_combinations
+from deepcrib.training.experience import Backup, discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
 from deepcrib.training.options import ReplayOptions, Settings
 from deepcrib.training.playing import play_episodes, playing_figures
 from deepcrib.training.pool import Pool, make_pool
 from deepcrib.training.pretraining import PretrainingResult, pretrain
+from deepcrib.training.sampling import sampling_of
 from deepcrib.training.teacher import make_teacher, teach
 from deepcrib.workers import run_pieces
 
@@ -78,6 +81,7 @@ class LearnerState:
     play: LearnedNetwork
     buffer: ReplayBuffer
     pool: Pool = field(default_factory=Pool)
+    lagging: QNetwork | None = None  # what targets come from where it is not the play network itself
     iteration: int = 0
     hands: int = 0
     seconds: float = 0.0
@@ -89,6 +93,7 @@ class LearnerState:
             "play": self.play.state(),
             "buffer": self.buffer.state(),
             "past": self.pool.state(),
+            "lagging": self.lagging.state_dict() if self.lagging else None,
             "iteration": self.iteration,
             "hands": self.hands,
             "seconds": self.seconds,
@@ -98,11 +103,15 @@ class LearnerState:
         """Go on from a saved state."""
         if (self.discard is None) != (state["discard"] is None):
             raise ValueError("one has a discard network, the other a discard agent")
+        if (self.lagging is None) != (state.get("lagging") is None):
+            raise ValueError("learner.target_every is 1 for one, more for the other")
         if self.discard:
             self.discard.load(state["discard"])
         self.play.load(state["play"])
         self.buffer.load(state["buffer"])
         self.pool.load(state.get("past", []), self.discard, self.play, self.discards_by)  # older states have none
+        if self.lagging:
+            self.lagging.load_state_dict(state["lagging"])
         self.iteration, self.hands, self.seconds = state["iteration"], state["hands"], state["seconds"]
 
 
@@ -161,9 +170,10 @@ def train(
 def prepare(settings: Settings, saved: Path | None = None) -> LearnerState:
     """Networks, optimisers and buffer of a new run, or of the training state in the file `saved`.
 
-    Raises OptionError where networks and states do not go together, CheckpointError where the saved state cannot be
-    read or is of other networks than those of the settings.
+    Raises OptionError where networks and states, or options, do not go together, CheckpointError where the saved
+    state cannot be read or is of other networks than those of the settings.
     """
+    refuse_combinations(settings.algorithm, settings.learner)
     run = _new_learner(settings)
     if settings.pretraining.teacher is not None:
         make_teacher(settings.pretraining, settings.device)  # so that one that cannot be made is refused here
@@ -187,7 +197,8 @@ def _new_learner(settings: Settings) -> LearnerState:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
             discard = LearnedNetwork(encoder, make_discard_network(settings.discard_network, encoder.spec), device)
     buffer = ReplayBuffer(learner.epochs_kept, learner.buffer_size)
-    return LearnerState(discard, discards_by, play, buffer, make_pool(learner, settings.device))
+    lagging = copy.deepcopy(play.network) if learner.target_every > 1 else None
+    return LearnerState(discard, discards_by, play, buffer, make_pool(learner, settings.device), lagging)
 
 
 def _pretrain(
@@ -238,20 +249,34 @@ def _learn(
 ) -> dict[str, float]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
-    hands = run.buffer.hands()
-    algorithm, reward = settings.algorithm.name, settings.reward
+    hands, newest = run.buffer.hands(), run.buffer.newest
+    reward, sampling = settings.reward, sampling_of(options, run.iteration)
 
     def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
         generator = np.random.default_rng((derive(settings.seed, MINIBATCHES, run.iteration), stream))
-        return _pass_figures(part, network.train_pass(samples, lr, options.batch_size, options.passes, generator))
+        passed = network.train_pass(samples, lr, options.batch_size, options.passes, generator, sampling)
+        return _pass_figures(part, passed)
 
+    frozen, backup = _targets_from(run, settings)
+    algorithm = settings.algorithm.name
     bonuses = reward.game_bonus, reward.hand_bonus
-    plays = play_samples(hands, algorithm, reward.play, run.play.q_function(), epsilon, options.forced, *bonuses)
+    plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest, *bonuses)
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
-        discards = discard_samples(hands, reward.discard, reward.discard_baseline, reward.game_bonus)
+        discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest, reward.game_bonus)
         passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
     return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
+
+
+def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Backup]:
+    """The network that values next decisions in this iteration's targets, and how far they look ahead."""
+    options, present = settings.algorithm, run.play.q_function()
+    if run.lagging is None:
+        return present, Backup(options.n_steps, options.trace_decay)
+    if run.iteration % settings.learner.target_every == 0:
+        run.lagging.load_state_dict(run.play.network.state_dict())
+    frozen = QFunction(run.play.encoder, run.lagging, run.play.device)
+    return frozen, Backup(options.n_steps, options.trace_decay, present if options.double else None)
 
 
 def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:

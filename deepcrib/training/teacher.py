@@ -105,11 +105,11 @@ def _lessons(
     hands: Trajectories, discard: LearnedNetwork | None, play: LearnedNetwork, settings: Settings
 ) -> dict[str, tuple[LearnedNetwork, Samples]]:
     """Each network with the teacher's decisions and their returns."""
-    reward, forced = settings.reward, settings.learner.forced
-    bonuses = reward.game_bonus, reward.hand_bonus
-    plays = play_samples(hands, "monte_carlo", reward.play, play.q_function(), 0.0, forced, *bonuses)
+    reward, forced, frozen = settings.reward, settings.learner.forced, play.q_function()
+    won, hand = reward.game_bonus, reward.hand_bonus
+    plays = play_samples(hands, "monte_carlo", reward.play, frozen, 0.0, forced, game_bonus=won, hand_bonus=hand)
     lessons = {"play": (play, plays)}
     if discard is not None:
-        discards = discard_samples(hands, reward.discard, reward.discard_baseline, reward.game_bonus)
+        discards = discard_samples(hands, reward.discard, reward.discard_baseline, game_bonus=won)
         lessons["discard"] = discard, discards
     return lessons
