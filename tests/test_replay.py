@@ -25,7 +25,7 @@ from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.errors import OptionError
 from deepcrib.matches import Trajectories, play_match, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.training import learning, replay
+from deepcrib.training import learning, playing, replay
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import (
@@ -287,7 +287,7 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
         assert figures["schedule/epsilon"] == played[-1]
         assert [figures[f"schedule/{part}_lr"] for part in ("discard", "play")] == rates[-1]
 
-    monkeypatch.setattr(replay, "self_play", spy_self_play)
+    monkeypatch.setattr(playing, "self_play", spy_self_play)
     monkeypatch.setattr(replay, "play_samples", spy_samples)
     settings = small(iterations=3, epsilon=0.4, epsilon_decay=0.5, lr_decay=0.1, play_lr=1e-2, checkpoint_every=1)
     run(tmp_path, settings, progress=progress)
@@ -305,7 +305,7 @@ def test_iterations_play_games_of_their_own(tmp_path: Path, monkeypatch: pytest.
         return self_play(agent, first_game, episodes, seed, **options)
 
     seeds: set[int] = set()
-    monkeypatch.setattr(replay, "self_play", spy)
+    monkeypatch.setattr(playing, "self_play", spy)
     run(tmp_path, small(iterations=3))
     every = [number for one in numbers for number in one]
     assert len(every) == 60 == len(set(every)) and len(seeds) == 1
@@ -676,7 +676,7 @@ def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest
         seen.append(self_play(*args, **options))
         return seen[-1]
 
-    monkeypatch.setattr(replay, "self_play", spy)
+    monkeypatch.setattr(playing, "self_play", spy)
     figures: list[Any] = []
     settings = small(discard_agent="greedy")
     settings.pretraining.enabled = True  # there is nothing to pretrain

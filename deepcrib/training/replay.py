@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,10 +20,9 @@ import torch
 from deepcrib import checkpoints
 from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.matches import Trajectories, self_play
 from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
-from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
+from deepcrib.training.buffer import ReplayBuffer
 from deepcrib.training.checkpointing import (
     STATE_FILE,
     Progress,
@@ -36,8 +35,11 @@ from deepcrib.training.combinations import refuse_combinations
 from deepcrib.training.experience import Backup, discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
 from deepcrib.training.options import ReplayOptions, Settings
+from deepcrib.training.playing import play_episodes, playing_figures
+from deepcrib.training.pool import Pool, make_pool
 from deepcrib.training.pretraining import PretrainingResult, pretrain
 from deepcrib.training.sampling import sampling_of
+from deepcrib.training.teacher import make_teacher, teach
 from deepcrib.workers import run_pieces
 
 
@@ -78,6 +80,7 @@ class LearnerState:
     discards_by: Agent | None
     play: LearnedNetwork
     buffer: ReplayBuffer
+    pool: Pool = field(default_factory=Pool)
     lagging: QNetwork | None = None  # what targets come from where it is not the play network itself
     iteration: int = 0
     hands: int = 0
@@ -89,6 +92,7 @@ class LearnerState:
             "discard": self.discard.state() if self.discard else None,
             "play": self.play.state(),
             "buffer": self.buffer.state(),
+            "past": self.pool.state(),
             "lagging": self.lagging.state_dict() if self.lagging else None,
             "iteration": self.iteration,
             "hands": self.hands,
@@ -105,6 +109,7 @@ class LearnerState:
             self.discard.load(state["discard"])
         self.play.load(state["play"])
         self.buffer.load(state["buffer"])
+        self.pool.load(state.get("past", []), self.discard, self.play, self.discards_by)  # older states have none
         if self.lagging:
             self.lagging.load_state_dict(state["lagging"])
         self.iteration, self.hands, self.seconds = state["iteration"], state["hands"], state["seconds"]
@@ -141,6 +146,9 @@ def train(
     pretrained = None
     if not resume and settings.pretraining.enabled and run.discard is not None:
         pretrained = _pretrain(run.discard, settings, pretraining_writer, pretraining_progress, figure)
+    if not resume and settings.pretraining.teacher is not None:
+        teacher = make_teacher(settings.pretraining, settings.device, run.discards_by)
+        teach(run.discard, run.play, teacher, settings, dealing, pretraining_writer, pretraining_progress)
     begin = time.perf_counter() - run.seconds
     while run.iteration < settings.learner.iterations:
         figures = _iterate(run, settings, dealing)
@@ -167,6 +175,8 @@ def prepare(settings: Settings, saved: Path | None = None) -> LearnerState:
     """
     refuse_combinations(settings.algorithm, settings.learner)
     run = _new_learner(settings)
+    if settings.pretraining.teacher is not None:
+        make_teacher(settings.pretraining, settings.device)  # so that one that cannot be made is refused here
     if saved is not None:
         with fitting_state(saved) as state:
             run.load(state)
@@ -188,8 +198,9 @@ def _new_learner(settings: Settings) -> LearnerState:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
             network = make_discard_network(settings.discard_network, encoder.spec)
             discard = LearnedNetwork(encoder, network, device, learner.inference)
+    buffer = ReplayBuffer(learner.epochs_kept, learner.buffer_size)
     lagging = copy.deepcopy(play.network) if learner.target_every > 1 else None
-    return LearnerState(discard, discards_by, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size), lagging)
+    return LearnerState(discard, discards_by, play, buffer, make_pool(learner, settings.device), lagging)
 
 
 def _pretrain(
@@ -218,35 +229,25 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, f
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
     noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
-    hands = _play(_agent(run, epsilon, noise), settings, run.iteration, dealing)
+    hands = play_episodes(_agent(run, epsilon, noise), run.pool, settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
     figures = _learn(run, settings, epsilon, discard_lr, play_lr)
     learned = time.perf_counter()
     run.iteration += 1
     run.hands += len(hands)
+    run.pool.remember(run.iteration, run.discard, run.play, run.discards_by)
+    figures |= playing_figures(hands)
     figures |= {
         "schedule/epsilon": epsilon,
         "schedule/discard_lr": discard_lr,
         "schedule/play_lr": play_lr,
-        "self_play/play_points_per_hand": float(hands.play_points.sum() / len(hands) / 2),
-        "self_play/hand_points_per_hand": float(hands.hand_points.mean()),
-        "self_play/crib_points_per_hand": float(hands.crib_points.mean()),
         "speed/hands_per_second": len(hands) / (learned - start),
         "speed/playing_seconds": played - start,
         "speed/learning_seconds": learned - played,
         "progress/hands": float(run.hands),
     }
     return figures
-
-
-def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Trajectories:
-    options = settings.learner
-    unit, episodes = options.unit, options.episodes
-    if options.buffer_size is not None and options.replacement is not None:
-        unit, episodes = "hands", hands_per_iteration(options.buffer_size, options.replacement)
-    seed = derive(settings.seed, SELF_PLAY)
-    return self_play(agent, iteration * episodes, episodes, seed, unit=unit, dealing=dealing)
 
 
 def _learn(
@@ -264,10 +265,11 @@ def _learn(
 
     frozen, backup = _targets_from(run, settings)
     algorithm = settings.algorithm.name
-    plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest)
+    bonuses = reward.game_bonus, reward.hand_bonus
+    plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest, *bonuses)
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
-        discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest)
+        discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest, reward.game_bonus)
         passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
     return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
 
