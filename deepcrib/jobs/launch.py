@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ _FULL_ERROR = "HYDRA_FULL_ERROR"
 # which import this module to find their task, know it too
 OmegaConf.register_new_resolver("run_folder", lambda job: str(runs.new_folder(job)), use_cache=True, replace=True)
 
+# conf/hydra/launcher/ has files named as the launchers' own schemas, so as to be held against them; Hydra may come to
+# do without, and says so in four lines
+warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against ConfigStore schema")
 
 _WORDED_ERRORS = (UserError, HydraException, OmegaConfBaseException)
 
@@ -152,6 +156,7 @@ def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label
     """Run what is not done yet; returns the exit code."""
     schema = register_schema(job)
     try:
+        sweep_runs.use_granted_threads()
         with sweep_runs.held(folder.path):
             check_no_extras(composed, schema)
             found = sweep_runs.standing(folder.path, composed, schema)

@@ -226,7 +226,6 @@ def _be_child(work: Callable[[], int]) -> None:
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
         for number in (signal.SIGUSR1, signal.SIGUSR2):
             signal.signal(number, signal.SIG_IGN)  # by which Slurm tells the worker of its end, and it answers
-        _use_granted_threads()
         code = work()
     except KeyboardInterrupt:
         code = _INTERRUPTED
@@ -238,7 +237,7 @@ def _be_child(work: Callable[[], int]) -> None:
         os._exit(code)
 
 
-def _use_granted_threads() -> None:
+def use_granted_threads() -> None:
     """Numba's threads: as many as cores were asked for, one by default; joblib shares the cores out by itself."""
     launcher = HydraConfig.get().launcher
     asked = {"RayLauncher": "ray.remote.num_cpus", "LocalLauncher": "cpus_per_task", "SlurmLauncher": "cpus_per_task"}
