@@ -72,7 +72,7 @@ def launch(job: Job, call: Call) -> int:
     except Exception as error:  # every error ends the command, with its exit code
         sweep, death = sweeps.SweepStart.begun, sweeps.worker_death(error)
         code = FAILED if sweep and death else report(error, schema)
-        if sweep is None or code == WRONG_CALL:
+        if sweep is None or not (death or sweep.has_news()):
             return code
     if sweep := sweeps.SweepStart.begun:
         return max(code, sweeps.finish(sweep, job.name, death))

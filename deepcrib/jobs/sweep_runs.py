@@ -104,14 +104,22 @@ def held(folder: Path) -> Iterator[None]:
     path, end = folder / _LOCK, time.monotonic() + _LOCK_PATIENCE
     while (file := _lock(path)) is None:
         if time.monotonic() > end:
-            raise RunningElsewhereError(f"{path.read_text().strip() or 'another process'} is at work on it")
+            raise RunningElsewhereError(f"{_owner(path)} is at work on it")
         time.sleep(0.1)
     try:
+        os.ftruncate(file, 0)
         os.write(file, f"process {os.getpid()} of {platform.node()}\n".encode())
         yield
     finally:
         path.unlink(missing_ok=True)
         os.close(file)
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip() or "another process"
+    except OSError:
+        return "another process"
 
 
 def _lock(path: Path) -> int | None:
@@ -122,9 +130,7 @@ def _lock(path: Path) -> int | None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(file).st_ino == path.stat().st_ino:  # and not one that its last owner has removed
             return file
-    except FileNotFoundError:
-        pass
-    except BlockingIOError:
+    except (FileNotFoundError, BlockingIOError):
         pass
     except OSError:  # no locks here
         return file

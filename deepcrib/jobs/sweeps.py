@@ -39,6 +39,10 @@ class Sweep:
     planned: Mapping[str, Sequence[str]]
     before: Mapping[Path, FoundRun]
 
+    def has_news(self) -> bool:
+        """Whether any run is no longer as it was."""
+        return _runs_in(self.folder) != self.before
+
 
 class SweepStart(Callback):
     """Named in conf/hydra/default.yaml: Hydra makes it and tells it where a sweep begins, as composed."""
@@ -53,8 +57,11 @@ class SweepStart(Callback):
         planned = _plan(config)
         for name in planned:
             (folder / name / REFUSED).unlink(missing_ok=True)
-        before = {run.folder: run for run in analysis.find_runs(folder)} if folder.is_dir() else {}
-        SweepStart.begun = Sweep(folder, planned, before)
+        SweepStart.begun = Sweep(folder, planned, _runs_in(folder))
+
+
+def _runs_in(folder: Path) -> dict[Path, FoundRun]:
+    return {run.folder: run for run in analysis.find_runs(folder)} if folder.is_dir() else {}
 
 
 def _plan(config: DictConfig) -> dict[str, list[str]]:
@@ -111,8 +118,8 @@ def _end_workers(sweep: Sweep, death: str | None) -> None:
 def _found(sweep: Sweep) -> list[FoundRun]:
     """All runs in the sweep's folder, those of this call first."""
     planned = [sweep.folder / name for name in sweep.planned]
-    there = analysis.find_runs(sweep.folder) if sweep.folder.is_dir() else []
-    found = [*map(analysis.read_run, planned), *(run for run in there if run.folder not in set(planned))]
+    others = [run for place, run in _runs_in(sweep.folder).items() if place not in set(planned)]
+    found = [*map(analysis.read_run, planned), *others]
     return [replace(run, overrides=tuple(sweep.planned.get(run.folder.name, run.overrides))) for run in found]
 
 
