@@ -9,7 +9,7 @@ from typing import Any
 
 from deepcrib.analysis import paper2019
 from deepcrib.analysis.report_page import NONE, Page, Section, table
-from deepcrib.analysis.run_folders import FAILED, FINISHED, UNFINISHED, FoundRun, differing
+from deepcrib.analysis.run_folders import FAILED, FINISHED, UNFINISHED, FoundRun, differing, natural
 
 MOST_VALUES = 8
 """Values of an option that are listed; of more, as in a search, their range."""
@@ -74,7 +74,8 @@ def _machine(machine: Mapping[str, Any]) -> str:
 
 
 def _spread(name: str, runs: Sequence[FoundRun]) -> tuple[str, str]:
-    counts = Counter(str(run.options.get(name, "missing")) for run in runs)
+    found = Counter(str(run.options.get(name, "missing")) for run in runs)
+    counts = {text: found[text] for text in sorted(found, key=natural)}
     if len(counts) <= MOST_VALUES:
         return ", ".join(counts), ", ".join(map(str, counts.values()))
     values = [value for run in runs if isinstance(value := run.options.get(name), int | float)]

@@ -202,7 +202,7 @@ def _workload(groups: Sequence[Group]) -> str:
     ]
     if not found:
         return "An iteration is of the paper's size, on another machine."
-    return f"**An iteration is not the paper's**: {', '.join(found)}; ratios can be compared, hours cannot."
+    return f"**An iteration is not the paper's**: {', '.join(found)}. Hours cannot be compared, ratios roughly."
 
 
 def _architectures(groups: Sequence[Group], timed: Mapping[int, list[float]]) -> list[str]:

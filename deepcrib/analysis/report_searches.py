@@ -277,6 +277,7 @@ def relations_figure(
         axes.set_yticks(sorted(set(y)) if len(set(y)) <= 6 else axes.get_yticks())
         axes.set(xlabel=relation.first.partition(".")[2], ylabel=relation.second.partition(".")[2])
         axes.grid(alpha=0.3)
+        axes.set_axisbelow(True)
     panels[0].legend(loc="best", fontsize=8)
     figure.colorbar(points, ax=list(panels), label="hands won (%)")
     figure.suptitle(title)

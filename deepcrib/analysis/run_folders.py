@@ -140,7 +140,7 @@ def find_runs(places: Sequence[str]) -> list[FoundRun]:
     """
     roots = [root for place in places for root in _folders(place)]
     folders = {path.resolve(): root for root in roots for path in _run_folders(root)}
-    runs = [run for folder in sorted(folders, key=_natural) for run in _read_run(folder, folders[folder])]
+    runs = [run for folder in sorted(folders, key=natural) for run in _read_run(folder, folders[folder])]
     if not runs:
         raise RunError(
             f"runs={_text(places)}: no runs there: expected folders that hold {CONFIG}, or hold such folders"
@@ -152,9 +152,9 @@ def _text(places: Sequence[str]) -> str:
     return places[0] if len(places) == 1 else f"[{','.join(places)}]"
 
 
-def _natural(path: Path) -> list[tuple[str, int]]:
+def natural(text: Path | str) -> list[tuple[str, int]]:
     """For sorting with 2 before 10."""
-    return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", str(path))]
+    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", str(text))]
 
 
 def _folders(place: str) -> list[Path]:
