@@ -75,7 +75,9 @@ def trials_table(rows: Sequence[TrialRow], objective: str, maximize: bool, title
         [row.id[:12], _with_interval(row), *(_value(row.values.get(key)) for key in options), _seconds(row.seconds)]
         for row in best
     ]
-    return plain_table(title, ["trial", f"{objective}\n[95%]", *(key.replace(".", "\n.") for key in options), "s"], lines)
+    return plain_table(
+        title, ["trial", f"{objective}\n[95%]", *(key.replace(".", "\n.") for key in options), "s"], lines
+    )
 
 
 def _with_interval(row: TrialRow) -> str:

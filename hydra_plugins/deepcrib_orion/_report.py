@@ -66,13 +66,15 @@ def _in_our_words(figure: Any, plan: Plan) -> Any:
     """A figure with the options' own names, which says what Orion's objective is."""
     names = {parameter.name: parameter.key for parameter in plan.parameters}
     sign = "-" if plan.record.direction == "maximize" else ""
+    measure = f"{sign}{plan.record.objective}"  # of Orion, which minimises
     for trace in figure.data:
         if trace.type == "parcoords":
+            trace.line.colorbar.title = measure
             for dimension in trace.dimensions:
-                dimension.label = names.get(dimension.label, f"{sign}{plan.record.objective}")
+                dimension.label = names.get(dimension.label, measure)
         if trace.type == "bar":
             trace.x = [names.get(name, name) for name in trace.x]
     if any(trace.type == "scatter" for trace in figure.data):
-        figure.update_layout(yaxis_title=f"{sign}{plan.record.objective}")
-    figure.update_layout(title=f"{plan.name}: {figure.layout.title.text}")
+        figure.update_layout(yaxis_title=measure)
+    figure.update_layout(title=f"study {plan.name}")
     return figure

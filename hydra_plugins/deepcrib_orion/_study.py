@@ -64,7 +64,7 @@ class Plan:
     heartbeat: float
 
 
-class _Producer(Producer):  # type: ignore[misc]
+class _Producer(Producer):
     """Suggests one trial at a time, and none beyond `max_trials`, however many processes ask."""
 
     def produce(self, pool_size: int, timeout: float = 0, retry_interval: float = 0) -> int:
@@ -83,7 +83,7 @@ class _Producer(Producer):  # type: ignore[misc]
         return 0
 
 
-class _Client(ExperimentClient):  # type: ignore[misc]
+class _Client(ExperimentClient):
     """Orion's client with our producer and pacemaker."""
 
     def __init__(self, experiment: Any) -> None:
@@ -108,7 +108,9 @@ class Study:
             self._refuse_another()
             self._client = _Client(self._build())
         except DatabaseTimeout as error:
-            raise RunError(f"{plan.database}: locked for a minute; remove {plan.database}.lock if no worker is") from error
+            raise RunError(
+                f"{plan.database}: locked for a minute; remove {plan.database}.lock if no worker is"
+            ) from error
         except DatabaseError as error:
             raise RunError(f"hydra.sweeper.database={_without_password(plan.database)}: {error}") from error
         self._storage.release_stale_lock(self._client.id)
@@ -130,8 +132,8 @@ class Study:
         broken = [trial for trial in trials if trial.status == "broken"]
         if len(broken) >= self.plan.max_broken:
             raise RunError(
-                f"study {self.plan.name}: {len(broken)} broken trials (hydra.sweeper.max_broken={self.plan.max_broken}), "
-                f"the last of them: {error_of(broken[-1])}"
+                f"study {self.plan.name}: {len(broken)} broken trials "
+                f"(hydra.sweeper.max_broken={self.plan.max_broken}), the last of them: {error_of(broken[-1])}"
             )
         if any(trial.status not in FINISHED for trial in trials):
             return False
@@ -148,7 +150,9 @@ class Study:
     def overrides(self, trial: Any) -> list[str]:
         """A trial's values as overrides, groups first, which their options then change."""
         values = self.values(trial)
-        return [item.override(values[item.key]) for item in sorted(self.plan.parameters, key=lambda p: p.key.count("."))]
+        return [
+            item.override(values[item.key]) for item in sorted(self.plan.parameters, key=lambda p: p.key.count("."))
+        ]
 
     def values(self, trial: Any) -> dict[str, Any]:
         """A trial's values by the keys of their options."""
@@ -234,6 +238,8 @@ class Study:
             return builder.build(self.plan.name, **arguments)
         except (NotImplementedError, TypeError, ValueError, RuntimeError) as error:
             reason = str(error).strip().splitlines()[0]
+            if "fidelity" in reason:
+                reason = "expected an option with fidelity(low,high,base) among those searched"
             raise OptionError(f"hydra.sweeper.algorithm={record.algorithm}: {reason}") from error
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
+from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
@@ -29,6 +30,10 @@ FIGURES_EVERY = 300.0  # seconds
 
 class OrionSweeper(Sweeper):
     """One worker of a study. Others may be started with the same command, on any machine that sees the database."""
+
+    config: DictConfig
+    hydra_context: HydraContext
+    launcher: Launcher
 
     def __init__(self, **options: Any) -> None:
         self.options = OrionSweeperConf(**{name: _plain(value) for name, value in options.items()})
