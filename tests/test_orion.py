@@ -150,13 +150,16 @@ def test_the_standard_error_is_that_of_the_intervals_width() -> None:
             "ci_high": interval.high,
             "duplicate": True,
             "points_per_hand": 12.0,
+            "points_per_hand_low": 11.0,
+            "points_per_hand_high": 13.0,
             "hands_won": {"win_rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "margin": 0.1},
         }
     }
     value, error = _outcomes.measured(summary, "deterministic.win_rate")
     assert value == 0.6 and error == pytest.approx(math.sqrt(0.6 * 0.4 / 1000), rel=0.01)
     assert _outcomes.measured(summary, "deterministic.hands_won.win_rate")[1] == pytest.approx(0.2 / 3.92, rel=0.001)
-    assert _outcomes.measured(summary, "deterministic.points_per_hand") == (12.0, None)
+    assert _outcomes.measured(summary, "deterministic.points_per_hand") == (12.0, pytest.approx(1 / 1.96, rel=0.001))
+    assert _outcomes.measured(summary, "deterministic.hands_won.margin") == (0.1, None)
     with pytest.raises(OptionError, match=r"deterministic.wins: expected one of .*deterministic.win_rate"):
         _outcomes.measured(summary, "deterministic.wins")
     with pytest.raises(OptionError, match="expected one of"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import re
@@ -40,13 +41,16 @@ class OrionSweeper(Sweeper):
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Hydra's part; the folder is the study's unless `hydra.sweep.dir` names one."""
-        from deepcrib.runs import outputs_folder
+        from deepcrib import runs
+        from deepcrib.jobs import sweeps
 
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
         _check_options(self.options)
+        sweeps.SweepStart.begun = None  # a study keeps its own account
         words = config.hydra.overrides.hydra
         if not any(word.split("=")[0].lstrip("+") == "hydra.sweep.dir" for word in words):
-            folder = str(outputs_folder() / "search" / str(self.options.name))
+            folder = str(runs.outputs_folder() / "search" / str(self.options.name))
+            _remove_unused(Path(str(config.hydra.sweep.dir)))
             with read_write(config), open_dict(config):
                 config.hydra.sweep.dir = folder
                 words.append(f"hydra.sweep.dir={_quoted(folder)}")
@@ -107,14 +111,19 @@ class OrionSweeper(Sweeper):
             for trial in untold:
                 study.give_back(trial)
             raise
-        getattr(self.task_function, "failures", []).clear()  # of trials, which the study holds as broken
 
     def _tell(self, study: Study, trial: Any, run: JobReturn) -> None:
+        from deepcrib.jobs.sweep_runs import is_held
         from hydra_plugins.deepcrib_orion._outcomes import measured
+        from hydra_plugins.deepcrib_orion._study import subdir
 
         result = run._return_value
         if run.status != JobStatus.COMPLETED or not isinstance(result, Mapping):
-            study.fail(trial, self._reason(result))
+            if is_held(self.folder / subdir(trial)):  # by a process that outlived its worker
+                _say(f"trial {trial.id} is given back: {self._reason(result)}")
+                study.give_back(trial)
+            else:
+                study.fail(trial, self._reason(result))
             return
         value, standard_error = measured(result, self.options.objective)
         if math.isfinite(value):
@@ -227,6 +236,13 @@ def _check_options(options: OrionSweeperConf) -> None:
         value = getattr(options, name)
         if problem := check(value):
             raise OptionError(f"hydra.sweeper.{name}={value}: {problem}")
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove the folder that a sweep without a name of its own was given, and that of its day, if they are empty."""
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+        folder.parent.rmdir()
 
 
 def _missing(error: ImportError) -> Exception:
