@@ -67,8 +67,10 @@ def mean_interval(values: ArrayLike) -> Interval:
 
 
 def ratio_interval(totals: ArrayLike, sizes: ArrayLike) -> Interval:
-    """Interval of a ratio of sums over independent units [N], points over hands of games: Student's t on what each
-    unit's total is beyond the ratio times its size (Cochran 1977, section 2.11); nan bounds for a single unit.
+    """Interval of a ratio of sums over independent units [N], such as points over hands of games.
+
+    Student's t on what each unit's total is beyond the ratio times its size (Cochran 1977, section 2.11); nan bounds
+    for a single unit.
     """
     total, size = np.asarray(totals, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     ratio = float(total.sum() / size.sum())
