@@ -7,11 +7,11 @@ of an iteration are computed before its first minibatch, with the networks as th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from deepcrib.agents import Agent, QNetworkAgent, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.matches import Trajectories, self_play
 from deepcrib.networks import make_discard_network, make_play_network
-from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
+from deepcrib.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
 from deepcrib.training.checkpointing import (
     STATE_FILE,
@@ -32,24 +32,11 @@ from deepcrib.training.checkpointing import (
     write_scalars,
 )
 from deepcrib.training.experience import discard_samples, play_samples
-from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
+from deepcrib.training.learning import LearnedNetwork, Samples
+from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, self_play_figures, speed_figures
 from deepcrib.training.options import ReplayOptions, Settings
 from deepcrib.training.pretraining import PretrainingResult, pretrain
 from deepcrib.workers import run_pieces
-
-
-class Evaluation(Protocol):
-    """What the loop reads of a match's figures."""
-
-    win_rate: float
-    ci_low: float
-    ci_high: float
-    points_per_hand: float
-    opponent_points_per_hand: float
-
-
-Evaluate = Callable[[Agent, Any, int, int], Evaluation]
-"""(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
 
 
 @dataclass
@@ -116,6 +103,7 @@ def train(
     dealing: str = "acc",
     writer: Any = None,
     pretraining_writer: Any = None,
+    probe: Probe | None = None,
     progress: Progress | None = None,
     pretraining_progress: Callable[[int, int], None] | None = None,
     figure: Callable[..., Any] | None = None,
@@ -124,7 +112,8 @@ def train(
     """Train both networks and save their weights; with `resume`, go on from the state in run_dir.
 
     writer is a TensorBoard SummaryWriter or None; that of pretraining is another one, because its steps are
-    minibatches, which a resumed run would purge as iterations to come. Raises CheckpointError where a file cannot
+    minibatches, which a resumed run would purge as iterations to come. probe measures the agent where matches do, and
+    figure draws what a discard network predicts against what came of it (`analysis.figures`). Raises CheckpointError where a file cannot
     be read or written, DivergenceError where a learning rate is too high.
     """
     run = prepare(settings, run_dir / STATE_FILE if resume else None)
@@ -132,10 +121,12 @@ def train(
     pretrained = None
     if not resume and settings.pretraining.enabled and run.discard is not None:
         pretrained = _pretrain(run.discard, settings, pretraining_writer, pretraining_progress, figure)
+    options, seed, last = settings.evaluation, evaluation_seed(settings), settings.learner.iterations
+    monitor = Monitor(options, seed, last, opponents, evaluate, probe, figure, writer)
     begin = time.perf_counter() - run.seconds
     while run.iteration < settings.learner.iterations:
-        figures = _iterate(run, settings, dealing)
-        _monitor(run, settings, opponents, evaluate, figures)
+        figures, learned = _iterate(run, settings, dealing)
+        figures |= monitor(run.iteration, _agent(run, settings.evaluation.epsilon), learned)
         run.seconds = time.perf_counter() - begin
         write_scalars(writer, run.iteration, figures)
         if run.iteration % settings.learner.checkpoint_every == 0:
@@ -196,31 +187,27 @@ def _agent(run: LearnerState, epsilon: float) -> QNetworkAgent:
     return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=run.discards_by)
 
 
-def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, float]:
-    """One replay iteration; returns its figures by TensorBoard tag."""
+def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
+    """One replay iteration; returns its figures by TensorBoard tag, and what each network learned from."""
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
     hands = _play(_agent(run, epsilon), settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
-    figures = _learn(run, settings, epsilon, discard_lr, play_lr)
-    learned = time.perf_counter()
+    figures, learned = _learn(run, settings, epsilon, discard_lr, play_lr)
+    seconds = time.perf_counter() - played
     run.iteration += 1
     run.hands += len(hands)
+    samples = sum(figures[f"progress/{part}_samples"] for part in learned)
+    figures |= self_play_figures(hands) | speed_figures(len(hands), samples, played - start, seconds)
     figures |= {
         "schedule/epsilon": epsilon,
         "schedule/discard_lr": discard_lr,
         "schedule/play_lr": play_lr,
-        "self_play/play_points_per_hand": float(hands.play_points.sum() / len(hands) / 2),
-        "self_play/hand_points_per_hand": float(hands.hand_points.mean()),
-        "self_play/crib_points_per_hand": float(hands.crib_points.mean()),
-        "speed/hands_per_second": len(hands) / (learned - start),
-        "speed/playing_seconds": played - start,
-        "speed/learning_seconds": learned - played,
         "progress/hands": float(run.hands),
     }
-    return figures
+    return figures, learned
 
 
 def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Trajectories:
@@ -234,7 +221,7 @@ def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Tra
 
 def _learn(
     run: LearnerState, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
-) -> dict[str, float]:
+) -> tuple[dict[str, float], dict[str, Samples]]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
     hands = run.buffer.hands()
@@ -242,48 +229,15 @@ def _learn(
 
     def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
         generator = np.random.default_rng((derive(settings.seed, MINIBATCHES, run.iteration), stream))
-        return _pass_figures(part, network.train_pass(samples, lr, options.batch_size, options.passes, generator))
+        return pass_figures(part, network.train_pass(samples, lr, options.batch_size, options.passes, generator))
 
     plays = play_samples(hands, algorithm, reward.play, run.play.q_function(), epsilon, options.forced)
+    learned = {"play": plays}
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
-        discards = discard_samples(hands, reward.discard, reward.discard_baseline)
+        learned["discard"] = discards = discard_samples(hands, reward.discard, reward.discard_baseline)
         passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
-    return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
-
-
-def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
-    return {
-        f"loss/{part}": passed.loss,
-        f"q/{part}_mean": passed.value_mean,
-        f"q/{part}_std": passed.value_std,
-        f"target/{part}_mean": passed.target_mean,
-        f"target/{part}_std": passed.target_std,
-    }
-
-
-def _monitor(
-    run: LearnerState,
-    settings: Settings,
-    opponents: Mapping[str, Agent],
-    evaluate: Evaluate,
-    figures: dict[str, float],
-) -> None:
-    """Every so many iterations, play the fixed opponents; adds to the iteration's figures."""
-    options = settings.evaluation
-    if not options.every or run.iteration % options.every:
-        return
-    seed = derive(evaluation_seed(settings), MONITORING, run.iteration)
-    agent = _agent(run, options.epsilon)
-    for name, opponent in opponents.items():
-        found = evaluate(agent, opponent, options.games, seed)
-        figures |= {
-            f"{name}/win_rate": found.win_rate,
-            f"{name}/win_rate_low": found.ci_low,
-            f"{name}/win_rate_high": found.ci_high,
-            f"{name}/points_per_hand": found.points_per_hand,
-            f"{name}/opponent_points_per_hand": found.opponent_points_per_hand,
-        }
+    return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}, learned
 
 
 def _checkpoint(run: LearnerState, settings: Settings, run_dir: Path, dealing: str, writer: Any) -> None:

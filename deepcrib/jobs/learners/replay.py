@@ -58,7 +58,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
             resume=resume,
         )
     account = f"{result.iterations:,} iterations, {result.hands:,} hands, {result.seconds:,.0f} s"
-    return Trained(result.agent, result.iterations, account)
+    return Trained(result.agent, result.iterations, result.seconds, account)
 
 
 def _settings(config: Config) -> Settings:
