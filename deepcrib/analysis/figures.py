@@ -10,14 +10,18 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BIN_WIDTH = 0.25
-"""Height of a cell of the density, points."""
+CELL = 0.25
+"""Height of a cell of the density, points, where there are hands enough."""
 OUTSIDE = 20
 """Points beyond the true values from which a prediction is drawn at the edge: a network may diverge."""
 
 
 def predicted_against_true(
-    predicted: np.ndarray, true: np.ndarray, title: str = "Predicted against true value", truth: str = "true value"
+    predicted: np.ndarray,
+    true: np.ndarray,
+    title: str = "Predicted against true value",
+    truth: str = "true value",
+    cell: float = CELL,
 ) -> Figure | None:
     """Figures 5 and 6 of Bélanger et al. 2019: density of the predictions at each true value, and their mean.
 
@@ -34,7 +38,7 @@ def predicted_against_true(
     values = np.unique(true)
     first, last = min(values[0], 0), max(values[-1], 1)
     predicted = predicted.clip(first - OUTSIDE, last + OUTSIDE)
-    edges = np.arange(np.floor(min(predicted.min(), first)), np.ceil(max(predicted.max(), last)) + 1, BIN_WIDTH)
+    edges = np.arange(np.floor(min(predicted.min(), first)), np.ceil(max(predicted.max(), last)) + 1, cell)
     shares = np.zeros((len(edges) - 1, last - first + 1))
     for value in values:
         heights, _ = np.histogram(predicted[true == value], edges)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
-from deepcrib.intervals import normal, pairs_interval, wilson
+from deepcrib.intervals import Interval, mean_interval, normal, pairs_interval, wilson
 from deepcrib.matches import MatchResult, play_match
 from deepcrib.rules import KINDS, SKUNK_MARGIN
 
@@ -33,6 +33,8 @@ class Evaluation:
     points and opponent_points: `{role: {kind: mean}}`, the mean over the times that kind was counted, so a
         last hand cut short at 121 lowers none of them.
     points_per_hand: all points over all hands, the cut ones included.
+    hand_margin: points_per_hand less the opponent's. hand_margin_low and _high: its 95% interval over games, or over
+        pairs on duplicate deals; None of a single one, and of a match that stopped by its own result.
     game_points: 2 for a win, 3 for a win by a skunk.
     """
 
@@ -46,6 +48,9 @@ class Evaluation:
     duplicate: bool
     points_per_hand: float
     opponent_points_per_hand: float
+    hand_margin: float
+    hand_margin_low: float | None
+    hand_margin_high: float | None
     points: dict[str, dict[str, float]]
     opponent_points: dict[str, dict[str, float]]
     hands_per_game: float
@@ -103,6 +108,7 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
     margin = result.scores[:, agent].astype(np.int64) - result.scores[:, opponent]
     skunks, skunks_against = int((margin >= SKUNK_MARGIN).sum()), int((margin <= -SKUNK_MARGIN).sum())
     hands = int(result.hands.sum())
+    hand_margin = _hand_margin(result, agent, paired)
     dealt_first = np.asarray(result.first_dealer) == agent
     return Evaluation(
         games=games,
@@ -115,6 +121,9 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
         duplicate=bool(paired),
         points_per_hand=float(result.points[:, agent].sum() / hands),
         opponent_points_per_hand=float(result.points[:, opponent].sum() / hands),
+        hand_margin=hand_margin.estimate,
+        hand_margin_low=hand_margin.low if np.isfinite(hand_margin.low) else None,
+        hand_margin_high=hand_margin.high if np.isfinite(hand_margin.high) else None,
         points=points_by_role(result, agent),
         opponent_points=points_by_role(result, opponent),
         hands_per_game=hands / games,
@@ -133,6 +142,18 @@ def pair_means(won: NDArray[np.bool_], pair: NDArray[np.int64]) -> NDArray[np.fl
     """Share of games won in each pair, [P] of 0, 0.5 or 1, from `won` [G] and pair ids `pair` [G]."""
     _, rows, sizes = np.unique(pair, return_inverse=True, return_counts=True)
     return np.bincount(rows, weights=won) / sizes
+
+
+def _hand_margin(result: MatchResult, agent: int, paired: bool) -> Interval:
+    """Points a hand, own less the opponent's: a ratio of sums over games or pairs, its interval by linearisation."""
+    points = result.points.sum(axis=(2, 3), dtype=np.int64)
+    margins, hands = (points[:, agent] - points[:, 1 - agent]).astype(float), result.hands.astype(float)
+    if paired:
+        _, rows = np.unique(result.pair, return_inverse=True)
+        margins, hands = np.bincount(rows, weights=margins), np.bincount(rows, weights=hands)
+    ratio = float(margins.sum() / hands.sum())
+    rest = mean_interval(margins - ratio * hands)  # around 0
+    return Interval(ratio, ratio + rest.low / hands.mean(), ratio + rest.high / hands.mean())
 
 
 def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:

@@ -1,8 +1,4 @@
-"""What TensorBoard is told of a run: which charts its Custom Scalars page shows, its options and its final figures.
-
-Both stand in an event file of their own, which is written anew whenever the run is resumed: TensorBoard keeps the first
-options that it reads of a run, so that a second file would leave it with those from before.
-"""
+"""What TensorBoard is told of a run: the charts of its Custom Scalars page, its options and its final figures."""
 
 from __future__ import annotations
 
@@ -12,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deepcrib.evaluation.evaluate import Evaluation
-from deepcrib.training.monitoring import MATCH_FIGURES, match_figures
+from deepcrib.evaluation.experts import PROBES
+from deepcrib.training.monitoring import MATCH_FIGURES
 
 if TYPE_CHECKING:
     from deepcrib.jobs.train import Config
@@ -20,19 +17,25 @@ if TYPE_CHECKING:
 Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
 
-DESCRIPTION = ".description"
-"""How the name of that event file ends."""
+FINAL = "final"
+"""The folder, and to TensorBoard a run of its own, of a run's options and final figures.
+
+Its table of runs then finds out which options differ between runs, and shows the figures of this folder as metrics, not
+all that is written while learning.
+"""
+FINAL_FIGURES = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
+"""Of the final matches."""
 
 _WEIGHTS = "(?!largest$|change$)"  # of the tags weights_*/..., those that are strategies
-_CHARTS: dict[str, dict[str, dict[str, str | tuple[str, ...]]]] = {
+_CHARTS: dict[str, dict[str, dict[str, str]]] = {
     "replay": {
         "Learning": {
             "loss of the discard network (points²)": "loss/discard",
             "loss of the play network (points²)": "loss/play",
-            "discard values and targets, mean (points)": ("q/discard_mean", "target/discard_mean"),
-            "play values and targets, mean (points)": ("q/play_mean", "target/play_mean"),
-            "discard values and targets, deviation (points)": ("q/discard_std", "target/discard_std"),
-            "play values and targets, deviation (points)": ("q/play_std", "target/play_std"),
+            "discard values and targets, mean (points)": "(q|target)/discard_mean",
+            "play values and targets, mean (points)": "(q|target)/play_mean",
+            "discard values and targets, deviation (points)": "(q|target)/discard_std",
+            "play values and targets, deviation (points)": "(q|target)/play_std",
         },
         "Self-play": {"points a player and hand: play, hand, crib": "self_play/.*"},
         "Throughput": {
@@ -42,7 +45,7 @@ _CHARTS: dict[str, dict[str, dict[str, str | tuple[str, ...]]]] = {
         },
         "Schedule": {
             "epsilon": "schedule/epsilon",
-            "learning rates": ("schedule/discard_lr", "schedule/play_lr"),
+            "learning rates": "schedule/.*_lr",
         },
     },
     "weighted": {
@@ -79,11 +82,11 @@ _CHARTS: dict[str, dict[str, dict[str, str | tuple[str, ...]]]] = {
             "share of the best points, held-out hands": "held_out.*/hand",
             "the same with the crib": "held_out.*/with_crib",
         },
-        "Evolution": {"updates": "update/(?!deals)", "spread of the values of ranks": "weights/spread"},
+        "Evolution": {"updates": "update/(?!deals$).*", "spread of the values of ranks": "weights/spread"},
     },
     "hill_climb": {
         "Contests": {
-            "share of the pairs' points, and what is required": ("contest/share", "contest/required"),
+            "share of the pairs' points, and what is required": "contest/(share|required)",
             "share of contests that moved the champion": "contest/moved",
             "norm of the weights": "weights/norm",
         },
@@ -96,74 +99,78 @@ _CHARTS: dict[str, dict[str, dict[str, str | tuple[str, ...]]]] = {
 def layout(config: Config, opponents: Iterable[str]) -> Layout:
     """The charts of a run: what matters, how strong it is, comes first."""
     learner = config.learner.name
-    strength = _matches(opponents, learner) if config.evaluation.every else {}
-    found = {"Strength": strength, **_chosen(_CHARTS[learner], config)}
+    names = list(opponents) if config.evaluation.every else []
+    discards = getattr(config.learner, "discard_agent", None) is None
+    found = {"Strength": _matches(names), "Points a hand": _points(names, learner), **_chosen(learner, discards)}
+    if learner == "replay" and config.evaluation.every:
+        found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
 
 
-def _matches(opponents: Iterable[str], learner: str) -> dict[str, list[Any]]:
-    rates, points = {}, {}
+def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:
+    """Two charts an opponent, the last first: TensorBoard 2.21 turns the order of charts of bounds round.
+
+    It also draws them after others of their category, so none but such are in theirs.
+    """
+    charts = {}
     for name in opponents:
-        found = re.escape(name)
-        tags = [f"{name}/win_rate{bound}" for bound in ("", "_low", "_high")]
-        rates[f"win rate against {name}, 95% interval"] = ["Margin", tags]
-        points[f"points a hand against {name}: own, opponent's"] = _lines(f"{found}/(opponent_)?points_per_hand")
+        for title, tag in ((f"win rate against {name}", "win_rate"), (f"points a hand ahead of {name}", "hand_margin")):
+            charts[title] = ["Margin", [f"{name}/{tag}{bound}" for bound in ("", "_low", "_high")]]
+    return dict(reversed(charts.items()))
+
+
+def _points(opponents: Iterable[str], learner: str) -> dict[str, list[Any]]:
+    charts = {}
+    for name in opponents:
+        charts[f"own and {name}'s"] = _lines(f"{re.escape(name)}/(opponent_)?points_per_hand")
         if learner == "td":
-            points[f"points a pair of hands against {name}, own less opponent's"] = _lines(f"{found}/pair_margin")
-    return {**rates, **points}
+            charts[f"a pair of hands, own less those of {name}"] = _lines(f"{re.escape(name)}/pair_margin")
+    return charts
 
 
-def _chosen(charts: Mapping[str, Mapping[str, str | tuple[str, ...]]], config: Config) -> Layout:
-    """Without the charts of a discard network where there is none."""
-    fixed = getattr(config.learner, "discard_agent", None) is not None
+def _probes() -> dict[str, list[Any]]:
+    leads = {f"{p.name}: share of leads by rank (experts: {p.experts})": f"experts/{p.name}/lead_.*" for p in PROBES}
+    values = {f"{p.name}: value of each lead (points)": f"experts/{p.name}/q_.*" for p in PROBES}
+    return {title: _lines(pattern) for title, pattern in (leads | values).items()}
+
+
+def _chosen(learner: str, discards: bool) -> Layout:
+    """The charts of a learner; discards: whether there is a discard network."""
     return {
-        category: {
-            title: _lines(*((tags,) if isinstance(tags, str) else tags))
-            for title, tags in lines.items()
-            if not (fixed and all("/discard" in tag for tag in ((tags,) if isinstance(tags, str) else tags)))
-        }
-        for category, lines in charts.items()
+        category: {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
+        for category, charts in _CHARTS[learner].items()
     }
 
 
-def _lines(*patterns: str) -> list[Any]:
-    """TensorBoard takes patterns for tags that begin so: here they end there too."""
-    return ["Multiline", [f"{pattern}$" for pattern in patterns]]
-
-
-def final_tags(opponents: Iterable[str]) -> list[str]:
-    """The tags of `final_figures` that are known before a run."""
-    return [*(f"final/{name}/{tag}" for name in opponents for tag in MATCH_FIGURES), "final/hours"]
+def _lines(pattern: str) -> list[Any]:
+    """TensorBoard takes a pattern for tags that begin so: here they end there too."""
+    return ["Multiline", [f"{pattern}$"]]
 
 
 def final_figures(matches: Mapping[str, Evaluation], summary: Mapping[str, Any], seconds: float) -> dict[str, float]:
     """What the table of runs shows of a finished run, by tag; summary: what else its learner measured."""
-    figures = {tag: value for name, found in matches.items() for tag, value in match_figures(name, found).items()}
+    figures = {
+        f"{name}/{tag}": getattr(found, MATCH_FIGURES[tag]) for name, found in matches.items() for tag in FINAL_FIGURES
+    }
     figures |= {name: float(value) for name, value in _flat(summary, "/") if isinstance(value, int | float)}
-    return {f"final/{tag}": value for tag, value in (figures | {"hours": seconds / 3600}).items()}
+    return figures | {"hours": seconds / 3600}
 
 
-def describe_run(
-    folder: Path,
-    charts: Layout,
-    options: Mapping[str, Any],
-    metrics: Iterable[str],
-    figures: Mapping[str, float] | None = None,
-    step: int = 0,
+def write_options(
+    folder: Path, options: Mapping[str, Any], figures: Mapping[str, float] | None = None, step: int = 0
 ) -> None:
-    """Write the event file of a run's charts and options, and with `figures`, at `step`, of its end.
+    """Write the options of the run in a folder for TensorBoard's table of runs, and at its end its figures, at `step`.
 
-    metrics: the tags of the columns of the table of runs. A description from before is removed.
+    What was written before goes: of several options of one name TensorBoard would show the first.
     """
     from torch.utils.tensorboard import SummaryWriter  # a second to import
     from torch.utils.tensorboard.summary import hparams
 
-    for old in folder.glob(f"events.out.tfevents.*{DESCRIPTION}"):
+    for old in (folder / FINAL).glob("events.out.tfevents.*"):
         old.unlink()
-    experiment, start, end = hparams(_plain(options), dict.fromkeys(metrics))
-    with SummaryWriter(str(folder), filename_suffix=DESCRIPTION) as writer:
-        writer.add_custom_scalars(charts)
-        for summary in (experiment, start) if figures is None else (experiment, start, end):
+    _, start, end = hparams(_plain(options), {})
+    with SummaryWriter(str(folder / FINAL)) as writer:
+        for summary in (start,) if figures is None else (start, end):
             writer.file_writer.add_summary(summary)
         for tag, value in (figures or {}).items():
             writer.add_scalar(tag, value, step)

@@ -17,7 +17,7 @@ from deepcrib.jobs.common import summary_writer, use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.learners import LEARNERS, Learner
 from deepcrib.jobs.learners.common import Match
-from deepcrib.jobs.monitoring import describe_run, final_figures, final_tags, layout
+from deepcrib.jobs.monitoring import final_figures, layout, write_options
 from deepcrib.jobs.options import RulesOptions
 from deepcrib.jobs.variants import VARIANTS, Variants, unread
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
@@ -65,15 +65,15 @@ def run(config: Config, run: Run) -> Outcome:
     saved = _saved_state(run, learner)
     done = learner.prepare(config, saved)  # what cannot be trained is refused before the folder is touched
     run.start()
-    folder, charts, read = run.folder.path, layout(config, opponents), _read_options(config)
-    describe_run(folder, charts, read, final_tags(opponents))
+    folder, options = run.folder.path, _read_options(config)
+    write_options(folder, options)
     with closing(summary_writer(folder, _purge_step(run, None if saved is None else done))) as writer:
+        writer.add_custom_scalars(layout(config, opponents))
         trained = learner.train(config, run, _match(config), writer, resume=saved is not None)
     agent = trained.agent
     matches = {} if agent is None else _final_matches(config, run, agent, opponents)
     hands = {} if agent is None else _final_hands(config, agent, opponents)
-    figures = final_figures(matches, trained.summary, trained.seconds)
-    describe_run(folder, charts, read, figures, figures, trained.steps)
+    write_options(folder, options, final_figures(matches, trained.summary, trained.seconds), trained.steps)
     summary = {
         name: figures.to_dict() | ({"hands_won": hands[name].to_dict()} if name in hands else {})
         for name, figures in matches.items()

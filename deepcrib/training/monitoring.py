@@ -23,13 +23,16 @@ SHOWN_SAMPLES = 10_000
 """The most samples of a histogram or a figure: enough to see, and little to compute beside a pass."""
 FIGURES = 10
 """Predicted-against-return figures of a run: TensorBoard shows no more images of a tag."""
-MOST_BINS = 60
-"""Of a histogram; TensorBoard draws 30."""
+BINS = 30
+"""Of a histogram: as many as TensorBoard draws."""
 MATCH_FIGURES = {
     "win_rate": "win_rate",
     "win_rate_low": "ci_low",
     "win_rate_high": "ci_high",
     "margin": "margin",
+    "hand_margin": "hand_margin",
+    "hand_margin_low": "hand_margin_low",
+    "hand_margin_high": "hand_margin_high",
     "points_per_hand": "points_per_hand",
     "opponent_points_per_hand": "opponent_points_per_hand",
 }
@@ -43,6 +46,9 @@ class Evaluation(Protocol):
     ci_low: float
     ci_high: float
     margin: float
+    hand_margin: float
+    hand_margin_low: float | None
+    hand_margin_high: float | None
     points_per_hand: float
     opponent_points_per_hand: float
 
@@ -54,8 +60,9 @@ Probe = Callable[[Agent], Mapping[str, float]]
 
 
 def match_figures(name: str, found: Evaluation) -> dict[str, float]:
-    """A match against the opponent of that name."""
-    return {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_FIGURES.items()}
+    """A match against the opponent of that name, without bounds that there are not."""
+    figures = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_FIGURES.items()}
+    return {tag: value for tag, value in figures.items() if value is not None}
 
 
 def pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
@@ -133,7 +140,7 @@ class Monitor:
                 self.writer.add_histogram(tag, shown, iteration, bins=histogram_edges(shown))
             if part == "discard" and self.figure is not None and self._draws(iteration):
                 title = f"Value of {len(rows):,} discards after iteration {iteration}"
-                drawn = self.figure(values, targets, title=title, truth="return")
+                drawn = self.figure(values, targets, title=title, truth="return", cell=1.0)
                 if drawn is not None:
                     self.writer.add_figure("q/discard_against_return", drawn, iteration)
 
@@ -144,8 +151,9 @@ class Monitor:
 
 
 def histogram_edges(values: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Edges of bins as wide as a point and around whole points, where the values' range makes that readable."""
+    """Edges of BINS bins at most; among whole points, as returns are, each holds the same number of them."""
     low, high = float(values.min()), float(values.max())
-    if 8 <= high - low <= MOST_BINS - 1:
-        return np.arange(np.floor(low) - 0.5, np.ceil(high) + 1.0)
-    return np.linspace(low, high if high > low else low + 1.0, MOST_BINS + 1)
+    if high - low < 2 or (values != np.rint(values)).any():
+        return np.linspace(low, max(high, low + 1e-3), BINS + 1)
+    width = -(-(high - low + 1) // BINS)
+    return np.arange(low - 0.5, high + width, width)

@@ -112,8 +112,8 @@ def train(
     """Train both networks and save their weights; with `resume`, go on from the state in run_dir.
 
     writer is a TensorBoard SummaryWriter or None; that of pretraining is another one, because its steps are
-    minibatches, which a resumed run would purge as iterations to come. probe measures the agent where matches do, and
-    figure draws what a discard network predicts against what came of it (`analysis.figures`). Raises CheckpointError where a file cannot
+    minibatches, which a resumed run would purge as iterations to come. probe measures the agent where matches do;
+    figure draws what the discard network predicts against what came of it. Raises CheckpointError where a file cannot
     be read or written, DivergenceError where a learning rate is too high.
     """
     run = prepare(settings, run_dir / STATE_FILE if resume else None)
