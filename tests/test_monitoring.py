@@ -141,7 +141,7 @@ def test_a_run_without_discard_network_or_matches_has_no_charts_of_them(tmp_path
     train(tmp_path, *words)
     (event,) = EventAccumulator(str(tmp_path)).Reload().Tensors("custom_scalars__config__")
     layout = layout_pb2.Layout.FromString(event.tensor_proto.string_val[0])
-    assert [category.title for category in layout.category] == ["Learning", "Self-play", "Throughput", "Schedule"]
+    assert [category.title for category in layout.category] == ["Points a hand", "Learning", "Throughput", "Schedule"]
     assert not any("discard" in chart.title for category in layout.category for chart in category.chart)
     assert not any(written(tmp_path)[kind] for kind in ("histogram", "image"))
 

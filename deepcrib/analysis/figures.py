@@ -45,7 +45,7 @@ def predicted_against_true(
         shares[:, value - first] = heights / heights.sum()
     means = [predicted[true == value].mean() for value in values]
 
-    figure = Figure(figsize=(8, 6), layout="constrained")
+    figure = Figure(figsize=(6, 4.5), layout="constrained")  # TensorBoard shows it small
     axes = figure.add_subplot()
     columns = np.arange(first, last + 2) - 0.5
     norm = PowerNorm(0.4, vmin=0, vmax=1)  # small shares stay visible

@@ -29,6 +29,7 @@ FINAL_FIGURES = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 _WEIGHTS = "(?!largest$|change$)"  # of the tags weights_*/..., those that are strategies
 _CHARTS: dict[str, dict[str, dict[str, str]]] = {
     "replay": {
+        "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*"},
         "Learning": {
             "loss of the discard network (points²)": "loss/discard",
             "loss of the play network (points²)": "loss/play",
@@ -37,7 +38,6 @@ _CHARTS: dict[str, dict[str, dict[str, str]]] = {
             "discard values and targets, deviation (points)": "(q|target)/discard_std",
             "play values and targets, deviation (points)": "(q|target)/play_std",
         },
-        "Self-play": {"points a player and hand: play, hand, crib": "self_play/.*"},
         "Throughput": {
             "hands a second": "speed/hands_per_second",
             "samples a second": "speed/samples_per_second",
@@ -101,7 +101,10 @@ def layout(config: Config, opponents: Iterable[str]) -> Layout:
     learner = config.learner.name
     names = list(opponents) if config.evaluation.every else []
     discards = getattr(config.learner, "discard_agent", None) is None
-    found = {"Strength": _matches(names), "Points a hand": _points(names, learner), **_chosen(learner, discards)}
+    found = {"Strength": _matches(names), "Points a hand": _points(names, learner)}
+    for category, charts in _CHARTS[learner].items():
+        lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
+        found[category] = found.get(category, {}) | lines
     if learner == "replay" and config.evaluation.every:
         found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
@@ -132,14 +135,6 @@ def _probes() -> dict[str, list[Any]]:
     leads = {f"{p.name}: share of leads by rank (experts: {p.experts})": f"experts/{p.name}/lead_.*" for p in PROBES}
     values = {f"{p.name}: value of each lead (points)": f"experts/{p.name}/q_.*" for p in PROBES}
     return {title: _lines(pattern) for title, pattern in (leads | values).items()}
-
-
-def _chosen(learner: str, discards: bool) -> Layout:
-    """The charts of a learner; discards: whether there is a discard network."""
-    return {
-        category: {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
-        for category, charts in _CHARTS[learner].items()
-    }
 
 
 def _lines(pattern: str) -> list[Any]:
