@@ -194,7 +194,7 @@ def in_parts(
 
 
 def _rule_figures(named: Bools, other: Bools, slots: NDArray[np.int8], best_values: Values | None) -> RuleFigures:
-    counts = named.any(axis=1) & other.any(axis=1)
+    counts: Bools = np.logical_and(named.any(axis=1), other.any(axis=1))
     agent = _share(named, slots, counts)
     expected = float(named[counts].mean()) if agent is not None else None
     if best_values is None:
