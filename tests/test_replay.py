@@ -16,6 +16,7 @@ import numba
 import numpy as np
 import pytest
 import torch
+from figures import match_of
 from reference import plain_discards
 from safetensors import safe_open
 
@@ -596,9 +597,7 @@ class Matches:
 
     def __call__(self, agent: QNetworkAgent, opponent: Any, games: int, seed: int) -> Any:
         self.calls.append((opponent, games, seed, agent.epsilon))
-        return SimpleNamespace(
-            win_rate=0.5, ci_low=0.4, ci_high=0.6, points_per_hand=12.0, opponent_points_per_hand=11.0
-        )
+        return match_of(win_rate=0.5, ci_low=0.4, ci_high=0.6)
 
 
 class Writer:
@@ -607,11 +606,16 @@ class Writer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.scalars: dict[str, dict[int, float]] = {}
+        self.histograms: dict[str, dict[int, int]] = {}
         self.saved_at_flush: list[int] = []
 
     def add_scalar(self, tag: str, value: float, step: int) -> None:
         assert step not in self.scalars.setdefault(tag, {})
         self.scalars[tag][step] = float(value)
+
+    def add_histogram(self, tag: str, values: np.ndarray, step: int, bins: np.ndarray) -> None:
+        assert step not in self.histograms.setdefault(tag, {})
+        self.histograms[tag][step] = len(values)
 
     def flush(self) -> None:
         """Events must be on the disk before the state that a resumed run goes on from."""
@@ -648,6 +652,8 @@ def test_scalars(tmp_path: Path) -> None:
     for tag in every:
         assert sorted(writer.scalars[tag]) == [1, 2, 3, 4, 5], tag
     assert list(writer.scalars["random/win_rate"]) == [5]
+    for tag in (f"{what}/{part}" for what in ("q", "target") for part in ("discard", "play")):
+        assert list(writer.histograms[tag]) == [5], tag
     assert writer.saved_at_flush == sorted(writer.saved_at_flush)
     assert writer.saved_at_flush[:3] == [0, 2, 4]  # iterations 2, 4 and the last, each before its state
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from deepcrib import checkpoints
 from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.networks import QNetwork, make_discard_network, make_play_network
-from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
+from deepcrib.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.training.buffer import ReplayBuffer
 from deepcrib.training.checkpointing import (
     STATE_FILE,
@@ -33,7 +33,8 @@ from deepcrib.training.checkpointing import (
 )
 from deepcrib.training.combinations import refuse_combinations
 from deepcrib.training.experience import Backup, discard_samples, play_samples
-from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
+from deepcrib.training.learning import LearnedNetwork, Samples
+from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
 from deepcrib.training.options import ReplayOptions, Settings
 from deepcrib.training.playing import play_episodes, playing_figures
 from deepcrib.training.pool import Pool, make_pool
@@ -41,20 +42,6 @@ from deepcrib.training.pretraining import PretrainingResult, pretrain
 from deepcrib.training.sampling import sampling_of
 from deepcrib.training.teacher import make_teacher, teach
 from deepcrib.workers import run_pieces
-
-
-class Evaluation(Protocol):
-    """What the loop reads of a match's figures."""
-
-    win_rate: float
-    ci_low: float
-    ci_high: float
-    points_per_hand: float
-    opponent_points_per_hand: float
-
-
-Evaluate = Callable[[Agent, Any, int, int], Evaluation]
-"""(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
 
 
 @dataclass
@@ -130,6 +117,7 @@ def train(
     dealing: str = "acc",
     writer: Any = None,
     pretraining_writer: Any = None,
+    probe: Probe | None = None,
     progress: Progress | None = None,
     pretraining_progress: Callable[[int, int], None] | None = None,
     figure: Callable[..., Any] | None = None,
@@ -138,7 +126,8 @@ def train(
     """Train both networks and save their weights; with `resume`, go on from the state in run_dir.
 
     writer is a TensorBoard SummaryWriter or None; that of pretraining is another one, because its steps are
-    minibatches, which a resumed run would purge as iterations to come. Raises CheckpointError where a file cannot
+    minibatches, which a resumed run would purge as iterations to come. probe measures the agent where matches do;
+    figure draws what the discard network predicts against what came of it. Raises CheckpointError where a file cannot
     be read or written, DivergenceError where a learning rate is too high.
     """
     run = prepare(settings, run_dir / STATE_FILE if resume else None)
@@ -149,10 +138,12 @@ def train(
     if not resume and settings.pretraining.teacher is not None:
         teacher = make_teacher(settings.pretraining, settings.device, run.discards_by)
         teach(run.discard, run.play, teacher, settings, dealing, pretraining_writer, pretraining_progress)
+    options, seed, last = settings.evaluation, evaluation_seed(settings), settings.learner.iterations
+    monitor = Monitor(options, seed, last, opponents, evaluate, probe, figure, writer)
     begin = time.perf_counter() - run.seconds
     while run.iteration < settings.learner.iterations:
-        figures = _iterate(run, settings, dealing)
-        _monitor(run, settings, opponents, evaluate, figures)
+        figures, learned = _iterate(run, settings, dealing)
+        figures |= monitor(run.iteration, _agent(run, settings.evaluation.epsilon), learned)
         run.seconds = time.perf_counter() - begin
         write_scalars(writer, run.iteration, figures)
         if run.iteration % settings.learner.checkpoint_every == 0:
@@ -223,8 +214,8 @@ def _agent(run: LearnerState, epsilon: float, noise: int | None = None) -> QNetw
     return QNetworkAgent(discard_q, play_q, epsilon, name="training", discards_by=run.discards_by)
 
 
-def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, float]:
-    """One replay iteration; returns its figures by TensorBoard tag."""
+def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
+    """One replay iteration; returns its figures by TensorBoard tag, and what each network learned from."""
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
@@ -232,27 +223,25 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, f
     hands = play_episodes(_agent(run, epsilon, noise), run.pool, settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
-    figures = _learn(run, settings, epsilon, discard_lr, play_lr)
-    learned = time.perf_counter()
+    figures, learned = _learn(run, settings, epsilon, discard_lr, play_lr)
+    seconds = time.perf_counter() - played
     run.iteration += 1
     run.hands += len(hands)
     run.pool.remember(run.iteration, run.discard, run.play, run.discards_by)
-    figures |= playing_figures(hands)
+    samples = sum(figures[f"progress/{part}_samples"] for part in learned)
+    figures |= playing_figures(hands) | speed_figures(len(hands), samples, played - start, seconds)
     figures |= {
         "schedule/epsilon": epsilon,
         "schedule/discard_lr": discard_lr,
         "schedule/play_lr": play_lr,
-        "speed/hands_per_second": len(hands) / (learned - start),
-        "speed/playing_seconds": played - start,
-        "speed/learning_seconds": learned - played,
         "progress/hands": float(run.hands),
     }
-    return figures
+    return figures, learned
 
 
 def _learn(
     run: LearnerState, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
-) -> dict[str, float]:
+) -> tuple[dict[str, float], dict[str, Samples]]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
     hands, newest = run.buffer.hands(), run.buffer.newest
@@ -261,17 +250,19 @@ def _learn(
     def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
         generator = np.random.default_rng((derive(settings.seed, MINIBATCHES, run.iteration), stream))
         passed = network.train_pass(samples, lr, options.batch_size, options.passes, generator, sampling)
-        return _pass_figures(part, passed)
+        return pass_figures(part, passed)
 
     frozen, backup = _targets_from(run, settings)
     algorithm = settings.algorithm.name
     bonuses = reward.game_bonus, reward.hand_bonus
     plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest, *bonuses)
+    learned = {"play": plays}
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
         discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest, reward.game_bonus)
+        learned["discard"] = discards
         passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
-    return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
+    return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}, learned
 
 
 def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Backup]:
@@ -283,40 +274,6 @@ def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Bac
         run.lagging.load_state_dict(run.play.network.state_dict())
     frozen = QFunction(run.play.encoder, run.lagging, run.play.device, settings.learner.inference)
     return frozen, Backup(options.n_steps, options.trace_decay, present if options.double else None)
-
-
-def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
-    return {
-        f"loss/{part}": passed.loss,
-        f"q/{part}_mean": passed.value_mean,
-        f"q/{part}_std": passed.value_std,
-        f"target/{part}_mean": passed.target_mean,
-        f"target/{part}_std": passed.target_std,
-    }
-
-
-def _monitor(
-    run: LearnerState,
-    settings: Settings,
-    opponents: Mapping[str, Agent],
-    evaluate: Evaluate,
-    figures: dict[str, float],
-) -> None:
-    """Every so many iterations, play the fixed opponents; adds to the iteration's figures."""
-    options = settings.evaluation
-    if not options.every or run.iteration % options.every:
-        return
-    seed = derive(evaluation_seed(settings), MONITORING, run.iteration)
-    agent = _agent(run, options.epsilon)
-    for name, opponent in opponents.items():
-        found = evaluate(agent, opponent, options.games, seed)
-        figures |= {
-            f"{name}/win_rate": found.win_rate,
-            f"{name}/win_rate_low": found.ci_low,
-            f"{name}/win_rate_high": found.ci_high,
-            f"{name}/points_per_hand": found.points_per_hand,
-            f"{name}/opponent_points_per_hand": found.opponent_points_per_hand,
-        }
 
 
 def _checkpoint(run: LearnerState, settings: Settings, run_dir: Path, dealing: str, writer: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.analysis.figures import predicted_against_true
+from deepcrib.evaluation.experts import probe_figures
 from deepcrib.jobs import Run
 from deepcrib.jobs.common import summary_writer
 from deepcrib.jobs.console import Bars
@@ -51,6 +52,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
             run.folder.path,
             match,
             dealing=config.rules.name,
+            probe=probe_figures,
             writer=writer,
             pretraining_writer=pretraining_writer,
             progress=training_bar(bars, settings.learner.iterations),
@@ -59,7 +61,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
             resume=resume,
         )
     account = f"{result.iterations:,} iterations, {result.hands:,} hands, {result.seconds:,.0f} s"
-    return Trained(result.agent, result.iterations, account)
+    return Trained(result.agent, result.iterations, result.seconds, account)
 
 
 def _settings(config: Config) -> Settings:
