@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -317,6 +318,14 @@ def test_a_sweep_outlives_what_is_killed(victim: str, tmp_path: Path) -> None:
     assert rows(folder)[first.name.rpartition("seed-")[2][0]]["state"] == "resumed"
     assert sweep(tmp_path / "whole", "seed=1,2,3", command=LONG) == 0
     assert all(same_weights(place(folder, seed), place(tmp_path / "whole", seed)) for seed in (1, 2, 3))
+
+
+@pytest.mark.skipif(shutil.which("srun") is not None, reason="would submit jobs")
+def test_slurm_is_not_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("submitit")
+    command = "evaluate -m agent=random opponent=random games=4 hydra/launcher=submitit_slurm"
+    assert sweep(tmp_path, "", command=command) == 2
+    assert "hydra/launcher=submitit_slurm: expected a machine with Slurm" in capsys.readouterr().err
 
 
 # --- the page ---

@@ -84,6 +84,12 @@ def _call_hydra(job: Job, task: Task) -> None:
     main = hydra.main(version_base="1.3", config_path=str(runs.conf_folder()), config_name=job.name)
     try:
         main(task)()
+    except RuntimeError as error:
+        if "slurm cluster" in str(error):
+            raise OptionError(
+                "hydra/launcher=submitit_slurm: expected a machine with Slurm (srun is not there)"
+            ) from error
+        raise
     except (OSError, ValueError) as error:
         if hasattr(error, "reported") or isinstance(error, _WORDED_ERRORS):
             raise
