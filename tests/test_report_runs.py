@@ -234,6 +234,8 @@ def test_runs_that_came_to_nothing_are_listed_and_count_nowhere(page: tuple[Path
     assert failed[1:6] == ["failed", "10", "sarsa", "mlp", r"the learning \| diverged"]
     assert rows_of(page[1], "| stopped ")[0][1] == "unfinished"
     assert "Runs: 18 finished, 1 failed, 1 unfinished." in page[1]
+    assert rows_of(page[1], "| seed ")[0][1:] == ["1, 2, 3, 9, 10", "14, 2, 2, 1, 1"]
+    assert rows_of(page[1], "| learner.play_lr ")[0][1:] == ["0.0001 to 0.2048", "13 values"]
 
 
 def test_each_rows_command_starts_its_runs_alone(page: tuple[Path, str]) -> None:

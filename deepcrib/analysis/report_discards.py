@@ -198,9 +198,11 @@ def _trained_figure(predicted: NDArray[np.float32], title: str) -> Figure:
     """Values against the hand's own points, which they do not predict: so said, the line of equality is no aim."""
     figure = predicted_against_true(predicted, _true(False), title=title)
     assert figure is not None, "matplotlib is there: the job has looked"
-    axes = figure.axes[0]
+    axes, colours = figure.axes
     axes.set(xlabel="the hand's own points", ylabel="value of the discard that keeps it (points)")
-    axes.lines[0].set_label("equal")
+    colours.set_ylabel("share of the hands of these points")
+    for line, words in zip(axes.lines, ("equal", "mean value"), strict=True):
+        line.set_label(words)
     axes.legend(loc="upper left")
     return figure
 

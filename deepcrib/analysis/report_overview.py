@@ -11,8 +11,8 @@ from deepcrib.analysis import paper2019
 from deepcrib.analysis.report_page import NONE, Page, Section, table
 from deepcrib.analysis.run_folders import FAILED, FINISHED, UNFINISHED, FoundRun, differing, natural
 
-MOST_VALUES = 8
-"""Values of an option that are listed; of more, as in a search, their range."""
+FEW_VALUES, MOST_VALUES = 3, 8
+"""Values of an option that are listed even if each run has its own, and at all; of more, as in a search, the range."""
 _COLUMNS = ("seed", "algorithm.name", "play_network.name")
 
 
@@ -74,14 +74,14 @@ def _machine(machine: Mapping[str, Any]) -> str:
 
 
 def _spread(name: str, runs: Sequence[FoundRun]) -> tuple[str, str]:
-    found = Counter(str(run.options.get(name, "missing")) for run in runs)
-    counts = {text: found[text] for text in sorted(found, key=natural)}
-    if len(counts) <= MOST_VALUES:
-        return ", ".join(counts), ", ".join(map(str, counts.values()))
-    values = [value for run in runs if isinstance(value := run.options.get(name), int | float)]
-    if len(values) == len(runs):
-        return f"{min(values):.4g} to {max(values):.4g}", f"{len(counts)} values"
-    return f"{len(counts)} values", NONE
+    """An option's values, and how many runs have each; of a number that is another one nearly everywhere, its range."""
+    counts = Counter(str(run.options.get(name, "missing")) for run in runs)
+    numbers = sorted({value for run in runs if isinstance(value := run.options.get(name), int | float)})
+    if len(counts) > MOST_VALUES or len(counts) == len(runs) > FEW_VALUES:
+        values = f"{numbers[0]:.4g} to {numbers[-1]:.4g}" if len(numbers) == len(counts) else NONE
+        return values, f"{len(counts)} values"
+    in_order = list(map(str, numbers)) if len(numbers) == len(counts) else sorted(counts, key=natural)
+    return ", ".join(in_order), ", ".join(str(counts[text]) for text in in_order)
 
 
 def _lost(runs: Sequence[FoundRun], page: Page) -> str:

@@ -258,17 +258,19 @@ def strength_section(groups: Sequence[Group], opponent: str, page: Page) -> Sect
     words = (
         f"Games of the final agents against {opponent}. The first interval, over seeds but never narrower than so "
         "many games allow, speaks of the method; the second, over games, speaks of these agents alone."
-        f"{_same_deals(shown)} The paper prints no final win rates: 63.6% is its published agent (480 iterations), "
-        "measured with its published code."
+        f"{_same_deals(shown)} The paper prints no final win rates."
     )
+    published = [_published_words()] if opponent == "deterministic" else []
+    parts = [words, *published, table((*columns, "command"), rows), *_statements(shown, opponent)]
+    return Section(f"Final strength against {opponent}", parts, data)
+
+
+def _published_words() -> str:
     people = paper_baseline()
-    baseline = (
-        f"People in the paper: {share(Interval(*(people[k] for k in ('win_rate', 'ci_low', 'ci_high'))))}, 27 games."
-    )
-    return Section(
-        f"Final strength against {opponent}",
-        [words, table((*columns, "command"), rows), baseline, *_statements(shown, opponent)],
-        data,
+    rate = share(Interval(*(people[name] for name in ("win_rate", "ci_low", "ci_high"))))
+    return (
+        "63.6% is its published agent (480 iterations), measured with its published code. People in the paper: "
+        f"{rate}, {people['games']} games."
     )
 
 
