@@ -147,8 +147,7 @@ def unit_sums(values: NDArray[Any], units: NDArray[np.int64]) -> NDArray[np.floa
     """[P] `values` [G, ...] summed over the games of each of P units (pairs, or games), whose ids `units` [G] holds."""
     games = np.asarray(values, dtype=np.float64).reshape(len(units), -1).sum(axis=1)
     rows = np.unique(units, return_inverse=True)[1]
-    sums: NDArray[np.float64] = np.bincount(rows, weights=games)
-    return sums
+    return np.asarray(np.bincount(rows, weights=games), dtype=np.float64)
 
 
 def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
