@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -12,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra import compose, initialize_config_dir
 from safetensors.numpy import load_file
 
 from deepcrib import runs
 from deepcrib.analysis.sweeps import find_runs
 from deepcrib.cli import main
 from deepcrib.errors import RunError
-from deepcrib.jobs import sweep_runs
-from deepcrib.jobs.schema import parse
+from deepcrib.jobs import JOBS, sweep_runs
+from deepcrib.jobs.schema import parse, register_schema
 from deepcrib.jobs.sweep_runs import held, in_own_process, is_held, run_name
 from deepcrib.runs import RunFolder
 from deepcrib.training import replay
@@ -315,3 +317,34 @@ def test_a_sweep_outlives_what_is_killed(victim: str, tmp_path: Path) -> None:
     assert rows(folder)[first.name.rpartition("seed-")[2][0]]["state"] == "resumed"
     assert sweep(tmp_path / "whole", "seed=1,2,3", command=LONG) == 0
     assert all(same_weights(place(folder, seed), place(tmp_path / "whole", seed)) for seed in (1, 2, 3))
+
+
+# --- the page ---
+
+PAGE = (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line.split("#")[0].strip()
+    for block in re.findall(r"^```bash\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+    for line in block.splitlines()
+]
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if " -m " in command])
+@pytest.mark.filterwarnings("ignore:.*is validated against ConfigStore schema")
+def test_the_pages_commands_compose(command: str) -> None:
+    """With the first of several values: everything that they name exists, launchers' options included."""
+    _, job, _, *words = shlex.split(command)
+    pytest.importorskip("hydra_plugins.hydra_ray_launcher")
+    register_schema(JOBS[job])
+    parsed = [(word, parse([word])[0]) for word in words]
+    assert any(override.is_sweep_override() for _, override in parsed)
+    first = [
+        f"{override.get_key_element()}={next(override.sweep_string_iterator())}"
+        if override.is_sweep_override()
+        else word
+        for word, override in parsed
+    ]
+    with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
+        config = compose(job, overrides=first, return_hydra_config=True)
+    launcher = next((word.partition("=")[2] for word in words if word.startswith("hydra/launcher=")), "basic")
+    assert launcher.split("_")[-1] in config.hydra.launcher._target_.lower()

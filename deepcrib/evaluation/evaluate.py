@@ -33,8 +33,8 @@ class Evaluation:
         that stopped by its own result, where it means nothing.
     points and opponent_points: `{role: {kind: mean}}`, the mean over the times that kind was counted, so a
         last hand cut short at 121 lowers none of them.
-    points_per_hand: all points over all hands, the cut ones included; points_per_hand_low and _high: its 95% interval
-        over games, or pairs; None of a single one.
+    points_per_hand: all points over all hands, the cut ones included. hand_margin: points_per_hand less the opponent's.
+        Both with their 95% intervals (_low and _high) over games, or pairs; None of a single one.
     game_points: 2 for a win, 3 for a win by a skunk.
     """
 
@@ -50,6 +50,9 @@ class Evaluation:
     points_per_hand_low: float | None
     points_per_hand_high: float | None
     opponent_points_per_hand: float
+    hand_margin: float
+    hand_margin_low: float | None
+    hand_margin_high: float | None
     points: dict[str, dict[str, float]]
     opponent_points: dict[str, dict[str, float]]
     hands_per_game: float
@@ -108,7 +111,9 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
     skunks, skunks_against = int((margin >= SKUNK_MARGIN).sum()), int((margin <= -SKUNK_MARGIN).sum())
     hands = int(result.hands.sum())
     units = np.asarray(result.pair) if paired else np.arange(games)
-    a_hand = ratio_interval(unit_sums(result.points[:, agent], units), unit_sums(result.hands, units))
+    unit_hands = unit_sums(result.hands, units)
+    own, other = (unit_sums(result.points[:, player], units) for player in (agent, opponent))
+    a_hand, hand_margin = ratio_interval(own, unit_hands), ratio_interval(own - other, unit_hands)
     dealt_first = np.asarray(result.first_dealer) == agent
     return Evaluation(
         games=games,
@@ -123,6 +128,9 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
         points_per_hand_low=_known(a_hand.low),
         points_per_hand_high=_known(a_hand.high),
         opponent_points_per_hand=float(result.points[:, opponent].sum() / hands),
+        hand_margin=hand_margin.estimate,
+        hand_margin_low=_known(hand_margin.low),
+        hand_margin_high=_known(hand_margin.high),
         points=points_by_role(result, agent),
         opponent_points=points_by_role(result, opponent),
         hands_per_game=hands / games,
