@@ -9,7 +9,7 @@ from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import match_table, percent, points_table, win_rates_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import evaluate, pair_means, summarise
-from deepcrib.intervals import normal, pairs_interval, wilson
+from deepcrib.intervals import mean_interval, normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, play_match
 
 
@@ -61,6 +61,22 @@ def test_pairs_interval_is_students_t() -> None:
 def test_equal_pairs_do_not_claim_certainty() -> None:
     """Ten pairs won both ways: the spread is 0, and the interval that of ten games."""
     assert pairs_interval(np.ones(10)) == wilson(10, 10)
+
+
+def test_points_a_hand_are_a_ratio() -> None:
+    """Units of equal size: the interval of their mean. Units that all have the ratio: no width, whatever their size."""
+    totals = np.array([90.0, 120.0, 60.0])
+    assert ratio_interval(totals, [10, 10, 10]) == pytest.approx(mean_interval(totals / 10))
+    assert ratio_interval([90.0, 120.0], [9, 12]) == pytest.approx((10.0, 10.0, 10.0))
+    assert np.isnan(ratio_interval([90.0], [9]).low)
+
+
+def test_the_interval_of_points_a_hand_covers_their_mean_in_95_of_100() -> None:
+    random = np.random.default_rng(5)
+    size = random.integers(7, 13, (2000, 60))
+    totals = random.poisson(12 * size)
+    found = [ratio_interval(*units) for units in zip(totals, size, strict=True)]
+    assert 0.935 < np.mean([interval.low <= 12 <= interval.high for interval in found]) < 0.965
 
 
 def test_intervals_cover_the_true_rate_in_95_of_100() -> None:

@@ -10,11 +10,12 @@ from typing import Any
 import torch
 
 from deepcrib.agents.evolutionary import GENOMES
+from deepcrib.agents.q_network import INFERENCE
 from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.encoders.partida import ENCODINGS, INPUTS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
-from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
 from deepcrib.training.climbers import CLIMBED
 from deepcrib.training.evolution_steps import ADJUSTMENTS
@@ -123,10 +124,21 @@ def torch_device(value: str) -> str | None:
     return None if (device.index or 0) < count else f"expected a device of this machine ({count} GPUs)"
 
 
+HEAD_CHECKS: dict[str, Check] = {
+    "head": one_of(HEADS),
+    "atoms_low": between(-1000, 1000),
+    "atoms_high": between(-1000, 1000),
+}
+"""Of both networks."""
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
-    AlgorithmOptions: {"name": one_of(ALGORITHMS)},
-    RewardOptions: {"play": one_of(PLAY_REWARDS), "discard": one_of(DISCARD_REWARDS)},
+    AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
+    RewardOptions: {
+        "play": one_of(PLAY_REWARDS),
+        "discard": one_of(DISCARD_REWARDS),
+        "game_bonus": at_least(0),
+        "hand_bonus": at_least(0),
+    },
     StateOptions: {"play": one_of(PLAY_ENCODERS), "discard": one_of(DISCARD_ENCODERS)},
     ReplayOptions: {
         "iterations": at_least(1),
@@ -137,6 +149,12 @@ CHECKS: dict[type, dict[str, Check]] = {
         "replacement": optional(share),
         "batch_size": at_least(1),
         "passes": positive,
+        "sampling": one_of(("uniform", "prioritised")),
+        "priority_exponent": between(0, 1),
+        "importance_exponent": between(0, 1),
+        "final_importance_exponent": between(0, 1),
+        "target_every": at_least(1),
+        "inference": one_of(INFERENCE),
         "epsilon": between(0, 1),
         "epsilon_decay": share,
         "discard_lr": positive,
@@ -144,6 +162,10 @@ CHECKS: dict[type, dict[str, Check]] = {
         "lr_decay": share,
         "lr_schedule": one_of(("exponential", "linear")),
         "checkpoint_every": at_least(1),
+        "opponent_share": share,
+        "past_every": at_least(1),
+        "past_kept": at_least(1),
+        "priming_iterations": at_least(0),
     },
     WeightedOptions: {
         "games": at_least(1),
@@ -244,7 +266,13 @@ CHECKS: dict[type, dict[str, Check]] = {
         "step": share,
         "checkpoint_every": at_least(1),
     },
-    PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},
+    PretrainingOptions: {
+        "epochs": at_least(1),
+        "batch_size": at_least(1),
+        "lr": positive,
+        "teacher_episodes": at_least(1),
+        "teacher_epsilon": between(0, 1),
+    },
     EvaluationOptions: {
         "every": at_least(0),
         "games": at_least(1),
@@ -257,12 +285,14 @@ CHECKS: dict[type, dict[str, Check]] = {
         "name": one_of(DISCARD_NETWORKS),
         "hidden": each(at_least(1)),
         "channels": at_least(1),
+        **HEAD_CHECKS,
     },
     PlayNetworkConfig: {
         "name": one_of(PLAY_NETWORKS),
         "hidden": each(at_least(1)),
         "channels": at_least(1),
         "lstm_hidden": at_least(1),
+        **HEAD_CHECKS,
     },
 }
 COMMON_CHECKS: dict[str, Check] = {
@@ -282,10 +312,26 @@ def check_values(config: Any) -> None:
         if problem:
             raise OptionError(f"{path}={value}: {problem}")
     learner = getattr(config, "learner", None)
-    if isinstance(learner, ReplayOptions) and (learner.buffer_size is None) != (learner.replacement is None):
+    if isinstance(learner, ReplayOptions):
+        _check_replay(learner, config.reward)
+
+
+def _check_replay(learner: ReplayOptions, reward: RewardOptions) -> None:
+    """Options of `learner=replay` that do not go together."""
+    if (learner.buffer_size is None) != (learner.replacement is None):
         raise OptionError(
             f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}: "
             "expected both, or neither"
+        )
+    if bool(learner.priming) != bool(learner.priming_iterations):
+        raise OptionError(
+            f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}: "
+            "expected agents and a number of iterations, or neither"
+        )
+    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
+        raise OptionError(
+            f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, "
+            "expected learner.unit=games and no learner.buffer_size"
         )
 
 

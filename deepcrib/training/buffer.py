@@ -19,10 +19,13 @@ class ReplayBuffer:
     def __init__(self, epochs: int, experiences: int | None = None) -> None:
         self.epochs = epochs
         self.max_hands = None if experiences is None else max(1, experiences // PLAYS)
+        self.newest = 0
+        """Hands of the epoch added last that are in the buffer, behind all others."""
         self._parts: list[Trajectories] = []
 
     def add(self, hands: Trajectories) -> None:
         """Add an epoch and drop the oldest that no longer fit."""
+        self.newest = len(hands) if self.max_hands is None else min(len(hands), self.max_hands)
         self._parts.append(hands)
         if self.max_hands is None:
             self._parts = self._parts[-self.epochs :]
@@ -39,8 +42,9 @@ class ReplayBuffer:
         return [{f.name: getattr(part, f.name) for f in fields(part)} for part in self._parts]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        """Take over the hands of a saved state (tensors or arrays)."""
-        self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in state]
+        """Take over the hands of a saved state (tensors or arrays); one that names no seats is of self-play alone."""
+        parts = ({"learned": np.ones_like(part["discard_actions"])} | part for part in state)
+        self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in parts]
 
 
 def hands_per_iteration(buffer_size: int, replacement: float) -> int:

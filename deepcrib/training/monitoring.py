@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, QFunction, QNetworkAgent
-from deepcrib.matches import Trajectories
 from deepcrib.randomness import MONITORING, derive
 from deepcrib.training.learning import PassStatistics, Samples
 from deepcrib.training.options import EvaluationOptions
@@ -74,15 +73,6 @@ def pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
         f"target/{part}_mean": passed.target_mean,
         f"target/{part}_std": passed.target_std,
         f"progress/{part}_samples": float(passed.samples),
-    }
-
-
-def self_play_figures(hands: Trajectories) -> dict[str, float]:
-    """Points of the hands that an iteration played, a player and hand."""
-    return {
-        "self_play/play_points_per_hand": float(hands.play_points.sum() / len(hands) / 2),
-        "self_play/hand_points_per_hand": float(hands.hand_points.mean()),
-        "self_play/crib_points_per_hand": float(hands.crib_points.mean()),
     }
 
 

@@ -19,9 +19,12 @@ DISCARD_REWARDS = ("own", "difference")
 
 @dataclass
 class AlgorithmOptions:
-    """Group `algorithm`: how a play's target is formed (section 3.7.2)."""
+    """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
     name: str = "monte_carlo"
+    n_steps: int = 1  # own plays ahead at which the network's word is taken; 4 and more: the return
+    trace_decay: float = 0.0  # lambda of the lambda-return, instead of n_steps: 0 one step, 1 the return
+    double: bool = False  # of q_learning: the play network chooses, the one of learner.target_every values
 
 
 @dataclass
@@ -33,11 +36,15 @@ class RewardOptions:
         opponent's, with the crib for its owner.
     discard_baseline: takes the points of the opponent's hand, which no discard of one's own can change, out of
         `difference` again: the same order of choices from returns with half the variance.
+    game_bonus: for winning the game, with the winner's last card and with its discard of that hand (section 5).
+    hand_bonus: for the most points in the play of a hand, half of it for as many, with one's last card.
     """
 
     play: str = "offensive_defensive"
     discard: str = "own"
     discard_baseline: bool = False  # of `difference` only
+    game_bonus: float = 0.0  # points added for the winner at the end of a game
+    hand_bonus: float = 0.0  # points added for the most play points, at the end of a hand's play
 
 
 @dataclass
@@ -79,6 +86,12 @@ class ReplayOptions(LearnerOptions):
     replacement: float | None = None  # ... and the share of them replaced in every iteration
     batch_size: int = 64
     passes: float = 1.0  # over the buffer, in every iteration
+    sampling: str = "uniform"  # of minibatches, without replacement; or `prioritised`: in proportion to errors
+    priority_exponent: float = 0.6  # alpha of `prioritised`: 0 all alike, 1 in full proportion
+    importance_exponent: float = 0.4  # beta of its weights in the first iteration ...
+    final_importance_exponent: float = 1.0  # ... and in the last one, in a straight line between
+    combined: bool = False  # each minibatch has its share of the newest epoch besides its uniform samples
+    target_every: int = 1  # iterations that the network in the targets stays the same; 1: it is the present one
     forced: bool = True  # learn from plays of the only legal card too
     epsilon: float = 0.05
     epsilon_decay: float = 0.995  # a factor, per iteration
@@ -86,8 +99,16 @@ class ReplayOptions(LearnerOptions):
     play_lr: float = 7e-4
     lr_decay: float = 0.99  # a factor, per iteration, of both learning rates
     lr_schedule: str = "exponential"  # or `linear`: down to 0 at the last iteration (lr_decay unused)
+    inference: str = "float32"  # or `bfloat16`: of networks in self-play, targets and evaluation, never in learning
     discard_agent: Any = None  # agent spec: discards are its, only the play is learned
     checkpoint_every: int = 10  # iterations between two saved training states
+    # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
+    opponents: list[Any] = field(default_factory=list)  # agent specs, and `past`: past checkpoints of this run
+    opponent_share: float = 0.5  # of the episodes, against one of them by chance; the others are self-play
+    past_every: int = 10  # iterations between two checkpoints that join the past ones
+    past_kept: int = 10  # past checkpoints, the newest
+    priming: list[Any] = field(default_factory=list)  # agent specs: who is met in every episode of the first ...
+    priming_iterations: int = 0  # ... so many iterations
 
 
 @dataclass
@@ -254,13 +275,20 @@ class HillClimbOptions(LearnerOptions):
 
 @dataclass
 class PretrainingOptions:
-    """Pretraining of the discard network on the show value of every four-card hand (section 3.6.4)."""
+    """What is learned before the first iteration.
+
+    The discard network learns the show value of every four-card hand (section 3.6.4); with a teacher, both networks
+    learn what its decisions are worth (O'Connor 2000 names experts as the alternative to self-play).
+    """
 
     enabled: bool = True
     epochs: int = 3
     batch_size: int = 64
     lr: float = 1e-3
     starter: bool = False  # true: value with a random starter (figure 6)
+    teacher: Any = None  # agent spec: its games against itself are learned from after that, `enabled` or not
+    teacher_episodes: int = 2000  # of these games, or single hands, as learner.unit says
+    teacher_epsilon: float = 0.1  # chance of any legal choice in them, so that others than its own have values too
 
 
 @dataclass

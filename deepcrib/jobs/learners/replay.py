@@ -43,8 +43,9 @@ def prepare(config: Config, saved: Path | None) -> int:
 def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
     """Pretrain, then train both networks, or go on from the saved state."""
     settings = _settings(config)
-    pretrains = config.pretraining.enabled and settings.learner.discard_agent is None and not resume
-    own_events = _pretraining_events(run) if pretrains else nullcontext()
+    by_show = config.pretraining.enabled and settings.learner.discard_agent is None
+    pretrains = by_show or config.pretraining.teacher is not None
+    own_events = _pretraining_events(run) if pretrains and not resume else nullcontext()
     with Bars(run.show_progress) as bars, own_events as pretraining_writer:
         result = replay.train(
             settings,
