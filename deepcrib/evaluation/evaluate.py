@@ -154,8 +154,7 @@ def pair_means(won: NDArray[np.bool_], pair: NDArray[np.int64]) -> NDArray[np.fl
 def unit_sums(values: NDArray[Any], units: NDArray[np.int64]) -> NDArray[np.float64]:
     """[P] `values` [G, ...] summed over the games of each of P units (pairs, or games), whose ids `units` [G] holds."""
     games = np.asarray(values, dtype=np.float64).reshape(len(units), -1).sum(axis=1)
-    sums: NDArray[np.float64] = np.bincount(np.unique(units, return_inverse=True)[1], weights=games)
-    return sums
+    return np.bincount(np.unique(units, return_inverse=True)[1], weights=games).astype(np.float64)
 
 
 def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
