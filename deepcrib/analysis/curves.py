@@ -71,7 +71,7 @@ def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str,
     axes.set_ylabel(tags[0].split("/")[-1].replace("_", " "))
     axes.set_title(title)
     axes.grid(alpha=0.3)
-    axes.legend(title="against", loc="lower right")
+    axes.legend(title="against", loc="best")
     return figure
 
 
