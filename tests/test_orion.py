@@ -119,6 +119,7 @@ def test_a_param_that_searches_nothing_is_refused() -> None:
         ("learner.share=interval(0,2)", "learner.share=2.0: expected 0 to 1"),
         ("learner.pairs=choice(1,many)", "learner.pairs=many: expected a whole number"),
         ("rules=acc,whist", "rules=whist: expected one of acc, random_dealer"),
+        ("+hydra.sweeper.params.learner.stepp='interval(0,1)'", "learner.stepp: did you mean learner.step?"),
         ("learner.step=0.1,0.2 hydra.sweeper.max_trials=0", "hydra.sweeper.max_trials=0: expected 1 or more"),
         ("learner.step=0.1,0.2 hydra.sweeper.name=null", "option hydra.sweeper.name is missing"),
         ("learner.step=0.1,0.2 hydra.sweeper.name=a/b", "hydra.sweeper.name=a/b: expected letters"),
@@ -337,6 +338,13 @@ def test_a_file_that_orion_did_not_write_is_left_alone(content: bytes, tmp_path:
     with pytest.raises(OptionError, match="data.pkl: expected a database that Orion wrote, or a new file"):
         _study.Study(plan(path), lambda text: None)
     assert path.read_bytes() == content and [file.name for file in tmp_path.iterdir()] == ["data.pkl"]
+
+
+def test_a_misspelt_address_of_a_database_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OptionError, match="mongo://host/x: expected a file, or mongodb://"):
+        _study.database_config("mongo://host/x")
+    assert not list(tmp_path.iterdir())
 
 
 def test_mongodb_is_given_its_address() -> None:

@@ -269,6 +269,14 @@ def test_a_run_that_failed_before_its_options_were_saved_is_found(tmp_path: Path
     assert (run.state, run.error, run.overrides) == ("failed", "no such option", ("seed=x",))
 
 
+def test_other_programs_files_and_hidden_folders_are_passed_over(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", options(), match(5))
+    write_run(tmp_path / ".old" / "b", options(), match(5))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "config.yaml").write_text("site_name: x")
+    assert [run.name for run in find_runs([str(tmp_path)])] == ["a"]
+
+
 def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
     """A network that gives every hand its constant: the mean of the column is that constant, the error known."""
     encoder = make_discard_encoder("basic")
@@ -351,6 +359,7 @@ def test_a_page_is_written_anew_but_nothing_else_is(tmp_path: Path, capsys: pyte
         ("runs={tmp}/torn", "summary.json: cannot be read"),
         ("runs={tmp}/unread", "config.yaml: cannot be read"),
         ("runs={tmp}/good path={tmp}/page.txt", "page.txt: expected a file name that ends in .md"),
+        ("runs={tmp}/good path={tmp}/good/config.yaml/page.md", "config.yaml would be a folder, but a file is there"),
         ("runs={tmp}/good by=person", "by=person: only for humans, not for runs"),
         ("runs={tmp}/good opponent=[a]", "expected the name of an opponent"),
         ("review runs={tmp}/good", "only for runs, not for review"),

@@ -97,6 +97,33 @@ def test_a_sweep_leaves_its_results_in_one_place(swept: Path) -> None:
     assert [run.state for run in find_runs(swept)] == ["done", "done"]
 
 
+@pytest.mark.parametrize("damage", ["", "{", "[]"])
+def test_a_summary_that_cannot_be_read_is_none(damage: str, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.start("seed: 1")
+    folder.finish({"random": {"win_rate": 1.0}})
+    assert [run.state for run in find_runs(tmp_path)] == ["done"]
+    (tmp_path / "summary.json").write_text(damage)
+    assert [run.state for run in find_runs(tmp_path)] == ["unfinished"]
+
+
+@pytest.mark.parametrize("text", ["a: [1", "\t- x", "- 1", "", "text", "seed: one"])
+def test_damaged_options_are_refused_in_one_line(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    assert main(["train", f"resume={tmp_path}"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"deepcrib: {path} does not hold the options of this job: ") and error.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["config.yaml"] and path.read_text() == text
+
+
+def test_a_file_in_the_sweeps_place_is_left_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("mine")
+    assert sweep(tmp_path / "file", "seed=1,2") == 2
+    assert capfd.readouterr().err == f"deepcrib: cannot write {tmp_path}/file: File exists\n"
+    assert (tmp_path / "file").read_text() == "mine"
+
+
 def test_done_runs_are_skipped_and_new_ones_added(swept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {seed: contents(place(swept, seed)) for seed in (1, 2)}
     assert sweep(swept, "seed=3,2,1") == 0

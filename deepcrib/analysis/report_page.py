@@ -126,6 +126,9 @@ def check_page_path(path: Path, overwrite: bool) -> None:
         raise OptionError(f"path={path}: expected a file name that ends in .md")
     if path.is_dir():
         raise OptionError(f"path={path}: expected a file, not a folder")
+    for folder in (path.with_suffix(""), *path.absolute().parents):
+        if folder.exists() and not folder.is_dir():
+            raise OptionError(f"path={path}: {folder} would be a folder, but a file is there")
     if path.exists() and not overwrite and not _is_page(path):
         raise OptionError(f"path={path}: there is a file, not written by deepcrib report: overwrite=true replaces it")
 

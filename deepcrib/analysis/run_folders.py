@@ -29,6 +29,7 @@ FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
 TRAIN, PRETRAIN = "train", "pretrain"
 PRETRAINING = "pretraining"
 """The folder of a training run with the events of its pretraining."""
+_OURS = {"learner.name", "pretraining.epochs"}  # one of them is an option of every run of these jobs
 PLAYING, LEARNING = "speed/playing_seconds", "speed/learning_seconds"
 _NOT_GROUPED = ("seed", "resume", "evaluation.seed")
 _PAIR = ("algorithm.name", "play_network.name")
@@ -133,8 +134,9 @@ class Group:
 def find_runs(places: Sequence[str]) -> list[FoundRun]:
     """Every run in or below folders, which may be named by patterns such as `outputs/train/2026-11-*`.
 
-    Runs of `deepcrib report` are passed over. Raises OptionError for a place that is no folder, RunError where there
-    are no runs, a run is of another job than train and pretrain, or a file cannot be read.
+    Runs of `deepcrib report`, other programs' files and hidden folders are passed over. Raises OptionError for a place
+    that is no folder, RunError where there are no runs, a run is of another job than train and pretrain, or a file
+    cannot be read.
     """
     roots = [root for place in places for root in _folders(place)]
     folders = {path.resolve(): root for root in roots for path in _run_folders(root)}
@@ -165,7 +167,7 @@ def _folders(place: str) -> list[Path]:
 
 def _run_folders(root: Path) -> Iterator[Path]:
     for folder, inner, files in os.walk(root):
-        inner.sort()
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
         if CONFIG in files or ERROR in files:
             yield Path(folder)
 
@@ -175,7 +177,7 @@ def _read_run(folder: Path, root: Path) -> Iterator[FoundRun]:
     environment, summary, error = (_read_json(folder / name) for name in (ENVIRONMENT, SUMMARY, ERROR))
     environment = environment or ({} if error is None else {key: error[key] for key in ("overrides",) if key in error})
     job = _job(options, environment)
-    if job == "report":
+    if job == "report" or (not environment and options and not _OURS & options.keys()):
         return
     name = os.path.relpath(folder, root.resolve())
     if job not in (TRAIN, PRETRAIN):

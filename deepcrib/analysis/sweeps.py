@@ -26,7 +26,7 @@ DONE, FAILED, UNFINISHED, ABSENT = "done", "failed", "unfinished", "not started"
 class FoundRun:
     """A run as its folder shows it.
 
-    state: DONE (it has a summary), FAILED (it says why), UNFINISHED (neither) or ABSENT (nothing is there).
+    state: DONE (its summary can be read), FAILED (it says why), UNFINISHED (neither) or ABSENT (nothing is there).
     overrides: `name=value` words of the sweep that it belongs to; none for a run by itself.
     begun: whether its options are saved there. seconds: from its last start to its end; None when not known.
     """
@@ -44,12 +44,11 @@ class FoundRun:
 def read_run(folder: Path) -> FoundRun:
     """What a folder says about its run."""
     environment, error = (runs.read_json(folder / name) for name in (runs.ENVIRONMENT, runs.ERROR))
-    begun, done = (folder / runs.CONFIG).is_file(), (folder / runs.SUMMARY).is_file()
-    states = ((done, DONE), (bool(error), FAILED), (begun, UNFINISHED), (True, ABSENT))
+    begun, summary = (folder / runs.CONFIG).is_file(), runs.read_json(folder / runs.SUMMARY)
+    states = ((bool(summary), DONE), (bool(error), FAILED), (begun, UNFINISHED), (True, ABSENT))
     state = next(name for holds, name in states if holds)
     overrides = tuple(map(str, environment.get("overrides") or error.get("overrides") or ()))
     if state == DONE:
-        summary = runs.read_json(folder / runs.SUMMARY)
         return FoundRun(folder, state, overrides, begun, seconds=environment.get("seconds"), summary=summary)
     if state == FAILED:
         return FoundRun(folder, state, overrides, begun, str(error.get("error", "")), int(error.get("exit_code", 1)))
@@ -144,7 +143,7 @@ def sweep_table(title: str, rows: Sequence[SweepRow]) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold")
     differing = _differing(rows)
     for name in differing:
-        table.add_column(escape(name), justify="right", overflow="fold")
+        table.add_column(escape(name.replace(".", ".\n")), justify="right", overflow="fold")
     table.add_column("state")
     table.add_column("win rate [95%], or error", overflow="fold")
     table.add_column("seconds", justify="right")

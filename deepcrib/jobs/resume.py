@@ -9,6 +9,7 @@ from pathlib import Path
 from hydra.core.override_parser.types import Override, OverrideType
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException, ValidationError
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.errors import OptionError, RunError
 from deepcrib.jobs.schema import is_group, leaf_type, parse, wrong_value
@@ -67,9 +68,11 @@ def saved_config(path: Path, schema: type) -> DictConfig:
     """The options that a run was started with. Raises RunError where the file holds none of this job."""
     try:
         saved = OmegaConf.load(path)
+        if not isinstance(saved, DictConfig) or not saved:
+            raise ValueError("expected options by name")
         config = OmegaConf.merge(as_saved(schema, saved), saved)
-    except (OmegaConfBaseException, OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except (OmegaConfBaseException, YAMLError, OSError, ValueError) as error:
+        reason = str(getattr(error, "problem", None) or error).strip().splitlines()[0]  # `problem` is YAML's
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error
     assert isinstance(config, DictConfig)
     return config

@@ -9,11 +9,13 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
@@ -56,7 +58,8 @@ class SweepStart(Callback):
         folder = Path(str(config.hydra.sweep.dir)).absolute()
         planned = _plan(config)
         for name in planned:
-            (folder / name / REFUSED).unlink(missing_ok=True)
+            with suppress(OSError):  # who writes there reports it
+                (folder / name / REFUSED).unlink(missing_ok=True)
         SweepStart.begun = Sweep(folder, planned, _runs_in(folder))
 
 
@@ -70,7 +73,10 @@ def _plan(config: DictConfig) -> dict[str, list[str]]:
     if kind(config.hydra.sweeper) != "BasicSweeper" or "run_name" not in str(subdir):
         return {}
     params = [f"{name}={value}" for name, value in (config.hydra.sweeper.params or {}).items()]
-    words = parse([*params, *config.hydra.overrides.task])
+    try:
+        words = parse([*params, *config.hydra.overrides.task])
+    except HydraException:  # which the sweeper is about to report
+        return {}
     return {run_name(run): run for batch in BasicSweeper.split_arguments(words, None) for run in batch}
 
 

@@ -257,6 +257,8 @@ def database_config(database: str) -> dict[str, Any]:
     """Orion's words for a database. Raises OptionError for a file that Orion did not write."""
     if database.startswith(_MONGO):
         return {"type": "mongodb", "host": database}
+    if "://" in database:
+        raise OptionError(f"hydra.sweeper.database={database}: expected a file, or mongodb://USER:PASSWORD@HOST/NAME")
     path = Path(database)
     if path.exists() and not _is_orions(path):
         raise OptionError(f"hydra.sweeper.database={database}: expected a database that Orion wrote, or a new file")
