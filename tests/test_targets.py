@@ -5,10 +5,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from deepcrib.training.distributions import distributed_returns
 from deepcrib.training.targets import (
     double_q_value,
     expected_sarsa_value,
@@ -49,6 +51,16 @@ R = float32(1, -2, 0.5, 3)
 DISCOUNT = float32(1, 1, 1, 0)
 Q = np.array([[1, 2, 4, 1], [-INF, 3, -INF, -1], [-INF, -INF, -INF, -6], [-INF, -INF, -INF, -INF]], dtype=np.float32)
 ACTIONS = np.array([3, 1, 3, 0], dtype=np.int8)
+
+
+def test_any_number_of_steps_beyond_the_hand_is_the_return_at_once() -> None:
+    """4 + 2 + 1, 2 + 1 and 1, whatever a network says of the decisions between."""
+    r_t, discount, v_tp1 = float32(4, 2, 1)[None], float32(1, 1, 0)[None], float32(50, -50, 9)[None]
+    assert n_step_returns(r_t, discount, v_tp1, n=10**12).tolist() == [[7, 3, 1]]
+    atoms = torch.arange(-10.0, 11.0)
+    p_tp1 = np.tile(np.eye(21, dtype=np.float32)[20], (1, 3, 1))  # 10 points for certain
+    found = distributed_returns(atoms, r_t, discount, p_tp1, n=10**12)
+    assert (found @ atoms.numpy()).tolist() == [[7, 3, 1]] and found.max(axis=2).tolist() == [[1, 1, 1]]
 
 
 def test_monte_carlo_is_the_return() -> None:

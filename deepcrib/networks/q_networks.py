@@ -45,7 +45,8 @@ class DiscardNetworkConfig:
 class PlayNetworkConfig:
     """Group `play_network`. channels and lstm_hidden are of the `cnn_lstm` (figure 8) alone.
 
-    The atoms are of the head `categorical`; by default they hold the returns of a play with every reward.
+    The atoms are of the head `categorical`; by default they hold the returns of a play with every reward,
+    but not with large bonuses besides.
     """
 
     name: str = "cnn_lstm"

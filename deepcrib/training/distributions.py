@@ -57,7 +57,7 @@ def distributed_returns(
             mixed = (1 - trace) * p_tp1[:, t] + trace * following
             following = returns[:, t] = _bootstrapped(atoms, r_t[:, t], discount[:, t], mixed)
         return returns
-    for step in range(n):
+    for step in range(min(n, r_t.shape[1] + 1)):  # further ahead there is nothing
         shifted = p_tp1 if step == 0 else np.concatenate([returns[:, 1:], np.zeros_like(returns[:, :1])], axis=1)
         flat = _bootstrapped(atoms, r_t.ravel(), discount.ravel(), shifted.reshape(-1, len(atoms)))
         returns = flat.reshape(p_tp1.shape)

@@ -122,10 +122,13 @@ class Monitor:
         functions: dict[str, QFunction | None] = {"discard": agent.discard_q, "play": agent.play_q}
         for part, samples in learned.items():
             rows = np.linspace(0, len(samples) - 1, min(len(samples), SHOWN_SAMPLES)).astype(np.int64)
-            function, targets = functions[part], samples.targets[rows]
+            function = functions[part]
             if function is None:
                 continue
             values = function.values(samples.states[rows], samples.actions[rows])
+            targets = samples.targets[rows]
+            if targets.ndim == 2 and function.atoms is not None:  # distributions: their means are what values are of
+                targets = targets @ function.atoms.cpu().numpy()
             for tag, shown in ((f"q/{part}", values), (f"target/{part}", targets)):
                 self.writer.add_histogram(tag, shown, iteration, bins=histogram_edges(shown))
             if part == "discard" and self.figure is not None and self._draws(iteration):

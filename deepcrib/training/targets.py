@@ -64,7 +64,7 @@ def n_step_returns(r_t: Float, discount: Float, v_tp1: Values, n: int = 1) -> Fl
     """
     _check(r_t, discount, v_tp1)
     returns = _bootstrapped(r_t, discount, v_tp1)
-    for _ in range(n - 1):
+    for _ in range(min(n - 1, r_t.shape[1])):  # further ahead there is nothing
         returns = _bootstrapped(r_t, discount, _shifted(returns))
     return returns
 
