@@ -38,6 +38,18 @@ def test_the_newest_epochs_are_kept_in_order() -> None:
     assert len(buffer.hands()) == 2 + 7 + 4
 
 
+def test_how_many_hands_are_the_newest() -> None:
+    """Those added last, and no more than the buffer holds."""
+    by_epochs, by_size = ReplayBuffer(epochs=3), ReplayBuffer(epochs=1, experiences=80)
+    assert by_epochs.newest == by_size.newest == 0
+    for number, size in enumerate([3, 5, 12, 4]):
+        for buffer, newest in ((by_epochs, size), (by_size, min(size, 10))):
+            hands = epoch(number, size)
+            buffer.add(hands)
+            assert buffer.newest == newest
+            assert_same(buffer.hands().take(slice(-newest, None)), hands.take(slice(-newest, None)))
+
+
 def test_one_epoch_kept_is_the_last_one() -> None:
     buffer = ReplayBuffer(epochs=1)
     for number in range(3):

@@ -11,13 +11,13 @@ from deepcrib.agents import QFunction, make_agent
 from deepcrib.encoders.states import COUNT, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS
 from deepcrib.engine import Games
 from deepcrib.matches import Recorder, Trajectories, play_hand, self_play
-from deepcrib.training.experience import discard_samples, legal_plays, play_samples
+from deepcrib.training.experience import Backup, discard_samples, legal_plays, play_samples
 from deepcrib.training.learning import Samples
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 EPSILON = 0.25
 # Whole numbers: sums of them are exact in float32, whatever their order.
-WEIGHTS = np.random.default_rng(7).integers(-9, 10, (4, PLAY_COLUMNS)).astype(np.float32)
+WEIGHTS, OTHERS = np.random.default_rng(7).integers(-9, 10, (2, 4, PLAY_COLUMNS)).astype(np.float32)
 
 
 class Columns:
@@ -31,18 +31,19 @@ class Columns:
 class Toy(torch.nn.Module):
     """A whole number for every state and action; counts what it is asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, weights: np.ndarray = WEIGHTS) -> None:
         super().__init__()
         self.asked = 0
+        self.weights = weights
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         self.asked += len(rows)
-        weights = torch.from_numpy(WEIGHTS)[rows[:, -1].long()]
+        weights = torch.from_numpy(self.weights)[rows[:, -1].long()]
         return (weights * rows[:, :-1]).sum(dim=1)
 
 
-def toy_value(state: list[int], action: int) -> float:
-    return float(sum(w * s for w, s in zip(WEIGHTS[action].tolist(), state, strict=True)))
+def toy_value(state: list[int], action: int, weights: np.ndarray = WEIGHTS) -> float:
+    return float(sum(w * s for w, s in zip(weights[action].tolist(), state, strict=True)))
 
 
 def toy() -> QFunction:
@@ -170,6 +171,93 @@ def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
 def test_an_unknown_algorithm(hands: Trajectories) -> None:
     with pytest.raises(ValueError, match="unknown algorithm 'dyna'"):
         play_samples(hands, "dyna", "margin", toy(), EPSILON)
+
+
+# --- further ahead, and another network's choice ------------------------------------------------------------
+
+
+def slow_value(algorithm: str, state: list[int], action: int, double: bool) -> tuple[float, bool]:
+    """What a decision is worth, and whether the action taken there is a best one of whoever chooses."""
+    values = {slot: toy_value(state, slot) for slot in lawful(state)}
+    choosing = {slot: toy_value(state, slot, OTHERS) for slot in lawful(state)} if double else values
+    best = max(choosing.values()) == choosing[action]
+    if algorithm == "sarsa":
+        return values[action], best
+    if algorithm == "expected_sarsa":
+        mean = sum(values.values()) / len(values)
+        return (1 - EPSILON) * max(values.values()) + EPSILON * mean, best
+    return values[max(choosing, key=lambda slot: (choosing[slot], -slot))], best
+
+
+def slow_far_targets(
+    hands: Trajectories, algorithm: str, forced: bool, steps: int = 1, decay: float = 0.0, double: bool = False
+) -> list[float]:
+    """By definition: n rewards and a value, or the mean of all n-step returns that a trace which may end weighs."""
+    targets = []
+    for hand in range(len(hands)):
+        points, seats = hands.play_points[hand].tolist(), hands.play_seats[hand].tolist()
+        states, actions = hands.play_states[hand].tolist(), hands.play_actions[hand].tolist()
+        free = [play for play in range(8) if forced or len(lawful(states[play])) > 1]
+        for play in free:
+            own = [later for later in range(play, 8) if seats[later] == seats[play]]
+            ahead = [later for later in own[1:] if later in free]
+            limits = [*ahead, 8]  # the n-step return for n = 1, 2, ... sums up the rewards before these
+            returns = []
+            for limit in limits:
+                value = slow_value(algorithm, states[limit], actions[limit], double)[0] if limit < 8 else 0.0
+                returns.append(sum(own_reward(points, seats, k) for k in own if k < limit) + value)
+            if not decay:
+                targets.append(returns[min(steps, len(returns)) - 1])
+                continue
+            total, left = 0.0, 1.0
+            for later, found in zip(ahead, returns, strict=False):
+                goes_on = algorithm != "q_learning" or slow_value(algorithm, states[later], actions[later], double)[1]
+                total += left * (1 - decay * goes_on) * found
+                left *= decay * goes_on
+            targets.append(total + left * returns[-1])
+    return targets
+
+
+@pytest.mark.parametrize("forced", [True, False])
+@pytest.mark.parametrize(("steps", "decay"), [(2, 0.0), (3, 0.0), (7, 0.0), (1, 0.5), (1, 1.0)])
+@pytest.mark.parametrize("algorithm", ["sarsa", "expected_sarsa", "q_learning"])
+def test_targets_that_look_further_ahead(
+    hands: Trajectories, algorithm: str, steps: int, decay: float, forced: bool
+) -> None:
+    some = hands.take(slice(0, 80))
+    backup = Backup(n_steps=steps, trace_decay=decay)
+    samples = play_samples(some, algorithm, "offensive_defensive", toy(), EPSILON, forced, backup)
+    expected = slow_far_targets(some, algorithm, forced, steps, decay)
+    np.testing.assert_allclose(samples.targets, expected, rtol=1e-5, atol=1e-3)
+    if steps > 4 or (decay == 1 and algorithm != "q_learning"):
+        returns = play_samples(some, "monte_carlo", "offensive_defensive", toy(), EPSILON, forced)
+        assert (samples.targets == returns.targets).all()
+
+
+@pytest.mark.parametrize(("steps", "decay"), [(1, 0.0), (2, 0.0), (1, 0.5)])
+def test_double_q_targets(hands: Trajectories, steps: int, decay: float) -> None:
+    """The other network chooses, and says which actions were the best; the frozen one values."""
+    some = hands.take(slice(0, 80))
+    chooser = QFunction(Columns(), Toy(OTHERS))
+    backup = Backup(n_steps=steps, trace_decay=decay, chooser=chooser)
+    found = play_samples(some, "q_learning", "margin", toy(), EPSILON, True, backup).targets
+    np.testing.assert_allclose(found, slow_far_targets(some, "q_learning", True, steps, decay, double=True), rtol=1e-5)
+    single = play_samples(some, "q_learning", "margin", toy(), EPSILON, True, Backup(steps, decay)).targets
+    assert (found != single).mean() > 0.1
+    if not decay:
+        assert (found <= single).all()  # no action is worth more than the best one
+    itself = Backup(steps, decay, chooser=toy())
+    assert (play_samples(some, "q_learning", "margin", toy(), EPSILON, True, itself).targets == single).all()
+
+
+@pytest.mark.parametrize("forced", [True, False])
+def test_the_newest_samples_are_those_of_the_last_hands(hands: Trajectories, forced: bool) -> None:
+    few = hands.take(slice(0, 20))
+    every = play_samples(few, "sarsa", "margin", toy(), EPSILON, forced, newest=6)
+    last = play_samples(few.take(slice(14, None)), "sarsa", "margin", toy(), EPSILON, forced)
+    assert every.newest == len(last) and last.newest == 0
+    assert (every.states[-every.newest :] == last.states).all()
+    assert discard_samples(few, "own", newest=6).newest == 12
 
 
 # --- legality -----------------------------------------------------------------------------------------------

@@ -22,9 +22,10 @@ from safetensors import safe_open
 from deepcrib.agents import AgentError, QNetworkAgent, make_agent
 from deepcrib.checkpoints import CheckpointError, load_state, load_weights
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.errors import OptionError
 from deepcrib.matches import Trajectories, play_match, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.training import replay
+from deepcrib.training import learning, replay
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import (
@@ -48,6 +49,7 @@ def small(
     discard: str = "mlp",
     opponents: tuple[str, ...] = (),
     every: int = 0,
+    targets: dict[str, Any] | None = None,
     **learner: Any,
 ) -> Any:
     """Settings of a run that takes a moment: 20 hands an iteration, small networks, no pretraining."""
@@ -56,7 +58,7 @@ def small(
         seed=seed,
         device="cpu",
         learner=ReplayOptions(**(defaults | learner)),
-        algorithm=AlgorithmOptions(algorithm),
+        algorithm=AlgorithmOptions(algorithm, **(targets or {})),
         reward=RewardOptions(),
         state=StateOptions("full", "full", dealer=True),
         discard_network=DiscardNetworkConfig(discard, [16], channels=2),
@@ -331,6 +333,91 @@ def test_targets_of_an_iteration_come_from_the_networks_before_it(
     assert not same(used[2], left[2])
 
 
+def test_a_target_network_that_lags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With target_every = 2 targets come from the weights before iterations 1, 1, 3, 3, 5, whose choices are new."""
+    used: list[tuple[dict, dict]] = []
+    left: list[dict] = []
+
+    def spy(hands: Trajectories, algorithm: str, reward: str, frozen: Any, *rest: Any) -> Samples:
+        both = (frozen.network, rest[2].chooser.network)
+        used.append(tuple({name: value.clone() for name, value in one.state_dict().items()} for one in both))
+        return play_samples(hands, algorithm, reward, frozen, *rest)
+
+    def progress(done: int, figures: Any) -> None:
+        left.append(load_state(tmp_path / "state.pt")["play"]["network"])
+
+    monkeypatch.setattr(replay, "play_samples", spy)
+    settings = small(algorithm="q_learning", targets={"double": True}, target_every=2, iterations=5, checkpoint_every=1)
+    run(tmp_path, settings, progress=progress)
+    valued, chosen = [one for one, _ in used], [two for _, two in used]
+    assert all(same(one, two) for one, two in zip(chosen[1:], left, strict=False))
+    assert same(valued[0], chosen[0]) and same(valued[1], valued[0]) and not same(valued[1], chosen[1])
+    assert same(valued[2], left[1]) and same(valued[3], left[1]) and same(valued[4], left[3])
+    with pytest.raises(CheckpointError, match=r"learner\.target_every is 1 for one"):
+        run(tmp_path, small(algorithm="q_learning"), resume=True)
+
+
+def test_each_option_of_targets_and_sampling_changes_what_is_learned(tmp_path: Path) -> None:
+    """From the same seed; and the options that leave everything as it was do."""
+    cases: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "steps": {"targets": {"n_steps": 2}},
+        "trace": {"targets": {"trace_decay": 0.5}},
+        "lagging": {"target_every": 2},
+        "double": {"targets": {"double": True}, "target_every": 2},
+        "prioritised": {"sampling": "prioritised"},
+        "combined": {"combined": True},
+    }
+    for name, options in cases.items():
+        run(tmp_path / name, small(algorithm="q_learning", iterations=2, play_lr=1e-2, **options))
+    found = [repr(weights(tmp_path / name)) for name in cases]
+    assert len(set(found)) == len(cases)
+
+
+def test_combined_minibatches_of_the_loop_hold_the_newest_epoch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three epochs of 160 plays kept: 480 and 160 turns more, 20 minibatches of 32, each with 8 turns of the newest."""
+    seen: list[list[np.ndarray]] = []
+    newest: list[int] = []
+    original = learning.minibatches
+
+    def spy(samples: Samples, *rest: Any) -> Any:
+        batches = original(samples, *rest)
+        if len(samples) == 480:
+            seen.append([rows for rows, _ in batches])
+            newest.append(samples.newest)
+        return batches
+
+    monkeypatch.setattr(learning, "minibatches", spy)
+    run(tmp_path, small(iterations=3, epochs_kept=3, batch_size=32, combined=True))
+    (batches,) = seen
+    assert newest == [160] and [len(rows) for rows in batches] == [32] * 20
+    counts = np.bincount(np.concatenate(batches), minlength=480)
+    assert set(counts[:320].tolist()) == {1} and set(counts[320:].tolist()) == {2}  # none lost
+    assert min((rows >= 320).sum() for rows in batches) >= 8
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "message"),
+    [
+        ("monte_carlo", {"targets": {"n_steps": 3}}, "algorithm.n_steps=3: monte_carlo"),
+        ("monte_carlo", {"targets": {"trace_decay": 0.5}}, "algorithm.trace_decay=0.5: monte_carlo"),
+        ("monte_carlo", {"target_every": 5}, "learner.target_every=5"),
+        ("sarsa", {"targets": {"n_steps": 2, "trace_decay": 0.5}}, "n_steps=2 algorithm.trace_decay=0.5"),
+        ("sarsa", {"targets": {"double": True}, "target_every": 2}, "algorithm.double=true: .*, not sarsa"),
+        ("q_learning", {"targets": {"double": True}}, "algorithm.double=true learner.target_every=1"),
+        ("sarsa", {"priority_exponent": 0.5}, "learner.priority_exponent=0.5: .*learner.sampling=prioritised"),
+        ("sarsa", {"sampling": "prioritised", "combined": True}, "learner.combined=true learner.sampling=prioritised"),
+    ],
+)
+def test_options_that_do_not_go_together(algorithm: str, options: dict, message: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=message) as error:
+        run(tmp_path, small(algorithm=algorithm, **options))
+    assert "\n" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_buffer_given_as_epochs_and_as_size(tmp_path: Path) -> None:
     totals: list[float] = []
     result = run(tmp_path / "epochs", small(iterations=4, epochs_kept=3, episodes=10))
@@ -398,17 +485,21 @@ def test_monitoring_changes_nothing(tmp_path: Path) -> None:
 # --- resumption ---------------------------------------------------------------------------------------------
 
 
+DOUBLE: dict[str, Any] = {"targets": {"double": True, "trace_decay": 0.5}, "target_every": 4}
+
+
 @pytest.mark.parametrize(
-    ("play", "algorithm", "buffer"),
+    ("play", "algorithm", "options"),
     [
         ("mlp", "monte_carlo", {}),
         ("cnn_lstm", "expected_sarsa", {}),
         ("mlp", "q_learning", {"buffer_size": 300, "replacement": 0.3}),
+        ("mlp", "q_learning", {"combined": True} | DOUBLE),  # stopped while the target network lags
     ],
 )
-def test_n_and_n_iterations_are_2n(play: str, algorithm: str, buffer: dict, tmp_path: Path) -> None:
-    half = small(algorithm=algorithm, play=play, iterations=3, **buffer)
-    whole = small(algorithm=algorithm, play=play, iterations=6, **buffer)
+def test_n_and_n_iterations_are_2n(play: str, algorithm: str, options: dict, tmp_path: Path) -> None:
+    half = small(algorithm=algorithm, play=play, iterations=3, **options)
+    whole = small(algorithm=algorithm, play=play, iterations=6, **options)
     run(tmp_path / "whole", whole)
     first = run(tmp_path / "halves", half)
     second = run(tmp_path / "halves", whole, resume=True)
@@ -430,8 +521,8 @@ class Stopped(Exception):  # noqa: N818
 
 @pytest.mark.parametrize("stop", [2, 3, 5])  # at a saved state, and after one
 def test_a_run_stopped_between_two_saved_states(stop: int, tmp_path: Path) -> None:
-    """Linear learning rates, which depend on the number of iterations, and a fixed discard agent."""
-    settings = small(iterations=6, lr_schedule="linear", discard_agent="greedy")
+    """Learning rates and weights that depend on the number of iterations, and a fixed discard agent."""
+    settings = small(iterations=6, lr_schedule="linear", discard_agent="greedy", sampling="prioritised")
     run(tmp_path / "whole", settings)
 
     def interrupt(done: int, figures: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
@@ -15,12 +16,14 @@ from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabil
 from deepcrib.checkpoints import load_weights
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.kernels import jit
+from deepcrib.networks import CategoricalHead, QNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import below, uniform
 from deepcrib.rules import DISCARD_SLOTS_6
 from deepcrib.workers import run_pieces
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
+INFERENCE = ("float32", "bfloat16")
 CHUNK = 1024
 """Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
 DEVICE_CHUNK = 131072
@@ -33,37 +36,107 @@ class Encoder(Protocol):
         """float32 [M, width] of compact states int8 [M, K] and actions int8 [M]."""
         ...
 
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """bool [M, A]: the actions that compact states int8 [M, K] allow."""
+        ...
+
 
 class QFunction:
-    """A network with the encoder of its input: values of (compact state, action) pairs."""
+    """A network with the encoder of its input: values of (compact state, action) pairs.
 
-    def __init__(self, encoder: Encoder, network: torch.nn.Module, device: torch.device | str = "cpu") -> None:
+    Where its head is grouped (`networks.QNetwork`), all legal actions of a state are evaluated whichever are asked for.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        network: torch.nn.Module,
+        device: torch.device | str = "cpu",
+        inference: str = "float32",
+    ) -> None:
+        """With the inference `bfloat16`, a QNetwork is copied as it now is, and the copy computes in half the bits."""
         self.encoder = encoder
         self.device = torch.device(device)
-        self.network = network.to(self.device)
+        self.network: Any = network.to(self.device)
+        self._half: Any = None
+        if inference == "bfloat16":
+            self._half = copy.deepcopy(self.network).to(torch.bfloat16)
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
+        self._grouped = isinstance(network, QNetwork) and network.readout().grouped
+
+    @property
+    def atoms(self) -> torch.Tensor | None:
+        """Returns [K] that the network's head has a distribution on, or None of any other head than `categorical`."""
+        head = self.network.readout() if isinstance(self.network, QNetwork) else None
+        return head.atoms if isinstance(head, CategoricalHead) else None
 
     def values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
         """[M] values, in the units of the return that the network was trained on (points)."""
+        if self._grouped:
+            return np.take_along_axis(self._grouped_values(states), actions[:, None].astype(np.int64), axis=1)[:, 0]
         values = np.empty(len(states), dtype=np.float32)
 
         def evaluate(part: slice) -> None:
             with torch.inference_mode():
                 rows = self.encoder.encode(states[part], actions[part], self.device)
-                values[part] = self.network(rows).cpu().numpy()
+                values[part] = self._evaluate(rows).cpu().numpy()
 
-        starts = range(0, len(states), self._chunk)
-        run_pieces([partial(evaluate, slice(start, start + self._chunk)) for start in starts])
-        if not np.isfinite(values).all():
-            raise DivergenceError("a network's values are not finite: its learning diverged; lower the learning rate")
-        return values
+        self._in_chunks(evaluate, len(states), self._chunk)
+        return _finite(values)
 
     def all_values(self, states: NDArray[np.int8], legal: NDArray[np.bool_]) -> NDArray[np.float32]:
         """[N, A] values of every legal action [N, A] of states [N, K]; -inf for the others."""
         values = np.full(legal.shape, -np.inf, dtype=np.float32)
         rows, actions = np.nonzero(legal)
-        values[rows, actions] = self.values(states[rows], actions.astype(np.int8))
+        if self._grouped:
+            values[rows, actions] = self._grouped_values(states)[rows, actions]
+        else:
+            values[rows, actions] = self.values(states[rows], actions.astype(np.int8))
         return values
+
+    def distributions(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
+        """[M, K] probabilities of the return's atoms; of a network with the head `categorical` alone."""
+        head: CategoricalHead = self.network.readout()
+        found = np.empty((len(states), len(head.atoms)), dtype=np.float32)
+
+        def evaluate(part: slice) -> None:
+            with torch.inference_mode():
+                rows = self.encoder.encode(states[part], actions[part], self.device)
+                found[part] = head.probabilities(self._outputs(rows)).cpu().numpy()
+
+        self._in_chunks(evaluate, len(states), self._chunk)
+        return _finite(found)
+
+    def _evaluate(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
+        """float32 values [M] of rows [M, width]."""
+        if self._half is None:
+            values: torch.Tensor = self.network(rows, *groups)
+            return values
+        return self.network.readout().values(self._outputs(rows, *groups))
+
+    def _outputs(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
+        """float32 outputs [M] or [M, K] of a QNetwork's head."""
+        network = self.network if self._half is None else self._half
+        return network.outputs(rows.to(torch.bfloat16) if self._half is not None else rows, *groups).float()
+
+    def _grouped_values(self, states: NDArray[np.int8]) -> NDArray[np.float32]:
+        """[N, A] values of every action that states [N, K] allow, 0 elsewhere; the actions of a state stay together."""
+        legal = self.encoder.legal(states)
+        values = np.zeros(legal.shape, dtype=np.float32)
+
+        def evaluate(part: slice) -> None:
+            groups, actions = np.nonzero(legal[part])
+            with torch.inference_mode():
+                rows = self.encoder.encode(states[part][groups], actions.astype(np.int8), self.device)
+                found = self._evaluate(rows, torch.as_tensor(groups, device=self.device))
+                values[part][groups, actions] = found.cpu().numpy()
+
+        self._in_chunks(evaluate, len(states), self._chunk // legal.shape[1])
+        return _finite(values)
+
+    @staticmethod
+    def _in_chunks(evaluate: Callable[[slice], None], total: int, size: int) -> None:
+        run_pieces([partial(evaluate, slice(start, start + size)) for start in range(0, total, size)])
 
 
 class QNetworkAgent:
@@ -148,6 +221,12 @@ class QNetworkAgent:
         if self.play_q is None:
             raise AgentError(f"agent {self.name} has no play network")
         return self.play_q.all_values(compact_play(observation), legal)
+
+
+def _finite(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    if not np.isfinite(values).all():
+        raise DivergenceError("a network's values are not finite: its learning diverged; lower the learning rate")
+    return values
 
 
 def load_agent(

@@ -2,6 +2,7 @@
 
 from deepcrib.encoders.discard import DISCARD_ENCODERS, DiscardEncoder, make_discard_encoder
 from deepcrib.encoders.expansion import expand
+from deepcrib.encoders.legal import legal_discards, legal_plays
 from deepcrib.encoders.play import PLAY_ENCODERS, PlayEncoder, make_play_encoder
 from deepcrib.encoders.spec import Block, Spec
 from deepcrib.encoders.states import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
@@ -18,6 +19,8 @@ __all__ = [
     "compact_discard",
     "compact_play",
     "expand",
+    "legal_discards",
+    "legal_plays",
     "make_discard_encoder",
     "make_play_encoder",
 ]

@@ -10,6 +10,7 @@ from numba import prange
 
 from deepcrib.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.encoders.expansion import ROWS_PER_TASK, expand
+from deepcrib.encoders.legal import legal_discards
 from deepcrib.encoders.spec import (
     COUNT,
     FLAG,
@@ -91,6 +92,10 @@ class DiscardEncoder:
         self._scales = self.spec.scales
         self._starts = np.array([self.spec.start(block) for block in _BLOCKS], dtype=np.int64)
         self.columns = _COLUMNS[self._kind] + ("dealer" in self.spec) + len(self._scales)
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """bool [M, 15] of compact states int8 [M, 9]: the discards that may be chosen."""
+        return legal_discards(states)
 
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of compact states int8 [M, 9] with discard actions int8 [M] in 0..14."""

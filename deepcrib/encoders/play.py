@@ -8,6 +8,7 @@ from numba import prange
 
 from deepcrib.cards import NUM_RANKS, value_of_rank
 from deepcrib.encoders.expansion import ROWS_PER_TASK, expand
+from deepcrib.encoders.legal import legal_plays
 from deepcrib.encoders.spec import COUNT as COUNTS
 from deepcrib.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, Spec, SpecBuilder
 from deepcrib.encoders.states import (
@@ -88,6 +89,10 @@ class PlayEncoder:
         self._starts = np.array([self.spec.start(block) for block in _BLOCKS], dtype=np.int64)
         has_dealer_column = "dealer" in self.spec and name != "afterstate"
         self.columns = _COLUMNS[self._kind] + has_dealer_column + len(self._scales)
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """bool [M, 4] of compact states int8 [M, 22]: the slots that may be played."""
+        return legal_plays(states)
 
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of compact states int8 [M, 22] with the slots int8 [M] of candidate cards."""

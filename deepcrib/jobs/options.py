@@ -10,11 +10,12 @@ from typing import Any
 import torch
 
 from deepcrib.agents.evolutionary import GENOMES
+from deepcrib.agents.q_network import INFERENCE
 from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.encoders.partida import ENCODINGS, INPUTS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
-from deepcrib.networks import DISCARD_NETWORKS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
 from deepcrib.training.climbers import CLIMBED
 from deepcrib.training.evolution_steps import ADJUSTMENTS
@@ -123,9 +124,15 @@ def torch_device(value: str) -> str | None:
     return None if (device.index or 0) < count else f"expected a device of this machine ({count} GPUs)"
 
 
+HEAD_CHECKS: dict[str, Check] = {
+    "head": one_of(HEADS),
+    "atoms_low": between(-1000, 1000),
+    "atoms_high": between(-1000, 1000),
+}
+"""Of both networks."""
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
-    AlgorithmOptions: {"name": one_of(ALGORITHMS)},
+    AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
     RewardOptions: {"play": one_of(PLAY_REWARDS), "discard": one_of(DISCARD_REWARDS)},
     StateOptions: {"play": one_of(PLAY_ENCODERS), "discard": one_of(DISCARD_ENCODERS)},
     ReplayOptions: {
@@ -137,6 +144,12 @@ CHECKS: dict[type, dict[str, Check]] = {
         "replacement": optional(share),
         "batch_size": at_least(1),
         "passes": positive,
+        "sampling": one_of(("uniform", "prioritised")),
+        "priority_exponent": between(0, 1),
+        "importance_exponent": between(0, 1),
+        "final_importance_exponent": between(0, 1),
+        "target_every": at_least(1),
+        "inference": one_of(INFERENCE),
         "epsilon": between(0, 1),
         "epsilon_decay": share,
         "discard_lr": positive,
@@ -257,12 +270,14 @@ CHECKS: dict[type, dict[str, Check]] = {
         "name": one_of(DISCARD_NETWORKS),
         "hidden": each(at_least(1)),
         "channels": at_least(1),
+        **HEAD_CHECKS,
     },
     PlayNetworkConfig: {
         "name": one_of(PLAY_NETWORKS),
         "hidden": each(at_least(1)),
         "channels": at_least(1),
         "lstm_hidden": at_least(1),
+        **HEAD_CHECKS,
     },
 }
 COMMON_CHECKS: dict[str, Check] = {

@@ -19,10 +19,13 @@ class ReplayBuffer:
     def __init__(self, epochs: int, experiences: int | None = None) -> None:
         self.epochs = epochs
         self.max_hands = None if experiences is None else max(1, experiences // PLAYS)
+        self.newest = 0
+        """Hands of the epoch added last that are in the buffer, behind all others."""
         self._parts: list[Trajectories] = []
 
     def add(self, hands: Trajectories) -> None:
         """Add an epoch and drop the oldest that no longer fit."""
+        self.newest = len(hands) if self.max_hands is None else min(len(hands), self.max_hands)
         self._parts.append(hands)
         if self.max_hands is None:
             self._parts = self._parts[-self.epochs :]

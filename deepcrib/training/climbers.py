@@ -14,6 +14,7 @@ from deepcrib.agents import Agent, EvolutionaryAgent, QFunction, QNetworkAgent, 
 from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.errors import OptionError
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.randomness import NETWORKS, derive
 from deepcrib.training.options import HillClimbOptions, StateOptions, refuse_unread
@@ -85,6 +86,9 @@ class NetworkClimber:
 
     def __init__(self, settings: ClimbSettings) -> None:
         state, options, self._device = settings.state, settings.learner, settings.device
+        for group, config in (("discard", settings.discard_network), ("play", settings.play_network)):
+            if config.noisy:
+                raise OptionError(f"{group}_network.noisy=true: read with learner=replay alone, expected false here")
         self._parts: dict[str, tuple[Any, Any]] = {}  # encoder and network
         self._specs: dict[str, Any] = {}
         with torch.random.fork_rng(devices=[]):

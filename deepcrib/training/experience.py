@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from deepcrib.agents import QFunction
-from deepcrib.cards import VALUES
-from deepcrib.encoders.states import COUNT, OWN_RANKS
+from deepcrib.encoders import legal_plays
 from deepcrib.matches import Trajectories
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
+from deepcrib.rules import HAND_SIZE
 from deepcrib.training import targets
+from deepcrib.training.distributions import distributed_returns, mixture, policy
 from deepcrib.training.learning import Samples
 from deepcrib.training.rewards import PLAY_REWARDS, discard_returns, discounted_returns, next_own
 
 Float = NDArray[np.float32]
 
 
-def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """bool [..., 4] of compact play states [..., 22]: the slots that could be played."""
-    ranks = states[..., OWN_RANKS : OWN_RANKS + HAND_SIZE]
-    counts = states[..., COUNT, None].astype(np.int64) + VALUES[np.maximum(ranks, 0)]
-    return (ranks >= 0) & (counts <= COUNT_LIMIT)
+@dataclass(frozen=True)
+class Backup:
+    """How far a target looks ahead before it takes a network's word.
+
+    n_steps, trace_decay: own decisions (1: the next one) and lambda, of which one is used. chooser: whose best action
+    the frozen network values in Q-learning (double Q); None: the frozen network's own.
+    """
+
+    n_steps: int = 1
+    trace_decay: float = 0.0
+    chooser: QFunction | None = None
 
 
-def discard_samples(hands: Trajectories, reward: str, baseline: bool = False) -> Samples:
-    """Both seats' discards of all hands, with the returns of those same hands."""
+ONE_STEP = Backup()
+
+
+def discard_samples(hands: Trajectories, reward: str, baseline: bool = False, newest: int = 0) -> Samples:
+    """Both seats' discards of all hands, with the returns of those same hands; the last `newest` hands are new."""
     returns = discard_returns(hands, reward, baseline)
-    width = hands.discard_states.shape[2]
-    return Samples(hands.discard_states.reshape(-1, width), hands.discard_actions.reshape(-1), returns.reshape(-1))
+    states = hands.discard_states
+    seats, width = states.shape[1:]
+    samples = states.reshape(-1, width), hands.discard_actions.reshape(-1), returns.reshape(-1)
+    return Samples(*samples, newest=newest * seats)
 
 
 def play_samples(
-    hands: Trajectories, algorithm: str, reward: str, frozen: QFunction, epsilon: float, forced: bool = True
+    hands: Trajectories,
+    algorithm: str,
+    reward: str,
+    frozen: QFunction,
+    epsilon: float,
+    forced: bool = True,
+    backup: Backup = ONE_STEP,
+    newest: int = 0,
 ) -> Samples:
     """All plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
 
     epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
-    no decisions: they are left out, and their rewards belong to the decision before them.
+    no decisions: they are left out, and their rewards belong to the decision before them. The last `newest` hands
+    are those of the newest epoch.
     """
     rewards = PLAY_REWARDS[reward](hands.play_points, hands.play_seats)
     following = next_own(hands.play_seats)
@@ -48,8 +71,10 @@ def play_samples(
     if algorithm == "monte_carlo":
         aims = targets.monte_carlo(discounted_returns(rewards, following))
     else:
-        aims = _bootstrapped(hands, algorithm, rewards, following, frozen, epsilon)
-    return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen])
+        values, traces = _next_values(hands, algorithm, following, frozen, epsilon, backup)
+        aims = _returns(rewards, following, chosen, values, traces, backup, frozen.atoms)
+    new = int(chosen[len(hands) - newest :].sum())
+    return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen], newest=new)
 
 
 def _skip(
@@ -66,15 +91,19 @@ def _skip(
     return rewards, following
 
 
-def _bootstrapped(
+def _next_values(
     hands: Trajectories,
     algorithm: str,
-    rewards: Float,
     following: NDArray[np.int64],
     frozen: QFunction,
     epsilon: float,
-) -> Float:
-    """[H, 8] targets; the values of all next decisions come in large batches, since the network is frozen."""
+    backup: Backup,
+) -> tuple[targets.Values, Float]:
+    """[H, 8] values of each play's next decision, and lambda [H, 8] there; 0 where there is none.
+
+    Of the head `categorical` distributions [H, 8, K] take the place of values. All of them come in large batches,
+    since the network is frozen.
+    """
     rows, plays = np.nonzero(following >= 0)
     later = following[rows, plays]
     states, actions = hands.play_states[rows, later], hands.play_actions[rows, later]
@@ -83,15 +112,66 @@ def _bootstrapped(
         legal = np.zeros_like(legal)
         legal[np.arange(len(actions)), actions] = True
     q_tp1 = frozen.all_values(states, legal)
-    r_t, discount = rewards[rows, plays], np.ones(len(rows), dtype=np.float32)
-    if algorithm == "sarsa":
-        aims = targets.sarsa(r_t, discount, q_tp1, actions)
+    chooser_tp1 = q_tp1 if backup.chooser is None else backup.chooser.all_values(states, legal)
+    trace: Any = backup.trace_decay
+    if algorithm == "q_learning":
+        trace = targets.watkins_decay(backup.trace_decay, chooser_tp1, actions)
+    if frozen.atoms is not None:
+        v_tp1: Any = mixture(frozen, states, policy(algorithm, chooser_tp1, actions, epsilon))
+    elif algorithm == "sarsa":
+        v_tp1 = targets.sarsa_value(q_tp1, actions)
     elif algorithm == "expected_sarsa":
-        aims = targets.expected_sarsa(r_t, discount, q_tp1, epsilon)
+        v_tp1 = targets.expected_sarsa_value(q_tp1, epsilon)
     elif algorithm == "q_learning":
-        aims = targets.q_learning(r_t, discount, q_tp1)
+        double = backup.chooser is not None
+        v_tp1 = targets.double_q_value(q_tp1, chooser_tp1) if double else targets.q_learning_value(q_tp1)
     else:
         raise ValueError(f"unknown algorithm {algorithm!r}")
-    result = rewards.copy()  # after one's last card nothing follows
-    result[rows, plays] = aims
+    values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)
+    traces = np.zeros(following.shape, dtype=np.float32)
+    values[rows, plays], traces[rows, plays] = v_tp1, trace
+    return values, traces
+
+
+def _returns(
+    rewards: Float,
+    following: NDArray[np.int64],
+    decisions: NDArray[np.bool_],
+    values: targets.Values,
+    traces: Float,
+    backup: Backup,
+    atoms: Tensor | None,
+) -> Float:
+    """[H, 8] targets of the decisions, [H, 8, K] on atoms, from what follows each play within its player's hand."""
+    chains = _chains(following, decisions)
+    there = chains >= 0
+
+    def in_order(array: NDArray[Any]) -> NDArray[Any]:
+        found = array.reshape(rewards.size, *array.shape[2:])[chains]
+        found[~there] = 0
+        return found
+
+    r_t, discount, v_tp1 = in_order(rewards), in_order((following >= 0).astype(np.float32)), in_order(values)
+    if atoms is not None:
+        traced = in_order(traces) if backup.trace_decay else None
+        aims = distributed_returns(atoms, r_t, discount, v_tp1, traced, backup.n_steps)
+    elif backup.trace_decay:
+        aims = targets.lambda_returns(r_t, discount, v_tp1, in_order(traces))
+    else:
+        aims = targets.n_step_returns(r_t, discount, v_tp1, backup.n_steps)
+    result = np.zeros((*rewards.shape, *aims.shape[2:]), dtype=np.float32)
+    result.reshape(rewards.size, *aims.shape[2:])[chains[there]] = aims[there]
     return result
+
+
+def _chains(following: NDArray[np.int64], decisions: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """[C, 4] decisions of each player of each hand in order, as numbers among all H * 8 plays; -1 after the last."""
+    num_plays = following.shape[1]
+    after = np.where(following >= 0, following + num_plays * np.arange(len(following))[:, None], -1).reshape(-1)
+    first = decisions.reshape(-1).copy()
+    reached = after[first]
+    first[reached[reached >= 0]] = False
+    chains = [np.flatnonzero(first)]
+    for _ in range(HAND_SIZE - 1):
+        chains.append(np.where(chains[-1] >= 0, after[chains[-1]], -1))
+    return np.stack(chains, axis=1)

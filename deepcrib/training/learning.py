@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional
+from torch import Tensor
 
 from deepcrib.agents import DivergenceError, QFunction
+from deepcrib.agents.q_network import CHUNK
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
-from deepcrib.networks import QNetwork
+from deepcrib.networks import QNetwork, clear_noise, draw_noise
+from deepcrib.training.inputs import SampleInputs
+from deepcrib.training.sampling import UNIFORM, Sampling, minibatches
 
 
 @dataclass(frozen=True)
 class Samples:
-    """E compact states [E, K], actions [E] and targets [E] (points)."""
+    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms.
+
+    The last `newest` are of the newest epoch.
+    """
 
     states: NDArray[np.int8]
     actions: NDArray[np.int8]
     targets: NDArray[np.float32]
+    newest: int = 0
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -30,7 +39,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class PassStatistics:
-    """Means over one training pass; loss in points squared, values in points."""
+    """Means over one training pass; loss in points squared (`categorical`: nats), values in points."""
 
     loss: float
     value_mean: float
@@ -43,52 +52,85 @@ class PassStatistics:
 class LearnedNetwork:
     """A Q-network with its encoder and Adam; the same seed gives the same weights."""
 
-    def __init__(self, encoder: DiscardEncoder | PlayEncoder, network: QNetwork, device: torch.device) -> None:
+    def __init__(
+        self,
+        encoder: DiscardEncoder | PlayEncoder,
+        network: QNetwork,
+        device: torch.device,
+        inference: str = "float32",
+    ) -> None:
         self.encoder = encoder
         self.network = network.to(device)
         self.device = device
+        self.inference = inference
         self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
-    def q_function(self) -> QFunction:
-        """The values of the network as it now is; it changes as the network learns."""
-        return QFunction(self.encoder, self.network, self.device)
+    def q_function(self, noise: int | None = None) -> QFunction:
+        """The values of the network as it now is; it changes as the network learns (a copy in bfloat16 does not).
+
+        With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
+        """
+        network = self.network
+        if noise is not None and network.config.noisy:
+            network = copy.deepcopy(network)
+            draw_noise(network, np.random.default_rng(noise))
+        return QFunction(self.encoder, network, self.device, self.inference)
 
     def train_pass(
-        self, samples: Samples, lr: float, batch_size: int, passes: float, generator: np.random.Generator
+        self,
+        samples: Samples,
+        lr: float,
+        batch_size: int,
+        passes: float,
+        generator: np.random.Generator,
+        sampling: Sampling = UNIFORM,
     ) -> PassStatistics:
-        """Minimise the squared error on random minibatches without replacement, `passes` times over the samples."""
+        """Minimise the loss on random minibatches, `passes` times over the samples; without replacement if uniform."""
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        columns = self._columns(samples)
+        grouped = self.network.readout().grouped
+        inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
         targets = torch.as_tensor(samples.targets, device=self.device)
+        errors = partial(self._errors, inputs, targets)
+        batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
         self.network.train()
-        sums = torch.zeros(3, dtype=torch.float64, device=self.device)
-        order = _order(len(samples), passes, generator)
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            values = self.network(self.encoder.expand(columns[rows], self.device))
-            loss = functional.mse_loss(values, targets[rows])
+        sums = torch.zeros(4, dtype=torch.float64, device=self.device)
+        for rows, weights in batches:
+            aims = targets[rows]
+            batch = inputs.batch(rows)
+            draw_noise(self.network, generator)
+            values, losses = self.network.losses(batch.inputs, aims, batch.groups, batch.chosen)
+            counts = None if weights is None else torch.as_tensor(weights, device=self.device)
+            loss = (losses if counts is None else counts * losses).mean()
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
             self.optimizer.step()
             found = values.detach()
-            sums += torch.stack([loss.detach() * len(rows), found.sum(), found.square().sum()])
-        mean_loss, mean, square = (sums / len(order)).tolist()
+            batches.learned(rows, found, self.network.expected(aims))
+            sums += _sums(loss.detach(), found, counts)
+        clear_noise(self.network)
+        mean_loss, mean, square = (sums[:3] / sums[3]).tolist()
         if not math.isfinite(mean_loss):
             raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
+        expected = self.network.expected(targets).cpu().numpy()
         return PassStatistics(
             loss=mean_loss,
             value_mean=mean,
             value_std=max(square - mean**2, 0.0) ** 0.5,
-            target_mean=float(samples.targets.mean()),
-            target_std=float(samples.targets.std()),
-            samples=len(order),
+            target_mean=float(expected.mean()),
+            target_std=float(expected.std()),
+            samples=batches.total,
         )
 
-    def _columns(self, samples: Samples) -> Any:
-        """Index columns of all samples: an array on the CPU, else a tensor that crosses to the device once."""
-        columns = self.encoder.indices(samples.states, samples.actions)
-        return columns if self.device.type == "cpu" else torch.as_tensor(columns, device=self.device)
+    def _errors(self, inputs: SampleInputs, targets: Tensor) -> NDArray[np.float32]:
+        """[E] distances of the values from the targets, as the network now is."""
+        values = []
+        with torch.inference_mode():
+            for rows in np.split(np.arange(len(targets)), range(CHUNK, len(targets), CHUNK)):
+                batch = inputs.batch(rows)
+                values.append(self.network.losses(batch.inputs, targets[rows], batch.groups, batch.chosen)[0])
+            errors: NDArray[np.float32] = (torch.cat(values) - self.network.expected(targets)).abs().cpu().numpy()
+        return errors
 
     def state(self) -> dict[str, Any]:
         """Weights and optimiser."""
@@ -100,8 +142,9 @@ class LearnedNetwork:
         self.optimizer.load_state_dict(state["optimizer"])
 
 
-def _order(num_samples: int, passes: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Sample numbers of `passes` shuffled sweeps, the last one in part if it is not whole."""
-    total = max(1, round(num_samples * passes))
-    sweeps = [generator.permutation(num_samples) for _ in range(-(-total // num_samples))]
-    return np.concatenate(sweeps)[:total]
+def _sums(loss: Tensor, values: Tensor, weights: Tensor | None) -> Tensor:
+    """[4] of a minibatch: losses, values [B], their squares, each times its weight; and the weights' own sum."""
+    size = torch.full_like(loss, len(values))
+    if weights is None:
+        return torch.stack([loss * len(values), values.sum(), values.square().sum(), size])
+    return torch.stack([loss * size, (weights * values).sum(), (weights * values.square()).sum(), weights.sum()])

@@ -19,9 +19,12 @@ DISCARD_REWARDS = ("own", "difference")
 
 @dataclass
 class AlgorithmOptions:
-    """Group `algorithm`: how a play's target is formed (section 3.7.2)."""
+    """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
     name: str = "monte_carlo"
+    n_steps: int = 1  # own plays ahead at which the network's word is taken; 4 and more: the return
+    trace_decay: float = 0.0  # lambda of the lambda-return, instead of n_steps: 0 one step, 1 the return
+    double: bool = False  # of q_learning: the play network chooses, the one of learner.target_every values
 
 
 @dataclass
@@ -79,6 +82,12 @@ class ReplayOptions(LearnerOptions):
     replacement: float | None = None  # ... and the share of them replaced in every iteration
     batch_size: int = 64
     passes: float = 1.0  # over the buffer, in every iteration
+    sampling: str = "uniform"  # of minibatches, without replacement; or `prioritised`: in proportion to errors
+    priority_exponent: float = 0.6  # alpha of `prioritised`: 0 all alike, 1 in full proportion
+    importance_exponent: float = 0.4  # beta of its weights in the first iteration ...
+    final_importance_exponent: float = 1.0  # ... and in the last one, in a straight line between
+    combined: bool = False  # each minibatch has its share of the newest epoch besides its uniform samples
+    target_every: int = 1  # iterations that the network in the targets stays the same; 1: it is the present one
     forced: bool = True  # learn from plays of the only legal card too
     epsilon: float = 0.05
     epsilon_decay: float = 0.995  # a factor, per iteration
@@ -86,6 +95,7 @@ class ReplayOptions(LearnerOptions):
     play_lr: float = 7e-4
     lr_decay: float = 0.99  # a factor, per iteration, of both learning rates
     lr_schedule: str = "exponential"  # or `linear`: down to 0 at the last iteration (lr_decay unused)
+    inference: str = "float32"  # or `bfloat16`: of networks in self-play, targets and evaluation, never in learning
     discard_agent: Any = None  # agent spec: discards are its, only the play is learned
     checkpoint_every: int = 10  # iterations between two saved training states
 

@@ -1,7 +1,8 @@
 """Supervised pretraining of the discard network on the show value of every four-card hand.
 
 Bélanger et al. 2019, section 3.6.4: all 270,725 combinations, minibatches of 64, three epochs. The network
-sees four kept cards and no thrown ones; role and scores, which do not matter to a show, are random.
+sees four kept cards and no thrown ones; role and scores, which do not matter to a show, are random. Of the head
+`dueling` the advantages alone learn the show, since there are no other discards of the same hand to compare with.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import numpy as np
 import torch
 from numba import prange
 from torch import Tensor
-from torch.nn import functional
 
 from deepcrib.cards import NO_CARD, NUM_CARDS
 from deepcrib.encoders import DISCARD_COLUMNS, DiscardEncoder
@@ -49,7 +49,7 @@ class PretrainingResult:
     mean_absolute_error: float
     exact_share: float | None
     sample_error: float
-    loss: float  # mean squared error of the last minibatches, points squared
+    loss: float  # mean of the last minibatches, points squared (head `categorical`: nats)
     hands: int
     seconds: float
 
@@ -132,8 +132,9 @@ def _fit(
         first = step % batches_per_epoch * options.batch_size
         rows = order[first : first + options.batch_size]
         optimizer.param_groups[0]["lr"] = lr = options.lr * _lr_factor(step / total)
-        predicted = network(encoder.expand(_rows(inputs, rows), inputs.device))
-        batch_loss = functional.mse_loss(predicted, targets[rows].to(inputs.device))
+        known = targets[rows].to(inputs.device)
+        _, losses = network.losses(encoder.expand(_rows(inputs, rows), inputs.device), known)
+        batch_loss = losses.mean()
         optimizer.zero_grad()
         batch_loss.backward()
         optimizer.step()

@@ -6,6 +6,7 @@ of an iteration are computed before its first minibatch, with the networks as th
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,10 +18,10 @@ import numpy as np
 import torch
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, QNetworkAgent, make_agent, name_agents
+from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.matches import Trajectories, self_play
-from deepcrib.networks import make_discard_network, make_play_network
+from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
 from deepcrib.training.checkpointing import (
@@ -31,10 +32,12 @@ from deepcrib.training.checkpointing import (
     weights_file,
     write_scalars,
 )
-from deepcrib.training.experience import discard_samples, play_samples
+from deepcrib.training.combinations import refuse_combinations
+from deepcrib.training.experience import Backup, discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
 from deepcrib.training.options import ReplayOptions, Settings
 from deepcrib.training.pretraining import PretrainingResult, pretrain
+from deepcrib.training.sampling import sampling_of
 from deepcrib.workers import run_pieces
 
 
@@ -75,6 +78,7 @@ class LearnerState:
     discards_by: Agent | None
     play: LearnedNetwork
     buffer: ReplayBuffer
+    lagging: QNetwork | None = None  # what targets come from where it is not the play network itself
     iteration: int = 0
     hands: int = 0
     seconds: float = 0.0
@@ -85,6 +89,7 @@ class LearnerState:
             "discard": self.discard.state() if self.discard else None,
             "play": self.play.state(),
             "buffer": self.buffer.state(),
+            "lagging": self.lagging.state_dict() if self.lagging else None,
             "iteration": self.iteration,
             "hands": self.hands,
             "seconds": self.seconds,
@@ -94,10 +99,14 @@ class LearnerState:
         """Go on from a saved state."""
         if (self.discard is None) != (state["discard"] is None):
             raise ValueError("one has a discard network, the other a discard agent")
+        if (self.lagging is None) != (state.get("lagging") is None):
+            raise ValueError("learner.target_every is 1 for one, more for the other")
         if self.discard:
             self.discard.load(state["discard"])
         self.play.load(state["play"])
         self.buffer.load(state["buffer"])
+        if self.lagging:
+            self.lagging.load_state_dict(state["lagging"])
         self.iteration, self.hands, self.seconds = state["iteration"], state["hands"], state["seconds"]
 
 
@@ -153,9 +162,10 @@ def train(
 def prepare(settings: Settings, saved: Path | None = None) -> LearnerState:
     """Networks, optimisers and buffer of a new run, or of the training state in the file `saved`.
 
-    Raises OptionError where networks and states do not go together, CheckpointError where the saved state cannot be
-    read or is of other networks than those of the settings.
+    Raises OptionError where networks and states, or options, do not go together, CheckpointError where the saved
+    state cannot be read or is of other networks than those of the settings.
     """
+    refuse_combinations(settings.algorithm, settings.learner)
     run = _new_learner(settings)
     if saved is not None:
         with fitting_state(saved) as state:
@@ -169,14 +179,17 @@ def _new_learner(settings: Settings) -> LearnerState:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(settings.seed, NETWORKS))
         play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-        play = LearnedNetwork(play_encoder, make_play_network(settings.play_network, play_encoder.spec), device)
+        play_network = make_play_network(settings.play_network, play_encoder.spec)
+        play = LearnedNetwork(play_encoder, play_network, device, learner.inference)
         discard = discards_by = None
         if learner.discard_agent is not None:
             discards_by = make_agent(learner.discard_agent, settings.device)
         else:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
-            discard = LearnedNetwork(encoder, make_discard_network(settings.discard_network, encoder.spec), device)
-    return LearnerState(discard, discards_by, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size))
+            network = make_discard_network(settings.discard_network, encoder.spec)
+            discard = LearnedNetwork(encoder, network, device, learner.inference)
+    lagging = copy.deepcopy(play.network) if learner.target_every > 1 else None
+    return LearnerState(discard, discards_by, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size), lagging)
 
 
 def _pretrain(
@@ -191,9 +204,12 @@ def _pretrain(
     return pretrain(discard.network, encoder, settings.pretraining, seed, writer, progress, figure)
 
 
-def _agent(run: LearnerState, epsilon: float) -> QNetworkAgent:
-    discard_q = run.discard.q_function() if run.discard else None
-    return QNetworkAgent(discard_q, run.play.q_function(), epsilon, name="training", discards_by=run.discards_by)
+def _agent(run: LearnerState, epsilon: float, noise: int | None = None) -> QNetworkAgent:
+    """The networks as they now are; with a seed `noise`, noisy ones explore with noise that is drawn from it once."""
+    seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
+    discard_q = run.discard.q_function(seeds[0]) if run.discard else None
+    play_q = run.play.q_function(seeds[1])
+    return QNetworkAgent(discard_q, play_q, epsilon, name="training", discards_by=run.discards_by)
 
 
 def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, float]:
@@ -201,7 +217,8 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, f
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
-    hands = _play(_agent(run, epsilon), settings, run.iteration, dealing)
+    noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
+    hands = _play(_agent(run, epsilon, noise), settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
     figures = _learn(run, settings, epsilon, discard_lr, play_lr)
@@ -237,19 +254,33 @@ def _learn(
 ) -> dict[str, float]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
-    hands = run.buffer.hands()
-    algorithm, reward = settings.algorithm.name, settings.reward
+    hands, newest = run.buffer.hands(), run.buffer.newest
+    reward, sampling = settings.reward, sampling_of(options, run.iteration)
 
     def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
         generator = np.random.default_rng((derive(settings.seed, MINIBATCHES, run.iteration), stream))
-        return _pass_figures(part, network.train_pass(samples, lr, options.batch_size, options.passes, generator))
+        passed = network.train_pass(samples, lr, options.batch_size, options.passes, generator, sampling)
+        return _pass_figures(part, passed)
 
-    plays = play_samples(hands, algorithm, reward.play, run.play.q_function(), epsilon, options.forced)
+    frozen, backup = _targets_from(run, settings)
+    algorithm = settings.algorithm.name
+    plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest)
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
-        discards = discard_samples(hands, reward.discard, reward.discard_baseline)
+        discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest)
         passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
     return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
+
+
+def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Backup]:
+    """The network that values next decisions in this iteration's targets, and how far they look ahead."""
+    options, present = settings.algorithm, run.play.q_function()
+    if run.lagging is None:
+        return present, Backup(options.n_steps, options.trace_decay)
+    if run.iteration % settings.learner.target_every == 0:
+        run.lagging.load_state_dict(run.play.network.state_dict())
+    frozen = QFunction(run.play.encoder, run.lagging, run.play.device, settings.learner.inference)
+    return frozen, Backup(options.n_steps, options.trace_decay, present if options.double else None)
 
 
 def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:

@@ -1,8 +1,10 @@
 """Targets of a play's value, as pure functions on arrays (Bélanger et al. 2019, section 3.7.2; Sutton and Barto 2018).
 
-Shapes: rewards r_t, and what follows, are [E]; values of the next own decision q_tp1 are [E, A] with -inf where an
-action is not legal. `discount` is 0 where the hand ends without another own decision, 1 elsewhere (section 3:
-gamma = 1), so that a terminal next state adds nothing.
+First what the next own decision is worth, v_tp1 [E], from the values q_tp1 [E, A] of its actions, -inf where one is
+not legal; it is that which tells the algorithms apart. Then, from a player's decisions of a hand in their order, the
+target of each: rewards r_t, `discount` and v_tp1 are [B, T]. `discount` is 0 where the hand ends without another own
+decision, 1 elsewhere (section 3: gamma = 1), so that a terminal next state adds nothing; behind the last decision all
+are 0. Equations are those of Sutton and Barto (2018).
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Float = NDArray[np.float32]
+Values = NDArray[np.floating]
+"""float32, or float64 for means of float32: what is rounded once is rounded when a target is made."""
+Actions = NDArray[np.int8]
 
 
 def monte_carlo(g_t: Float) -> Float:
@@ -18,26 +23,83 @@ def monte_carlo(g_t: Float) -> Float:
     return g_t
 
 
-def sarsa(r_t: Float, discount: Float, q_tp1: Float, a_tp1: NDArray[np.int8]) -> Float:
-    """Reward plus the value of the next action taken (Sutton and Barto, equation 6.7)."""
-    taken = np.take_along_axis(q_tp1, a_tp1[:, None].astype(np.int64), axis=1)[:, 0]
-    return _bootstrap(r_t, discount, taken)
+def sarsa_value(q_tp1: Float, a_tp1: Actions) -> Float:
+    """The value [E] of the next action taken, a_tp1 [E] (equation 6.7)."""
+    return _valued(q_tp1, a_tp1)
 
 
-def expected_sarsa(r_t: Float, discount: Float, q_tp1: Float, epsilon: float) -> Float:
-    """Reward plus the mean value of the next action under the epsilon-greedy policy (equation 6.9)."""
+def expected_sarsa_value(q_tp1: Float, epsilon: float) -> Values:
+    """The mean value [E] of the next action under the epsilon-greedy policy (equation 6.9)."""
     legal = np.isfinite(q_tp1)
     values = np.where(legal, q_tp1, 0)
     mean = values.sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
     best = np.where(legal.any(axis=1), q_tp1.max(axis=1), 0)  # no legal action: nothing follows
-    return _bootstrap(r_t, discount, (1 - epsilon) * best + epsilon * mean)
+    mixed: Values = (1 - epsilon) * best + epsilon * mean
+    return mixed
 
 
-def q_learning(r_t: Float, discount: Float, q_tp1: Float) -> Float:
-    """Reward plus the value of the best next action (equation 6.8)."""
-    return _bootstrap(r_t, discount, q_tp1.max(axis=1))
+def q_learning_value(q_tp1: Float) -> Float:
+    """The value [E] of the best next action (equation 6.8)."""
+    return q_tp1.max(axis=1)
 
 
-def _bootstrap(r_t: Float, discount: Float, v_tp1: Float) -> Float:
+def double_q_value(q_tp1: Float, chooser_tp1: Float) -> Float:
+    """The value [E], by q_tp1, of the action that another network's values chooser_tp1 [E, A] say is the best.
+
+    A network that chooses by its own errors also overrates what it has chosen; another one's errors are not the same
+    (van Hasselt 2010; as here, with a target network that lags, van Hasselt, Guez and Silver 2016, equation 4).
+    """
+    return _valued(q_tp1, chooser_tp1.argmax(axis=1))
+
+
+def watkins_decay(trace_decay: float, q_tp1: Float, a_tp1: Actions) -> Float:
+    """lambda_tp1 [E] of Watkins's Q(lambda): the trace goes on while the action taken is a best one (section 12.10)."""
+    return np.where(_valued(q_tp1, a_tp1) >= q_tp1.max(axis=1), trace_decay, 0).astype(np.float32)
+
+
+def n_step_returns(r_t: Float, discount: Float, v_tp1: Values, n: int = 1) -> Float:
+    """[B, T] n rewards and then the value of the decision after them (equation 7.4; 6.7 to 6.9 for n = 1).
+
+    Nothing corrects for actions that the policy in question would not have taken (as in Hessel et al. 2018).
+    """
+    _check(r_t, discount, v_tp1)
+    returns = _bootstrapped(r_t, discount, v_tp1)
+    for _ in range(n - 1):
+        returns = _bootstrapped(r_t, discount, _shifted(returns))
+    return returns
+
+
+def lambda_returns(r_t: Float, discount: Float, v_tp1: Values, lambda_tp1: Float) -> Float:
+    """[B, T] rewards, each with a share lambda_tp1 [B, T] of the return that goes on after it, the rest of v_tp1.
+
+    The lambda-return, forward view (equations 12.18 to 12.20, with a lambda for each decision).
+    """
+    _check(r_t, discount, v_tp1, lambda_tp1)
+    g_t = np.zeros(len(r_t), dtype=np.float32)
+    returns = np.empty(r_t.shape, dtype=np.float32)
+    for t in reversed(range(r_t.shape[1])):
+        trace = lambda_tp1[:, t]
+        g_t = returns[:, t] = _bootstrapped(r_t[:, t], discount[:, t], (1 - trace) * v_tp1[:, t] + trace * g_t)
+    return returns
+
+
+def _valued(q_tp1: Float, actions: NDArray[np.integer]) -> Float:
+    """[E] values of one action of each."""
+    return np.take_along_axis(q_tp1, actions[:, None].astype(np.int64), axis=1)[:, 0]
+
+
+def _bootstrapped(r_t: Float, discount: Float, v_tp1: Values) -> Float:
     """r_t + discount * v_tp1, where v_tp1 may be anything (even -inf) at a terminal next state."""
     return (r_t + np.where(discount > 0, discount * np.where(discount > 0, v_tp1, 0), 0)).astype(np.float32)
+
+
+def _shifted(returns: Float) -> Float:
+    """[B, T] of each decision what belongs to the next one, 0 for the last."""
+    return np.concatenate([returns[:, 1:], np.zeros_like(returns[:, :1])], axis=1)
+
+
+def _check(r_t: Float, *others: Values) -> None:
+    """Raise ValueError unless all are [B, T]."""
+    shapes = [array.shape for array in (r_t, *others)]
+    if r_t.ndim != 2 or len(set(shapes)) > 1:
+        raise ValueError(f"shapes {shapes}: expected the same [B, T] of all")

@@ -1,12 +1,7 @@
-"""Q-networks: encoded input float32 [B, width] -> values float32 [B], in the units of the reward (points).
-
-A network is told by an encoder's spec where each block of its input stands; it knows no cards and no devices. The
-network over strategies has no encoder: its input is made of statistics.
-"""
+"""Q-networks of both decisions: a body that makes features of the encoded input, and a head that reads values."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import torch
@@ -16,6 +11,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from deepcrib.encoders import Spec
 from deepcrib.errors import OptionError
+from deepcrib.networks.heads import CategoricalHead, Head, make_head
+from deepcrib.networks.layers import Convolutions
 
 DISCARD_NETWORKS = ("cnn", "mlp")
 PLAY_NETWORKS = ("cnn_lstm", "mlp")
@@ -25,38 +22,95 @@ SERIES_KERNELS = (2, 3, 4)
 """Sides of the play CNN's square convolutions over the card matrix (section 3.7.3)."""
 RANK_SUMS = 128
 """Units of the discard CNN's fully connected layer over ranks."""
-SCORE_INPUTS = 3
-"""Of the strategies' network: own score, opponent's score, whether one deals."""
 
 
 @dataclass
 class DiscardNetworkConfig:
-    """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone."""
+    """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone.
+
+    The atoms are of the head `categorical`; by default they hold every return of a hand, of either sign.
+    """
 
     name: str = "cnn"
     hidden: list[int] = field(default_factory=lambda: [256, 128])
     channels: int = 8  # of each convolution
     suit_convolution: bool = True  # false: figure 5a, a network that cannot see flushes
+    head: str = "value"  # or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)
+    noisy: bool = False  # head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it
+    atoms_low: int = -80  # lowest return, points
+    atoms_high: int = 80
 
 
 @dataclass
 class PlayNetworkConfig:
-    """Group `play_network`. channels and lstm_hidden are of the `cnn_lstm` (figure 8) alone."""
+    """Group `play_network`. channels and lstm_hidden are of the `cnn_lstm` (figure 8) alone.
+
+    The atoms are of the head `categorical`; by default they hold the returns of a play with every reward.
+    """
 
     name: str = "cnn_lstm"
     hidden: list[int] = field(default_factory=lambda: [256, 256])
     channels: int = 4  # of each convolution
     lstm_hidden: int = 64
+    head: str = "value"  # or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)
+    noisy: bool = False  # head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it
+    atoms_low: int = -30  # lowest return, points
+    atoms_high: int = 30
 
 
 class QNetwork(nn.Module):
-    """A network that knows the input it reads (`spec`) and how it was built (`config`)."""
+    """A network that knows the input it reads (`spec`) and how it was built (`config`).
+
+    Where its head is `grouped`, the rows of all legal actions of a state must come together, with `groups` [B], the
+    number of each row's state (see `DuelingHead`). Other heads need no groups and do not look at them.
+    """
+
+    head: Head
 
     def __init__(self, config: DiscardNetworkConfig | PlayNetworkConfig, spec: Spec) -> None:
         """Keep both."""
         super().__init__()
         self.config = config
         self.spec = spec
+
+    def features(self, inputs: Tensor) -> Tensor:
+        """What the head reads, [B, F], of inputs [B, width]."""
+        raise NotImplementedError
+
+    def readout(self) -> Head:
+        """The head, whatever its name is in the weights."""
+        return self.head
+
+    def outputs(self, inputs: Tensor, groups: Tensor | None = None) -> Tensor:
+        """What the head learns, [B] or [B, K], of inputs [B, width]."""
+        return self.readout()(self.features(inputs), groups)
+
+    def forward(self, inputs: Tensor, groups: Tensor | None = None) -> Tensor:
+        """Values [B] of inputs [B, width]."""
+        return self.readout().values(self.outputs(inputs, groups))
+
+    def losses(
+        self, inputs: Tensor, targets: Tensor, groups: Tensor | None = None, chosen: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Values [B], and what is minimised, [B], of inputs [B, width] against targets [B] (or [B, K], distributions).
+
+        With groups [R], the inputs are those of all legal actions of B states, R rows, of which `chosen` [B] count.
+        """
+        outputs = self.outputs(inputs, groups)
+        if chosen is not None:
+            outputs = outputs[chosen]
+        head = self.readout()
+        return head.values(outputs), head.losses(outputs, targets)
+
+    def expected(self, targets: Tensor) -> Tensor:
+        """Expected returns [B] of targets: of returns [B], themselves, or of distributions [B, K]."""
+        head = self.readout()
+        return head.expected(targets) if isinstance(head, CategoricalHead) and targets.dim() == 2 else targets
+
+    def make_head(self, width: int) -> Head:
+        """The head that the config names, for features [B, width]."""
+        config = self.config
+        return make_head(config.head, width, config.hidden, config.noisy, (config.atoms_low, config.atoms_high))
 
 
 def make_discard_network(config: DiscardNetworkConfig, spec: Spec) -> QNetwork:
@@ -85,106 +139,15 @@ class FeedForward(QNetwork):
     def __init__(self, config: DiscardNetworkConfig | PlayNetworkConfig, spec: Spec) -> None:
         """Layers of sizes `config.hidden`."""
         super().__init__(config, spec)
-        self.layers = MLP(spec.width, config.hidden)
+        self.layers = self.make_head(spec.width)
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Values [B] of inputs [B, width]."""
-        return self.layers(inputs)
+    def readout(self) -> Head:
+        """All of the network."""
+        return self.layers
 
-
-class MLP(nn.Module):
-    """Fully connected layers with ReLU and one linear output."""
-
-    def __init__(self, width: int, hidden: list[int]) -> None:
-        """`width` inputs and hidden layers of the given sizes."""
-        super().__init__()
-        layers: list[nn.Module] = []
-        for size in hidden:
-            layers += [nn.Linear(width, size), nn.ReLU()]
-            width = size
-        self.layers = nn.Sequential(*layers, nn.Linear(width, 1))
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Values [...] of inputs [..., width]."""
-        return self.layers(inputs).squeeze(-1)
-
-
-class StrategyNetwork(nn.Module):
-    """A small network over the strategies' opinions of a discard and the score (proposed by Lang 2018, section 5.2).
-
-    The value of a discard is that of the score, from one MLP, plus what the discard adds to it, from another that sees
-    both; the same weights judge every discard. Without hidden layers it is linear.
-    """
-
-    def __init__(self, strategies: int, hidden: list[int]) -> None:
-        """Both MLPs have hidden layers of the given sizes."""
-        super().__init__()
-        self.strategies, self.hidden = strategies, list(hidden)
-        self.score = MLP(SCORE_INPUTS, hidden)
-        self.gain = MLP(strategies + SCORE_INPUTS, hidden)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Values [N, A] of A discards of a hand; inputs [N, A, strategies + 3], whose last three are the hand's."""
-        scores = inputs[:, 0, self.strategies :]
-        return self.score(scores).unsqueeze(1) + self.gain(inputs)
-
-
-class Convolutions(nn.Module):
-    """Convolutions with several kernels over one small grid of cells, as a single matrix product.
-
-    The taps of every kernel are spread over the cells of the grid (a banded matrix): the same numbers as
-    torch's convolutions, several times faster on grids of a few dozen cells. A kernel stands on the last rows
-    of the grid and moves along the columns; `padded` adds zeros beside the grid so that there are as many
-    positions as columns. `weight` is [channels, taps of all kernels], `bias` [channels, kernels].
-    """
-
-    placement: Tensor
-    kernel_of: Tensor
-
-    def __init__(self, rows: int, columns: int, kernels: list[tuple[int, int]], channels: int, padded: bool) -> None:
-        """kernels: (height, width) of each; every kernel has `channels` output channels."""
-        super().__init__()
-        placements = [_placement(rows, columns, height, width, padded) for height, width in kernels]
-        num_taps = sum(len(placement) for placement in placements)
-        num_positions = [placement.shape[2] for placement in placements]
-        self.weight = nn.Parameter(torch.empty(channels, num_taps))
-        self.bias = nn.Parameter(torch.empty(channels, len(kernels)))
-        # 0/1 [taps, cells, positions of all kernels] and [kernels, positions]: what lies where.
-        spread = torch.zeros(num_taps, rows * columns, sum(num_positions))
-        kernel_of = torch.zeros(len(kernels), sum(num_positions))
-        tap = position = 0
-        for index, placement in enumerate(placements):
-            taps = slice(tap, tap := tap + len(placement))
-            positions = slice(position, position := position + num_positions[index])
-            spread[taps, :, positions] = placement
-            kernel_of[index, positions] = 1.0
-            bound = 1.0 / math.sqrt(len(placement))  # as torch initialises its convolutions
-            nn.init.uniform_(self.weight.data[:, taps], -bound, bound)
-            nn.init.uniform_(self.bias.data[:, index], -bound, bound)
-        self.register_buffer("placement", spread, persistent=False)
-        self.register_buffer("kernel_of", kernel_of, persistent=False)
-        self.num_features = channels * sum(num_positions)
-
-    def forward(self, cells: Tensor) -> Tensor:
-        """Features [B, num_features], by channel, kernel and position, of grids [B, rows * columns]."""
-        num_taps, num_cells, num_positions = self.placement.shape
-        spread = self.weight @ self.placement.view(num_taps, -1)
-        matrix = spread.view(-1, num_cells, num_positions).transpose(1, 2).reshape(-1, num_cells)
-        return functional.linear(cells, matrix, (self.bias @ self.kernel_of).flatten())
-
-
-def _placement(rows: int, columns: int, height: int, width: int, padded: bool) -> Tensor:
-    """0/1 [taps, cells, positions]: whether a tap of the kernel lies on a cell when it is at a position."""
-    left = (width - 1) // 2 if padded else 0
-    num_positions = columns if padded else columns - width + 1
-    placement = torch.zeros(height, width, rows, columns, num_positions)
-    for i in range(height):
-        for j in range(width):
-            for position in range(num_positions):
-                column = position + j - left
-                if 0 <= column < columns:
-                    placement[i, j, rows - height + i, column, position] = 1.0
-    return placement.view(height * width, rows * columns, num_positions)
+    def features(self, inputs: Tensor) -> Tensor:
+        """The inputs [B, width] themselves."""
+        return inputs
 
 
 class DiscardCNN(QNetwork):
@@ -217,15 +180,15 @@ class DiscardCNN(QNetwork):
             self.over_suits = Convolutions(1, num_suits, [(1, num_suits)], config.channels, padded=False)
             num_features += self.over_suits.num_features
         self.sums = nn.Linear(sum(map(_size, all_ranks)), RANK_SUMS)
-        self.head = MLP(num_features + sum(map(_size, others)), config.hidden)
+        self.head = self.make_head(num_features + sum(map(_size, others)))
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Values [B] of inputs [B, width]."""
+    def features(self, inputs: Tensor) -> Tensor:
+        """Features [B, F] of inputs [B, width]."""
         features = [self.over_ranks(inputs[:, self.kept_ranks]), self.sums(_columns(inputs, self.all_ranks))]
         if self.over_suits is not None:
             features.append(self.over_suits(inputs[:, self.kept_suits]))
         features = [functional.relu(torch.cat(features, dim=1))]
-        return self.head(torch.cat(features + [inputs[:, part] for part in self.others], dim=1))
+        return torch.cat(features + [inputs[:, part] for part in self.others], dim=1)
 
 
 class PlayCNNLSTM(QNetwork):
@@ -251,19 +214,20 @@ class PlayCNNLSTM(QNetwork):
         kernels = [(side, side) for side in SERIES_KERNELS]
         self.over_series = Convolutions(self.window, self.num_ranks, kernels, config.channels, padded=True)
         self.lstm = nn.LSTM(self.over_series.num_features + self.num_ranks, config.lstm_hidden)
-        self.head = MLP(config.lstm_hidden + self.num_ranks + sum(map(_size, self.others)), config.hidden)
+        self.num_features = config.lstm_hidden + self.num_ranks + sum(map(_size, self.others))
+        self.head = self.make_head(self.num_features)
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Values [B] of inputs [B, width]."""
+    def features(self, inputs: Tensor) -> Tensor:
+        """Features [B, F] of inputs [B, width]."""
         if len(inputs) == 0:
-            return inputs.new_zeros(0)
+            return inputs.new_zeros(0, self.num_features)
         windows = self._packed_windows(inputs[:, self.series].view(-1, self.num_rows, self.num_ranks))
         features = functional.relu(self.over_series(windows.data))
         rows = torch.cat([features, windows.data[:, -self.num_ranks :]], dim=1)
         _, (last_hidden, _) = self.lstm(windows._replace(data=rows))
         in_hand = inputs[:, self.hand].view(len(inputs), -1, self.num_ranks).sum(dim=1)
         others = [inputs[:, part] for part in self.others]
-        return self.head(torch.cat([last_hidden[0], in_hand, *others], dim=1))
+        return torch.cat([last_hidden[0], in_hand, *others], dim=1)
 
     def _packed_windows(self, cards: Tensor) -> PackedSequence:
         """Pack, for every card of the series [B, rows, ranks], itself and the three rows before it."""

@@ -1,0 +1,51 @@
+"""Q-networks: encoded input float32 [B, width] -> values float32 [B], in the units of the reward (points).
+
+A network is told by an encoder's spec where each block of its input stands; it knows no cards and no devices. It has a
+body that makes features of the input, and a head that reads values from them. The network over strategies has no
+encoder: its input is made of statistics.
+"""
+
+from deepcrib.networks.distributions import project, two_hot
+from deepcrib.networks.heads import HEADS, CategoricalHead, DuelingHead, Head, ValueHead
+from deepcrib.networks.layers import MLP, Convolutions
+from deepcrib.networks.noise import NoisyLinear, clear_noise, draw_noise
+from deepcrib.networks.q_networks import (
+    DISCARD_NETWORKS,
+    PLAY_NETWORKS,
+    RANK_KERNELS,
+    SERIES_KERNELS,
+    DiscardNetworkConfig,
+    FeedForward,
+    PlayNetworkConfig,
+    QNetwork,
+    make_discard_network,
+    make_play_network,
+)
+from deepcrib.networks.strategies import SCORE_INPUTS, StrategyNetwork
+
+__all__ = [
+    "DISCARD_NETWORKS",
+    "HEADS",
+    "MLP",
+    "PLAY_NETWORKS",
+    "RANK_KERNELS",
+    "SCORE_INPUTS",
+    "SERIES_KERNELS",
+    "CategoricalHead",
+    "Convolutions",
+    "DiscardNetworkConfig",
+    "DuelingHead",
+    "FeedForward",
+    "Head",
+    "NoisyLinear",
+    "PlayNetworkConfig",
+    "QNetwork",
+    "StrategyNetwork",
+    "ValueHead",
+    "clear_noise",
+    "draw_noise",
+    "make_discard_network",
+    "make_play_network",
+    "project",
+    "two_hot",
+]
