@@ -7,7 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c const
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install train test test-slow check format benchmark hooks clean
+.PHONY: help install train test test-slow check format notebooks benchmark hooks clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|' 2>/dev/null \
@@ -39,6 +39,9 @@ check: install ## lint, formatting and types
 format: install ## repair what ruff can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+notebooks: install ## execute the notebooks and keep their outputs
+	$(BIN)/python notebooks/execute.py
 
 benchmark: install ## games and training iterations a second on this machine
 	$(BIN)/deepcrib benchmark

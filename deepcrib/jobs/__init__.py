@@ -112,7 +112,7 @@ JOBS = {
         ),
         Job(
             "analyse",
-            "a hand's discards and who throws what; strategy graphs, the thesis's figures, people's discards",
+            "a hand's discards; strategy graphs, the thesis's figures, people's discards, experts' leads",
             (
                 'deepcrib analyse "5H 5S JD 2C 3C KH" dealer=true score=100-95',
                 "deepcrib analyse 5H 5S JD 2C 3C KH agents=[greedy,hand_max_avg,outputs/train/2026-11-20/09-30-00]",
@@ -120,8 +120,9 @@ JOBS = {
                 "deepcrib analyse thesis runs=outputs/thesis2018",
                 "deepcrib analyse thesis runs=outputs/thesis2018 figures=[14] games_scale=0.1",
                 "deepcrib analyse humans choices=records.csv agents=[hand_max_avg,greedy] by=ranks",
+                "deepcrib analyse experts agents=[td_perceptron,outputs/train/2026-11-20/09-30-00] hands=10000",
             ),
-            tasks=("strategies", "thesis", "humans"),
+            tasks=("strategies", "thesis", "humans", "experts"),
             bare="hand",
         ),
         Job(

@@ -1,4 +1,4 @@
-"""`deepcrib analyse`: a hand's discards, a weighted run's strategy graphs, Lang 2018's figures, people's discards."""
+"""`deepcrib analyse`: a hand's discards, strategy graphs, Lang 2018's figures, people's discards, experts' leads."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from deepcrib.evaluation.humans import BY, TOP, Agreement, HumanChoices, agreeme
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import check_task, chosen_agents, use_threads
 from deepcrib.jobs.console import Bars
+from deepcrib.jobs.expert_rules import plan_experts
 from deepcrib.jobs.hand_analysis import plan_hand
 from deepcrib.jobs.tournament import checkpoint_files
 from deepcrib.records import find_files, read_games
@@ -47,11 +48,11 @@ Plan = Callable[[Run, Bars], Outcome]
 class Config:
     """The schema of `conf/analyse.yaml`."""
 
-    task: str = "hand"  # or strategies, thesis, humans; also as a bare word: deepcrib analyse strategies
+    task: str = "hand"  # or strategies, thesis, humans, experts; also as a bare word: deepcrib analyse strategies
     hand: str | None = None  # hand: six cards; also as bare words: deepcrib analyse 5H 5S JD 2C 3C KH
     dealer: bool | None = None  # hand: whether its holder deals; null: both
     score: str = "0-0"  # hand: own and opponent's points before it, 0 to 120 each
-    agents: list[Any] | None = None  # hand, humans: who is asked; null: some quick ones, or table 4's
+    agents: list[Any] | None = None  # hand, humans, experts: who is asked; null: some quick ones, or table 4's
     run: str | None = None  # strategies: a run folder of learner=weighted, or one checkpoint
     strategy: str | None = None  # strategies: the one whose evolution is drawn; by default each
     runs: str | None = None  # thesis: a folder of run folders with names such as round_1 and cap_50
@@ -60,6 +61,11 @@ class Config:
     games_scale: float = 1.0  # thesis: times the 9, 100, 1,000 or 10,000 games of a match
     choices: str | None = None  # humans: people's choices, CSV (docs/human_choices.md) or recorded games (*.jsonl)
     by: str = "cards"  # humans: discards are the same by their cards, or by their ranks
+    hands: int = 10_000  # experts: of which each agent leads
+    discards: Any = None  # experts: the agent whose kept cards all lead from; null: each from its own
+    deals: int = 200  # experts: of each of the three hands of Bélanger et al. 2019
+    to: Any = "greedy"  # experts: the opponent of the best response that leads are held against
+    best_response_hands: int = 500  # experts: of the hands, how many it is asked about; some ms each; 0: none
     seed: int = 1
     device: str = "cpu"
     threads: int = 1  # that networks work on
@@ -271,5 +277,6 @@ _TASKS: dict[str, tuple[Callable[[Config], Plan], tuple[str, ...]]] = {
     "strategies": (_plan_strategies, ("run", "strategy")),
     "thesis": (_plan_thesis, ("runs", "figures", "matches", "games_scale")),
     "humans": (_plan_humans, ("choices", "agents", "by")),
+    "experts": (plan_experts, ("agents", "hands", "discards", "deals", "to", "best_response_hands")),
 }
 """Each task with the options that it reads and not all others do."""
