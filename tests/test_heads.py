@@ -53,6 +53,7 @@ from deepcrib.training.options import (
 )
 from deepcrib.training.pretraining import hand_values, pretrain
 from deepcrib.training.replay import train
+from deepcrib.training.sampling import Sampling
 from deepcrib.workers import use_workers
 
 CPU = torch.device("cpu")
@@ -598,3 +599,18 @@ def test_a_run_that_infers_in_half_the_bits_learns_in_all(tmp_path: Path) -> Non
     half = end_of(tmp_path / "half", small("value", False, inference="bfloat16", iterations=2))
     assert same(half, end_of(tmp_path / "again", small("value", False, inference="bfloat16", iterations=2)))
     assert {value.dtype for value in half["play"]["network"].values()} == {torch.float32}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("inference", ["float32", "bfloat16"])
+@pytest.mark.parametrize(("head", "noisy"), KINDS)
+def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str, noisy: bool, inference: str) -> None:
+    there = learner("play", "cnn_lstm", head=head, noisy=noisy)
+    states, actions = decisions(hands, "play")
+    expected = there.q_function(3).values(states, actions)
+    there = LearnedNetwork(there.encoder, there.network, torch.device("cuda"), inference)
+    error = 1e-3 if inference == "float32" else 0.1
+    assert there.q_function(3).values(states, actions) == pytest.approx(expected, abs=error)
+    samples = play_samples(hands, "q_learning", "margin", there.q_function(), 0.1)
+    passed = there.train_pass(samples, 1e-3, 64, 1.0, np.random.default_rng(1), Sampling(True, 0.6, 0.4))
+    assert math.isfinite(passed.loss)

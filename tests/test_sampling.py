@@ -17,11 +17,11 @@ from deepcrib.training.sampling import (
     Ordered,
     Prioritised,
     Sampling,
-    SumTree,
     combined,
     sampling_of,
     sweeps,
 )
+from deepcrib.training.sum_tree import SumTree
 
 ERRORS = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0], dtype=np.float32)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deepcrib.training.options import ReplayOptions
+from deepcrib.training.sum_tree import SumTree
 
 Rows = NDArray[np.int64]
 Float = NDArray[np.float32]
@@ -120,7 +121,7 @@ def sweeps(num_samples: int, passes: float, generator: np.random.Generator) -> R
 def combined(num_samples: int, newest: int, passes: float, generator: np.random.Generator) -> Rows:
     """The order [T] of `sweeps`, and spread evenly through it each of the `newest` last samples once more.
 
-    Combined experience replay (Zhang and Sutton 2017, section 5) puts the transition that has just been made into
+    Combined experience replay (Zhang and Sutton 2017) puts the transition that has just been made into
     every minibatch, beside those drawn from the buffer. Here a whole epoch of them is new in every iteration: they
     take turns, so that of any n consecutive samples their share of n, rounded down or up, are newest ones' turns.
     """
@@ -172,45 +173,3 @@ class Prioritised:
 
     def _priorities(self, errors: Float) -> NDArray[np.float64]:
         return (errors.astype(np.float64) + PRIORITY_FLOOR) ** self.sampling.priority_exponent
-
-
-class SumTree:
-    """N positive numbers and the sums of their halves, quarters and so on: a number is found, or changed, in log N.
-
-    A node k is the sum of its children 2k and 2k + 1; the numbers are the last nodes. (Schaul et al., appendix B.2.1)
-    """
-
-    def __init__(self, numbers: NDArray[np.float64]) -> None:
-        """numbers: [N]."""
-        self._size = 1 << max(0, len(numbers) - 1).bit_length()
-        self._nodes = np.zeros(2 * self._size)
-        self.leaves = self._nodes[self._size : self._size + len(numbers)]
-        self.leaves[:] = numbers
-        start = self._size // 2
-        while start:
-            self._nodes[start : 2 * start] = self._nodes[2 * start : 4 * start].reshape(-1, 2).sum(axis=1)
-            start //= 2
-
-    @property
-    def total(self) -> float:
-        """The sum of all numbers."""
-        return float(self._nodes[1])
-
-    def update(self, rows: Rows, numbers: NDArray[np.float64]) -> None:
-        """Put numbers [B] in the place of those at rows [B]; of a row that comes twice the last one counts."""
-        self.leaves[rows] = numbers
-        nodes = (rows + self._size) // 2
-        while nodes[0]:
-            self._nodes[nodes] = self._nodes[2 * nodes] + self._nodes[2 * nodes + 1]
-            nodes = nodes // 2
-
-    def find(self, points: NDArray[np.float64]) -> Rows:
-        """The rows [B] where points [B] from 0 to the total lie when the numbers are laid end to end."""
-        nodes, points = np.ones(len(points), dtype=np.int64), points.copy()
-        while nodes[0] < self._size:
-            left = self._nodes[2 * nodes]
-            # Sums are rounded: a point may lie beyond its node's end, and must not slip to where there is nothing.
-            right = (points >= left) & (self._nodes[2 * nodes + 1] > 0)
-            points -= np.where(right, left, 0)
-            nodes = 2 * nodes + right
-        return nodes - self._size
