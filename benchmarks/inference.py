@@ -44,7 +44,7 @@ def compare_choices(
     rows, chosen = np.arange(len(values)), rounded.argmax(axis=1)
     alike = int((values.argmax(axis=1) == chosen).sum())
     cost = values.max(axis=1) - values[rows, chosen]
-    error = np.abs((values - rounded)[legal[free]]).max()
+    error = np.abs(values[legal[free]] - rounded[legal[free]]).max()
     share = shown(wilson(alike, len(values)))
     return f"{share} of {len(values):,} alike; cost {cost.mean():.5f} points; largest error {error:.3f} points"
 
