@@ -66,6 +66,18 @@ def mean_interval(values: ArrayLike) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
+def ratio_interval(totals: ArrayLike, sizes: ArrayLike) -> Interval:
+    """Interval of a ratio of sums over independent units [N], such as points over hands of games.
+
+    Student's t on what each unit's total is beyond the ratio times its size (Cochran 1977, section 2.11); nan bounds
+    for a single unit.
+    """
+    total, size = np.asarray(totals, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    ratio = float(total.sum() / size.sum())
+    beyond = mean_interval((total - ratio * size) / size.mean())
+    return Interval(ratio, ratio + beyond.low, ratio + beyond.high)
+
+
 def _require_trials(wins: float, n: int) -> None:
     if n < 1 or not 0 <= wins <= n:
         raise ValueError(f"{wins} wins in {n} games: no share can be estimated")

@@ -1,8 +1,9 @@
 """The run folder of a job: what it was told, where it ran, and what came out.
 
     config.yaml       every option, resolved
-    environment.json  commit, versions, machine and command line
+    environment.json  commit, versions, machine and command line; a finished run's seconds; in a sweep, its overrides
     summary.json      the figures that the job prints last; present only once the job has finished
+    error.json        in a sweep, why the run failed; gone once it goes on
 
 Each file appears whole or not at all: it is written to a temporary name, flushed to disk and renamed.
 """
@@ -15,8 +16,9 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
@@ -26,7 +28,7 @@ from deepcrib import __version__
 from deepcrib.errors import RunError
 from deepcrib.files import write_atomic
 
-CONFIG, ENVIRONMENT, SUMMARY = "config.yaml", "environment.json", "summary.json"
+CONFIG, ENVIRONMENT, SUMMARY, ERROR = "config.yaml", "environment.json", "summary.json", "error.json"
 _PACKAGE = Path(__file__).resolve().parent
 _RECORDED_VERSIONS = ("torch", "numpy", "numba", "hydra-core", "omegaconf", "tensorboard", "safetensors")
 
@@ -77,10 +79,15 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 @dataclass
 class RunFolder:
-    """One run's folder. `start` and `resume` claim it, `finish` marks it as complete."""
+    """One run's folder. `start` and `resume` claim it, `finish` marks it as complete, `fail` says why it is not.
+
+    overrides: what a sweep told this run, to be recorded with it.
+    """
 
     path: Path
     resumable: bool = False
+    overrides: Sequence[str] = ()
+    _begun: float = field(default=0.0, init=False)
 
     def start(self, config: str) -> None:
         """Claim the folder for a new run and record what it was told (`config`, YAML text)."""
@@ -101,14 +108,26 @@ class RunFolder:
     def resume(self, config: str) -> None:
         """Go on with the run in this folder; its earlier environments stay listed."""
         earlier = read_json(self.path / ENVIRONMENT)
+        overrides = earlier.get("overrides")
         history = [*earlier.pop("earlier", []), earlier] if earlier else []
         with contextlib.suppress(FileNotFoundError):
             (self.path / SUMMARY).unlink()  # until it has finished again
-        self._record(config, {"earlier": history} if history else {})
+        kept = {"overrides": overrides} if overrides else {}
+        self._record(config, kept | ({"earlier": history} if history else {}))
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Write the job's figures; from here on the folder counts as a finished run."""
+        if environment := read_json(self.path / ENVIRONMENT):
+            seconds = round(time.monotonic() - self._begun, 1)
+            write_json(self.path / ENVIRONMENT, environment | {"seconds": seconds})
         write_json(self.path / SUMMARY, summary)
+
+    def fail(self, error: str, exit_code: int) -> None:
+        """Write why the run ended: one line, and the exit code that it stands for."""
+        self._create()
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        content = {"error": error, "exit_code": exit_code, "time": now, "host": platform.node()}
+        write_json(self.path / ERROR, content | self._told())
 
     def remove_if_empty(self) -> None:
         """Leave nothing behind of a job that ended before it wrote anything."""
@@ -122,8 +141,13 @@ class RunFolder:
             raise RunError(f"cannot write run folder {self.path}: {error.strerror or error}") from error
 
     def _record(self, config: str, extra: Mapping[str, Any]) -> None:
+        self._begun = time.monotonic()
         write_atomic(self.path / CONFIG, config)
-        write_json(self.path / ENVIRONMENT, {**environment(), **extra})
+        write_json(self.path / ENVIRONMENT, {**environment(), **self._told(), **extra})
+        (self.path / ERROR).unlink(missing_ok=True)
+
+    def _told(self) -> dict[str, Any]:
+        return {"overrides": list(self.overrides)} if self.overrides else {}
 
 
 def read_json(path: Path) -> dict[str, Any]:

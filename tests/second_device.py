@@ -35,7 +35,12 @@ class Elsewhere(torch.Tensor):
     @staticmethod
     def __new__(cls, held: torch.Tensor) -> Elsewhere:
         made = torch.Tensor._make_wrapper_subclass(
-            cls, held.size(), strides=held.stride(), storage_offset=held.storage_offset(), dtype=held.dtype, device=DEVICE
+            cls,
+            held.size(),
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
+            device=DEVICE,
         )
         made.held = held
         return made

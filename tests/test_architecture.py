@@ -29,6 +29,7 @@ def module_table() -> dict[str, str]:
 
 PLACE = {name: place for place, names in enumerate(import_line()) for name in names}
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+PLUGINS = sorted((ROOT / "hydra_plugins").rglob("*.py"))  # beside the package; only Hydra imports them
 
 
 def module_of(path: Path) -> str:
@@ -96,6 +97,11 @@ def test_the_game_does_not_need_torch(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=label)
+def test_the_package_does_not_import_its_plugins(path: Path) -> None:
+    assert not [name for _, name in imported_names(path) if name.split(".")[0] in ("hydra_plugins", "orion")]
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *PLUGINS], ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_parts_are_small(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from deepcrib import runs
 from deepcrib.agents import make_agent
+from deepcrib.errors import OptionError
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.learners import LEARNERS
 from deepcrib.jobs.options import CHECKS, check_values
@@ -20,7 +21,7 @@ from deepcrib.jobs.variants import check_variants
 CONF = runs.conf_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))
 EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
-PAPER = [name for name in EXPERIMENTS if name.startswith("paper2019_")]
+PAPER = [name for name in EXPERIMENTS if name.startswith(("paper2019_cnn_lstm_", "paper2019_mlp_"))]
 CHOICES = sorted(f"{path.parent.name}={path.stem}" for group in GROUPS for path in (CONF / group).glob("*.yaml"))
 
 
@@ -105,6 +106,28 @@ def test_paper_experiments_are_the_papers_setup(name: str) -> None:
     assert options.play_network.name == network
     assert options.discard_network.name == {"cnn_lstm": "cnn", "mlp": "mlp"}[network]
     assert options.algorithm.name == name.removeprefix(f"paper2019_{network}_")
+
+
+def test_the_ideal_agent_of_the_paper() -> None:
+    """Section 4.7 of Bélanger et al. 2019; what it leaves open is as in the other experiments."""
+    options, other = (composed("train", f"experiment=paper2019_{name}") for name in ("ideal", "cnn_lstm_monte_carlo"))
+    assert (options.state.play, options.state.discard) == ("full", "full")
+    assert (options.reward.play, options.reward.discard) == ("offensive_defensive", "own")
+    assert (options.discard_network.name, options.play_network.name) == ("cnn", "cnn_lstm")
+    assert (options.learner.buffer_size, options.learner.replacement) == (45_000, 0.1)
+    assert options.learner.epsilon > 0 and options.learner.epsilon_decay < 1 and options.pretraining.enabled
+    options.state, options.learner.buffer_size, options.learner.replacement = other.state, None, None
+    assert options == other
+
+
+def test_dense_plus_game_reward() -> None:
+    """Section 5: the offensive-defensive reward, and a large one for who wins the game."""
+    assert asdict(composed("train", "reward=dense_game").reward) == {
+        **asdict(composed("train", "reward=offensive_defensive").reward),
+        "game_bonus": 20.0,
+    }
+    with pytest.raises(OptionError, match="nobody wins a game in single hands"):
+        composed("train", "reward=dense_game", "learner.unit=hands")
 
 
 def thesis(name: str):

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import match_table, percent, points_table, win_rates_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import evaluate, pair_means, summarise
-from deepcrib.intervals import normal, pairs_interval, wilson
-from deepcrib.matches import MatchResult
+from deepcrib.intervals import mean_interval, normal, pairs_interval, ratio_interval, wilson
+from deepcrib.matches import MatchResult, play_match
 
 
 def test_the_normal_interval_is_the_papers() -> None:
@@ -60,6 +61,22 @@ def test_pairs_interval_is_students_t() -> None:
 def test_equal_pairs_do_not_claim_certainty() -> None:
     """Ten pairs won both ways: the spread is 0, and the interval that of ten games."""
     assert pairs_interval(np.ones(10)) == wilson(10, 10)
+
+
+def test_points_a_hand_are_a_ratio() -> None:
+    """Units of equal size: the interval of their mean. Units that all have the ratio: no width, whatever their size."""
+    totals = np.array([90.0, 120.0, 60.0])
+    assert ratio_interval(totals, [10, 10, 10]) == pytest.approx(mean_interval(totals / 10))
+    assert ratio_interval([90.0, 120.0], [9, 12]) == pytest.approx((10.0, 10.0, 10.0))
+    assert np.isnan(ratio_interval([90.0], [9]).low)
+
+
+def test_the_interval_of_points_a_hand_covers_their_mean_in_95_of_100() -> None:
+    random = np.random.default_rng(5)
+    size = random.integers(7, 13, (2000, 60))
+    totals = random.poisson(12 * size)
+    found = [ratio_interval(*units) for units in zip(totals, size, strict=True)]
+    assert 0.935 < np.mean([interval.low <= 12 <= interval.high for interval in found]) < 0.965
 
 
 def test_intervals_cover_the_true_rate_in_95_of_100() -> None:
@@ -119,6 +136,27 @@ def test_on_duplicate_deals_the_unit_is_the_pair() -> None:
     assert (figures.ci_low, figures.ci_high) == pairs_interval([1.0, 0.0])[1:]
     apart = summarise(match(), duplicate=False)
     assert (apart.ci_low, apart.ci_high) == wilson(2, 4)[1:]
+
+
+@pytest.mark.parametrize("duplicate", [False, True])
+def test_points_a_hand_ahead_have_the_interval_that_resampling_gives(duplicate: bool) -> None:
+    """Games, or pairs on duplicate deals, drawn again and again with replacement (bootstrap)."""
+    result = play_match([make_agent("greedy"), make_agent("random")], games=600, seed=4, duplicate=duplicate)
+    figures = summarise(result)
+    assert figures.hand_margin == pytest.approx(figures.points_per_hand - figures.opponent_points_per_hand)
+    points = result.points.sum(axis=(2, 3), dtype=np.int64)
+    sums = np.stack([points[:, 0] - points[:, 1], result.hands], axis=1)
+    if duplicate:
+        sums = sums[np.argsort(result.pair, kind="stable")].reshape(-1, 2, 2).sum(axis=1)
+    drawn = sums[np.random.default_rng(5).integers(len(sums), size=(4000, len(sums)))].sum(axis=1)
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
+    assert figures.hand_margin_low == pytest.approx(low, abs=0.15 * (high - low))
+    assert figures.hand_margin_high == pytest.approx(high, abs=0.15 * (high - low))
+
+
+def test_a_single_game_has_no_interval_of_points() -> None:
+    figures = evaluate("greedy", "random", 1, 1)
+    assert figures.hand_margin_low is None and figures.hand_margin_high is None
 
 
 def test_the_two_sides_of_a_match_mirror_each_other() -> None:

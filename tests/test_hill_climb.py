@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from figures import match_of
 from safetensors.numpy import load_file
 
 from deepcrib import checkpoints
@@ -263,7 +264,7 @@ def test_checkpoints_are_counted_as_they_are_though_contests_end_late(tmp_path: 
 
     def match(agent: Any, *_: Any) -> Any:
         measured.append(prepare(chosen, tmp_path / "state.pt").games)  # saved before the match
-        return SimpleNamespace(win_rate=0.5, margin=0.0)
+        return match_of()
 
     train(chosen, tmp_path, match)
     names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())

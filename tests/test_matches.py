@@ -12,7 +12,6 @@ import pytest
 import reference
 from reference import by_key, drive
 
-from deepcrib import matches
 from deepcrib.agents import make_agent
 from deepcrib.cards import RANKS, SUITS
 from deepcrib.encoders.states import (
@@ -29,6 +28,7 @@ from deepcrib.encoders.states import (
 )
 from deepcrib.engine import Games
 from deepcrib.matches import MatchResult, Trajectories, play_match, self_play, trajectories_of
+from deepcrib.matches import games as lockstep
 from deepcrib.records import RecordError
 from deepcrib.rules import CRIB, HAND, HEELS, PLAY, RANK_POINTS_5
 from tests import recorded
@@ -203,8 +203,8 @@ def test_a_match_does_not_depend_on_its_batches(
     agents = team(players) if scripted else [ByKey(), *team(players)[1:]]
     whole = play_match(agents, 38, 912, duplicate=duplicate, dealing=dealing)
     for size in (7, 37):
-        monkeypatch.setattr(matches, "LOCKSTEP_GAMES", size)
-        monkeypatch.setattr(matches, "SCRIPTED_GAMES", size)
+        monkeypatch.setattr(lockstep, "LOCKSTEP_GAMES", size)
+        monkeypatch.setattr(lockstep, "SCRIPTED_GAMES", size)
         assert_same(whole, play_match(agents, 38, 912, duplicate=duplicate, dealing=dealing))
 
 
@@ -232,7 +232,7 @@ def test_the_same_object_may_sit_in_all_seats() -> None:
 
 
 def test_progress_counts_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "LOCKSTEP_GAMES", 8)
+    monkeypatch.setattr(lockstep, "LOCKSTEP_GAMES", 8)
     seen: list[int] = []
     play_match([ByKey(), ByKey()], 20, 916, progress=seen.append)
     assert seen == [8, 8, 4]
@@ -387,7 +387,7 @@ def test_trajectories_are_dense(played: Trajectories) -> None:
     """Eight plays a hand, four a seat, every slot once; int8 throughout."""
     size = len(played)
     shapes = {"discard_states": (2, 9), "discard_actions": (2,), "play_states": (8, 22), "play_actions": (8,)}
-    shapes |= {"play_seats": (8,), "play_points": (8,), "hand_points": (2,)}
+    shapes |= {"play_seats": (8,), "play_points": (8,), "hand_points": (2,), "learned": (2,)}
     for field in fields(Trajectories):
         array = getattr(played, field.name)
         assert array.dtype == np.int8 and array.shape == (size, *shapes.get(field.name, ()))

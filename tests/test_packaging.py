@@ -58,7 +58,10 @@ def test_wheel_holds_package_configs_and_command(wheel: Path) -> None:
     assert "deepcrib/conf/train.yaml" in configs
     assert package | configs | {"deepcrib/py.typed"} <= names
     assert "deepcrib = deepcrib.cli:main" in commands
-    assert not [name for name in names if not name.startswith("deepcrib")]
+    plugins = {path.relative_to(ROOT).as_posix() for path in (ROOT / "hydra_plugins").rglob("*.py")}
+    assert plugins and plugins <= names
+    assert "hydra_plugins/__init__.py" not in names  # the folder is shared with other packages' plugins
+    assert not [name for name in names if not name.startswith(("deepcrib", "hydra_plugins/deepcrib_orion/"))]
 
 
 def test_wheel_tells_version_licence_and_what_it_needs(wheel: Path) -> None:

@@ -16,6 +16,7 @@ import numba
 import numpy as np
 import pytest
 import torch
+from figures import match_of
 from reference import plain_discards
 from safetensors import safe_open
 
@@ -25,7 +26,7 @@ from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.errors import OptionError
 from deepcrib.matches import Trajectories, play_match, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.training import learning, replay
+from deepcrib.training import learning, playing, replay
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import (
@@ -287,7 +288,7 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
         assert figures["schedule/epsilon"] == played[-1]
         assert [figures[f"schedule/{part}_lr"] for part in ("discard", "play")] == rates[-1]
 
-    monkeypatch.setattr(replay, "self_play", spy_self_play)
+    monkeypatch.setattr(playing, "self_play", spy_self_play)
     monkeypatch.setattr(replay, "play_samples", spy_samples)
     settings = small(iterations=3, epsilon=0.4, epsilon_decay=0.5, lr_decay=0.1, play_lr=1e-2, checkpoint_every=1)
     run(tmp_path, settings, progress=progress)
@@ -305,7 +306,7 @@ def test_iterations_play_games_of_their_own(tmp_path: Path, monkeypatch: pytest.
         return self_play(agent, first_game, episodes, seed, **options)
 
     seeds: set[int] = set()
-    monkeypatch.setattr(replay, "self_play", spy)
+    monkeypatch.setattr(playing, "self_play", spy)
     run(tmp_path, small(iterations=3))
     every = [number for one in numbers for number in one]
     assert len(every) == 60 == len(set(every)) and len(seeds) == 1
@@ -596,9 +597,7 @@ class Matches:
 
     def __call__(self, agent: QNetworkAgent, opponent: Any, games: int, seed: int) -> Any:
         self.calls.append((opponent, games, seed, agent.epsilon))
-        return SimpleNamespace(
-            win_rate=0.5, ci_low=0.4, ci_high=0.6, points_per_hand=12.0, opponent_points_per_hand=11.0
-        )
+        return match_of(win_rate=0.5, ci_low=0.4, ci_high=0.6)
 
 
 class Writer:
@@ -607,11 +606,16 @@ class Writer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.scalars: dict[str, dict[int, float]] = {}
+        self.histograms: dict[str, dict[int, int]] = {}
         self.saved_at_flush: list[int] = []
 
     def add_scalar(self, tag: str, value: float, step: int) -> None:
         assert step not in self.scalars.setdefault(tag, {})
         self.scalars[tag][step] = float(value)
+
+    def add_histogram(self, tag: str, values: np.ndarray, step: int, bins: np.ndarray) -> None:
+        assert step not in self.histograms.setdefault(tag, {})
+        self.histograms[tag][step] = len(values)
 
     def flush(self) -> None:
         """Events must be on the disk before the state that a resumed run goes on from."""
@@ -648,6 +652,8 @@ def test_scalars(tmp_path: Path) -> None:
     for tag in every:
         assert sorted(writer.scalars[tag]) == [1, 2, 3, 4, 5], tag
     assert list(writer.scalars["random/win_rate"]) == [5]
+    for tag in (f"{what}/{part}" for what in ("q", "target") for part in ("discard", "play")):
+        assert list(writer.histograms[tag]) == [5], tag
     assert writer.saved_at_flush == sorted(writer.saved_at_flush)
     assert writer.saved_at_flush[:3] == [0, 2, 4]  # iterations 2, 4 and the last, each before its state
 
@@ -676,7 +682,7 @@ def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest
         seen.append(self_play(*args, **options))
         return seen[-1]
 
-    monkeypatch.setattr(replay, "self_play", spy)
+    monkeypatch.setattr(playing, "self_play", spy)
     figures: list[Any] = []
     settings = small(discard_agent="greedy")
     settings.pretraining.enabled = True  # there is nothing to pretrain

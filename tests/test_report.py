@@ -208,7 +208,7 @@ def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path, capsys: pytest.Ca
         ("games={tmp}/a.jsonl hints=none", "hints=none: expected one of exclude, include, only"),
         ("games={tmp}/a.jsonl seat=0", "seat=0: only for review, not for humans"),
         ("games={tmp}/a.jsonl since=2026", "unknown option since"),
-        ("task=graphs games={tmp}/a.jsonl", "task=graphs: expected one of humans, review"),
+        ("task=graphs games={tmp}/a.jsonl", "task=graphs: expected one of runs, humans, review"),
         ("review games={tmp}/a.jsonl by=person", "by=person: only for humans, not for review"),
         ("review games={tmp}/a.jsonl seat=2", "seat=2: expected 0 or 1"),
         ("review games={tmp}/a.jsonl seat=0 name=Ann", "seat=0 name=Ann: expected one of them"),

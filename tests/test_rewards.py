@@ -11,7 +11,7 @@ import reference
 from reference import Board, cards
 
 from deepcrib.agents import make_agent
-from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_RANKS, OWN_RANKS
+from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS
 from deepcrib.engine import Games
 from deepcrib.matches import Trajectories, play_hand, self_play
 from deepcrib.training.experience import discard_samples
@@ -25,7 +25,11 @@ from deepcrib.training.rewards import (
     next_own,
     offensive,
     offensive_defensive,
+    play_rewards,
     play_totals,
+    winning_discards,
+    winning_pegs,
+    winning_plays,
 )
 
 
@@ -426,3 +430,84 @@ def test_play_totals(hands: Trajectories, rows: list) -> None:
 def test_an_unknown_discard_reward(hands: Trajectories) -> None:
     with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own or difference"):
         discard_returns(hands, "mine")
+
+
+# --- who won the game ---------------------------------------------------------------------------------------
+
+
+def hand_at(before: tuple[int, int], heels: int = 0, shown: tuple[int, int] = (0, 0), crib: int = 0) -> Trajectories:
+    """THREE_IN_A_ROW (seats 0 1 0 1 1 1 0 0, points 0 0 0 0 2 1 0 1, dealt by seat 1) at scores before it."""
+    states = np.zeros((1, 2, 9), dtype=np.int8)
+    states[0, :, DISCARD_OWN_SCORE] = before
+    arrays = {
+        "discard_states": states,
+        "discard_actions": np.zeros((1, 2)),
+        "play_states": np.zeros((1, 8, 22)),
+        "play_actions": np.zeros((1, 8)),
+        "play_seats": THREE_IN_A_ROW.seats,
+        "play_points": THREE_IN_A_ROW.points,
+        "hand_points": np.array([shown]),
+        "crib_points": np.array([crib]),
+        "heels": np.array([heels]),
+        "dealer": np.ones(1),
+        "learned": np.ones((1, 2)),
+    }
+    return Trajectories(**{name: array.astype(np.int8) for name, array in arrays.items()})
+
+
+@pytest.mark.parametrize(
+    ("hand", "winner", "card"),
+    [
+        (hand_at((100, 119)), 1, 4),  # with the pair; the point for 21 comes too late
+        (hand_at((100, 118)), 1, 5),
+        (hand_at((120, 117)), 0, 7),  # with the last card, since the other stands at 120
+        (hand_at((120, 118)), 1, 5),  # before the other's last card, which is played all the same
+        (hand_at((113, 117), shown=(8, 8), crib=4), 0, 7),  # the pone counts first
+        (hand_at((100, 117), shown=(8, 8)), 1, 5),
+        (hand_at((100, 110), shown=(20, 4), crib=8), 0, 7),  # 121 before the dealer's 125
+        (hand_at((99, 110), shown=(20, 4), crib=4), 1, 5),  # 121 by the crib, the pone stands at 120
+        (hand_at((100, 119), heels=2), 1, -1),  # before a card is played
+        (hand_at((99, 110), shown=(20, 4), crib=3), -1, -1),  # 120 each
+        (hand_at((0, 0), heels=2, shown=(29, 29), crib=29), -1, -1),
+    ],
+)
+def test_the_bonus_is_for_the_winners_last_card(hand: Trajectories, winner: int, card: int) -> None:
+    plays = [float(k == card) for k in range(8)]
+    assert winning_plays(hand)[0].tolist() == plays
+    assert winning_discards(hand)[0].tolist() == [float(seat == winner) for seat in (0, 1)]
+    plain = THREE_IN_A_ROW.offensive_defensive
+    rewards = play_rewards(hand, "offensive_defensive", 20.0)
+    assert rewards[0].tolist() == [r + 20 * p for r, p in zip(plain, plays, strict=True)]
+    assert play_rewards(hand, "offensive_defensive")[0].tolist() == plain
+    # What came before the card shares in it, what came after does not, and the loser gets nothing.
+    seats = THREE_IN_A_ROW.seats[0].tolist()
+    returns = discounted_returns(rewards, next_own(hand.play_seats))[0].tolist()
+    expected = [r + 20 * (seats[k] == winner and k <= card) for k, r in enumerate(THREE_IN_A_ROW.returns)]
+    assert returns == expected
+    for kind, baseline in (("own", False), ("difference", False), ("difference", True)):
+        with_bonus = discard_returns(hand, kind, baseline, 20.0) - discard_returns(hand, kind, baseline)
+        assert with_bonus[0].tolist() == [20.0 * (seat == winner) for seat in (0, 1)]
+
+
+def test_the_bonus_for_a_hands_play() -> None:
+    """Bélanger et al. 2019, section 3.7.1: with one's last card, for the most points of the play; a tie is half."""
+    rewards = play_rewards(hand_at((0, 0)), "offensive", hand_bonus=4.0)
+    assert rewards[0].tolist() == [0, 0, 0, 0, 2, 1 + 4, 0, 1]
+    both = play_rewards(hand_at((120, 117)), "offensive", 20.0, 4.0)
+    assert both[0].tolist() == [0, 0, 0, 0, 2, 1 + 4, 0, 1 + 20]
+
+
+def test_the_winner_is_the_engines() -> None:
+    """Games played out and the same games stopped at 121, one at a time, by players who ignore the score."""
+    kinds = set()
+    for number in range(60):
+        hands = self_play(make_agent("greedy"), number, 1, 505)
+        table = Games([number], 505)
+        while not table.finished[0]:
+            play_hand(table, [make_agent("greedy")], np.zeros((1, 2), dtype=np.int64))
+        winner, peg = winning_pegs(hands)
+        assert winner[-1] == table.state.winner[0] and (winner[:-1] == -1).all() and (peg[:-1] == -1).all()
+        kinds.add(int(peg[-1]))
+        cards_down = int(table.state.num_played[0])  # the winning card is the last that was played, if a card won it
+        assert peg[-1] == cards_down if 0 < peg[-1] <= 8 else cards_down in (0, 8)
+    assert {9, 10} <= kinds and len(kinds) > 5

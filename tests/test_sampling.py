@@ -9,7 +9,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from deepcrib.training.options import ReplayOptions
 from deepcrib.training.sampling import (
@@ -37,6 +36,11 @@ def chances(errors: np.ndarray, alpha: float) -> np.ndarray:
     """P(i) by its definition."""
     powers = (np.asarray(errors, np.float64) + PRIORITY_FLOOR) ** alpha
     return powers / powers.sum()
+
+
+def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
+    expected = expected * counts.sum()
+    return float(((counts - expected) ** 2 / expected).sum())
 
 
 # --- the tree -----------------------------------------------------------------------------------------------
@@ -73,17 +77,17 @@ def test_a_tree_finds_what_a_running_sum_finds(numbers: list[int], data: st.Data
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
 def test_chances_are_in_proportion_to_priorities(alpha: float) -> None:
-    """40,000 samples drawn one at a time: a chi-square test at the 0.1% level, of a fixed seed."""
+    """40,000 samples drawn one at a time, of a fixed seed: chi-square, 6 degrees of freedom, 0.1% level (22.458)."""
     drawn = prioritised(ERRORS, alpha, batch_size=1, passes=40_000 / len(ERRORS))
     counts = np.bincount(np.concatenate([rows for rows, _ in drawn]), minlength=len(ERRORS))
     assert counts.sum() == 40_000
-    assert stats.chisquare(counts, 40_000 * chances(ERRORS, alpha)).pvalue > 0.001
+    assert chi_square(counts, chances(ERRORS, alpha)) < 22.458
 
 
 def test_a_wrong_exponent_would_show() -> None:
     drawn = prioritised(ERRORS, 0.6, batch_size=1, passes=40_000 / len(ERRORS))
     counts = np.bincount(np.concatenate([rows for rows, _ in drawn]), minlength=len(ERRORS))
-    assert stats.chisquare(counts, 40_000 * chances(ERRORS, 0.65)).pvalue < 1e-6
+    assert chi_square(counts, chances(ERRORS, 0.65)) > 50
 
 
 @settings(max_examples=50)

@@ -99,12 +99,12 @@ def test_matches_are_played_in_float32_and_targets_and_self_play_are_not(
 ) -> None:
     """What a run says of its agent is what the saved weights do."""
     played, targets, matches = [], [], Matches()
-    play, samples = replay._play, replay.play_samples
-    monkeypatch.setattr(replay, "_play", lambda agent, *rest: played.append(agent) or play(agent, *rest))
+    play, samples = replay.play_episodes, replay.play_samples
+    monkeypatch.setattr(replay, "play_episodes", lambda agent, *rest: played.append(agent) or play(agent, *rest))
     monkeypatch.setattr(replay, "play_samples", lambda *arguments: targets.append(arguments[3]) or samples(*arguments))
     result = train(tiny(inference="bfloat16"), tmp_path, matches)
     loaded = load_weights(result.weights)
-    states = play(result.agent, tiny(), 9, "acc").play_states[:, 0]
+    states = self_play(result.agent, 0, 12, 9, unit="hands").play_states[:, 0]
     legal = legal_plays(states)
     saved = QFunction(loaded.play_encoder, loaded.play_network, CPU)
     half = QFunction(loaded.play_encoder, loaded.play_network, CPU, "bfloat16").all_values(states, legal)
@@ -119,7 +119,7 @@ def test_with_the_same_hands_monte_carlo_learns_the_same_in_any_inference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Trajectories
 ) -> None:
     """Returns are counted, so that only the hands can differ."""
-    monkeypatch.setattr(replay, "_play", lambda *arguments: hands)
+    monkeypatch.setattr(replay, "play_episodes", lambda *arguments: hands)
     states = []
     for inference in ("float32", "bfloat16"):
         settings = tiny(inference=inference)

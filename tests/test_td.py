@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from figures import match_of
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -511,7 +512,7 @@ def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path) -> No
 
     def match(*_: Any) -> Any:
         assert td.prepare(chosen, tmp_path / "state.pt").hands == 200
-        return SimpleNamespace(win_rate=0.5, margin=0.0)
+        return match_of()
 
     def measure(agent: Any, opponent: Any, count: int, seed: int) -> Any:
         asked.append(count)

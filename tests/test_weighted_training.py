@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
+from figures import match_of
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import chi_square_limit
@@ -27,6 +28,7 @@ from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.strategies import THESIS_STRATEGIES, strategy_codes
 from deepcrib.statistics.table import cached_table
 from deepcrib.training import weighted, weighted_games
+from deepcrib.training.monitoring import MATCH_FIGURES
 from deepcrib.training.options import EvaluationOptions, WeightedOptions
 from deepcrib.training.weighted import LearnerState, prepare, train
 from deepcrib.training.weighted_games import adjust, play_games
@@ -461,7 +463,7 @@ class Match:
 
     def __call__(self, agent: WeightedAgent, opponent: Any, games: int, seed: int) -> SimpleNamespace:
         self.calls.append((agent.metadata["games"], opponent.name, games, seed))
-        return SimpleNamespace(win_rate=0.25, margin=-3.5)
+        return match_of(win_rate=0.25, margin=-3.5)
 
 
 def arrays_of(folder: Path) -> dict[str, np.ndarray]:
@@ -553,7 +555,7 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
         for role in ("pone", "dealer")
         for tag in (*options.learner.strategies, "largest", "change")
     ]
-    rates = [f"{name}/{tag}" for name in ("greedy", "random") for tag in ("win_rate", "margin")]
+    rates = [f"{name}/{tag}" for name in ("greedy", "random") for tag in MATCH_FIGURES]
     assert set(events.Tags()["scalars"]) == {*roles, *rates, "speed/games_per_second"}
     assert all([event.step for event in events.Scalars(tag)] == [10, 20, 30, 40, 45] for tag in roles)
     assert [(event.step, event.value) for event in events.Scalars("random/margin")] == [(20, -3.5), (40, -3.5)]

@@ -14,14 +14,34 @@ from deepcrib.errors import RunError
 
 def read_scalar(folder: Path | str, tag: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(steps [T], values [T]) of a TensorBoard tag of a run folder. Raises RunError where there is none."""
+    events = read_events(folder)
+    if tag not in events:
+        raise RunError(f"run folder {folder} has no TensorBoard scalar {tag!r}")
+    return as_curve(events[tag])
+
+
+def read_events(folder: Path | str) -> dict[str, list[Any]]:
+    """The events (step, value, wall_time) of every TensorBoard scalar in a folder itself, by tag; {} where none are."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
     events.Reload()
-    if tag not in events.Tags()["scalars"]:
-        raise RunError(f"run folder {folder} has no TensorBoard scalar {tag!r}")
-    points = events.Scalars(tag)
-    return np.array([p.step for p in points], dtype=np.int64), np.array([p.value for p in points])
+    return {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
+
+
+def read_image(folder: Path | str, tag: str) -> bytes | None:
+    """The last image of a TensorBoard tag in a folder itself, as the PNG file that was written; None where none is."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(folder), size_guidance={"images": 0})
+    events.Reload()
+    found = events.Images(tag) if tag in events.Tags()["images"] else []
+    return bytes(found[-1].encoded_image_string) if found else None
+
+
+def as_curve(events: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(steps [T], values [T]) of a scalar's events."""
+    return np.array([e.step for e in events], dtype=np.int64), np.array([e.value for e in events])
 
 
 def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str, x_tag: str | None = None) -> Any:

@@ -10,41 +10,51 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BIN_WIDTH = 0.25
-"""Height of a cell of the density, points."""
+CELL = 0.25
+"""Height of a cell of the density, points, where there are hands enough."""
+OUTSIDE = 20
+"""Points beyond the true values from which a prediction is drawn at the edge: a network may diverge."""
 
 
 def predicted_against_true(
-    predicted: np.ndarray, true: np.ndarray, title: str = "Predicted against true value"
+    predicted: np.ndarray,
+    true: np.ndarray,
+    title: str = "Predicted against true value",
+    truth: str = "true value",
+    cell: float = CELL,
 ) -> Figure | None:
     """Figures 5 and 6 of Bélanger et al. 2019: density of the predictions at each true value, and their mean.
 
-    predicted float [N], true int [N], points. A column is shaded by shares of the hands of its true value, so
-    that rare values are as readable as frequent ones. None when matplotlib is not installed.
+    predicted and true [N], points; true values are taken to the next whole point, and `truth` says what they are. A
+    column is shaded by shares of the hands of its true value, so that rare values are as readable as frequent ones.
+    None when matplotlib is not installed.
     """
     try:
         from matplotlib.colors import PowerNorm
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         return None
+    true = np.rint(true).astype(np.int64)
     values = np.unique(true)
-    edges = np.arange(np.floor(min(predicted.min(), 0)), np.ceil(max(predicted.max(), true.max())) + 1, BIN_WIDTH)
-    shares = np.zeros((len(edges) - 1, int(values[-1]) + 1))
+    first, last = min(values[0], 0), max(values[-1], 1)
+    predicted = predicted.clip(first - OUTSIDE, last + OUTSIDE)
+    edges = np.arange(np.floor(min(predicted.min(), first)), np.ceil(max(predicted.max(), last)) + 1, cell)
+    shares = np.zeros((len(edges) - 1, last - first + 1))
     for value in values:
         heights, _ = np.histogram(predicted[true == value], edges)
-        shares[:, value] = heights / heights.sum()
+        shares[:, value - first] = heights / heights.sum()
     means = [predicted[true == value].mean() for value in values]
 
-    figure = Figure(figsize=(8, 6), layout="constrained")
+    figure = Figure(figsize=(6, 4.5), layout="constrained")  # TensorBoard shows it small
     axes = figure.add_subplot()
-    columns = np.arange(shares.shape[1] + 1) - 0.5
+    columns = np.arange(first, last + 2) - 0.5
     norm = PowerNorm(0.4, vmin=0, vmax=1)  # small shares stay visible
     mesh = axes.pcolormesh(columns, edges, np.ma.masked_equal(shares, 0), cmap="Blues", norm=norm)
-    axes.plot([0, values[-1]], [0, values[-1]], color="0.4", linewidth=0.8, label="exact")
+    axes.plot([first, last], [first, last], color="0.4", linewidth=0.8, label="exact")
     axes.plot(values, means, "o", color="tab:red", markersize=3, label="mean prediction")
-    axes.set(xlabel="true value (points)", ylabel="predicted value (points)", title=title)
+    axes.set(xlabel=f"{truth} (points)", ylabel="predicted value (points)", title=title)
     axes.legend(loc="upper left")
-    figure.colorbar(mesh, ax=axes, label="share of the hands of this true value")
+    figure.colorbar(mesh, ax=axes, label=f"share of the hands of this {truth}")
     return figure
 
 

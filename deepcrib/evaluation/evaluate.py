@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
-from deepcrib.intervals import normal, pairs_interval, wilson
+from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, play_match
 from deepcrib.rules import KINDS, SKUNK_MARGIN
 
@@ -32,7 +33,8 @@ class Evaluation:
         that stopped by its own result, where it means nothing.
     points and opponent_points: `{role: {kind: mean}}`, the mean over the times that kind was counted, so a
         last hand cut short at 121 lowers none of them.
-    points_per_hand: all points over all hands, the cut ones included.
+    points_per_hand: all points over all hands, the cut ones included. hand_margin: points_per_hand less the opponent's.
+        Both with their 95% intervals (_low and _high) over games, or pairs; None of a single one.
     game_points: 2 for a win, 3 for a win by a skunk.
     """
 
@@ -45,7 +47,12 @@ class Evaluation:
     normal_high: float | None
     duplicate: bool
     points_per_hand: float
+    points_per_hand_low: float | None
+    points_per_hand_high: float | None
     opponent_points_per_hand: float
+    hand_margin: float
+    hand_margin_low: float | None
+    hand_margin_high: float | None
     points: dict[str, dict[str, float]]
     opponent_points: dict[str, dict[str, float]]
     hands_per_game: float
@@ -103,6 +110,10 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
     margin = result.scores[:, agent].astype(np.int64) - result.scores[:, opponent]
     skunks, skunks_against = int((margin >= SKUNK_MARGIN).sum()), int((margin <= -SKUNK_MARGIN).sum())
     hands = int(result.hands.sum())
+    units = np.asarray(result.pair) if paired else np.arange(games)
+    unit_hands = unit_sums(result.hands, units)
+    own, other = (unit_sums(result.points[:, player], units) for player in (agent, opponent))
+    a_hand, hand_margin = ratio_interval(own, unit_hands), ratio_interval(own - other, unit_hands)
     dealt_first = np.asarray(result.first_dealer) == agent
     return Evaluation(
         games=games,
@@ -113,8 +124,13 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
         normal_low=paper.low,
         normal_high=paper.high,
         duplicate=bool(paired),
-        points_per_hand=float(result.points[:, agent].sum() / hands),
+        points_per_hand=a_hand.estimate,
+        points_per_hand_low=_known(a_hand.low),
+        points_per_hand_high=_known(a_hand.high),
         opponent_points_per_hand=float(result.points[:, opponent].sum() / hands),
+        hand_margin=hand_margin.estimate,
+        hand_margin_low=_known(hand_margin.low),
+        hand_margin_high=_known(hand_margin.high),
         points=points_by_role(result, agent),
         opponent_points=points_by_role(result, opponent),
         hands_per_game=hands / games,
@@ -135,6 +151,12 @@ def pair_means(won: NDArray[np.bool_], pair: NDArray[np.int64]) -> NDArray[np.fl
     return np.bincount(rows, weights=won) / sizes
 
 
+def unit_sums(values: NDArray[Any], units: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[P] `values` [G, ...] summed over the games of each of P units (pairs, or games), whose ids `units` [G] holds."""
+    games = np.asarray(values, dtype=np.float64).reshape(len(units), -1).sum(axis=1)
+    return np.bincount(np.unique(units, return_inverse=True)[1], weights=games).astype(np.float64)
+
+
 def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
     """`{role: {kind: mean points}}` over the times each kind was counted; the crib is the dealer's alone."""
     points = result.points[:, agent].sum(axis=0, dtype=np.int64)  # [2 roles, 4 kinds]
@@ -153,6 +175,10 @@ def as_agent(spec: Any, device: str = "cpu") -> Agent:
     """An agent as it is, or that of a spec."""
     is_spec = isinstance(spec, str | dict) or not hasattr(spec, "play")
     return make_agent(spec, device=device) if is_spec else spec
+
+
+def _known(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None
 
 
 def _is_paired(pair: NDArray[np.int64]) -> bool:

@@ -140,6 +140,7 @@ def evaluate_until(
     interval = always_valid(pair_counts(means[:stop])[-1], rule.alpha)
     figures = summarise(result, duplicate=duplicate)
     honest = replace(figures, ci_low=interval.low, ci_high=interval.high, normal_low=None, normal_high=None)
+    honest = replace(honest, hand_margin_low=None, hand_margin_high=None)
     return SequentialEvaluation(honest, verdict, rule, games)
 
 

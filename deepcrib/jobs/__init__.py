@@ -127,14 +127,16 @@ JOBS = {
         ),
         Job(
             "report",
-            "recorded games: how people did against agents; what each choice of a game cost",
+            "runs as a page of tables and figures; people's recorded games counted, and reviewed",
             (
+                "deepcrib report runs=outputs/train/2026-11-20",
+                "deepcrib report runs=[outputs/short,outputs/search] path=short_runs.md",
                 "deepcrib report humans games=games.jsonl",
                 "deepcrib report humans games=outputs/play by=person hints=include",
                 "deepcrib report review games=games.jsonl worst=5",
                 "deepcrib report review games=games.jsonl name=Ann opponent=greedy",
             ),
-            tasks=("humans", "review"),
+            tasks=("runs", "humans", "review"),
         ),
         Job(
             "statistics",

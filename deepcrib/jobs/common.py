@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,20 +64,3 @@ def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter
     from torch.utils.tensorboard import SummaryWriter  # a second to import, and not every job writes events
 
     return SummaryWriter(str(folder), purge_step=purge_step)
-
-
-def write_hyperparameters(
-    writer: SummaryWriter, options: Mapping[str, Any], metrics: Mapping[str, float], step: int
-) -> None:
-    """Every option and the final metrics for TensorBoard's table of runs."""
-    plain = (bool, int, float, str)
-    values = {name: value if isinstance(value, plain) else str(value) for name, value in _flat(options, "")}
-    writer.add_hparams(values, dict(metrics), run_name=".", global_step=step)
-
-
-def _flat(options: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for name, value in options.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value

@@ -118,9 +118,12 @@ def _shown(config: DictConfig, key: str) -> str:
 
 def _run_rows() -> list[tuple[str, str]]:
     return [
-        ("-m, --multirun", "one run for every combination of comma-separated values"),
-        ("hydra/launcher=joblib", "runs of -m side by side (hydra.launcher.n_jobs=2)"),
         ("hydra.run.dir=FOLDER", "the run folder; by default outputs/<job>/<date>/<time>"),
+        ("-m, --multirun", "a sweep: one run for every combination of comma-separated values"),
+        ("hydra.sweep.dir=FOLDER", "the sweep's folder; again over it: done runs are skipped, unfinished ones go on"),
+        ("hydra/launcher=joblib", "runs of -m side by side on all cores (hydra.launcher.n_jobs=2: two at a time)"),
+        ("hydra/launcher=ray", "on a Ray cluster: this machine, or hydra.launcher.ray.init.address=HOST:6379"),
+        ("hydra/launcher=submitit_slurm", "as jobs of Slurm (submitit_local: as processes here)"),
         ("--cfg job", "print the options instead of running"),
         ("--config-dir FOLDER", "more groups and experiments of your own"),
     ]

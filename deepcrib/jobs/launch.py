@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from deepcrib import runs
+from deepcrib.analysis.sweeps import DONE, win_rates
 from deepcrib.errors import OptionError, RunError, UserError
-from deepcrib.jobs import JOBS, Job, Run
+from deepcrib.jobs import JOBS, Job, Run, sweep_runs, sweeps
 from deepcrib.jobs.console import console, error_line
 from deepcrib.jobs.options import check_values
 from deepcrib.jobs.resume import Resume, plan_resume, split_resume
@@ -36,6 +39,9 @@ _FULL_ERROR = "HYDRA_FULL_ERROR"
 # which import this module to find their task, know it too
 OmegaConf.register_new_resolver("run_folder", lambda job: str(runs.new_folder(job)), use_cache=True, replace=True)
 
+# conf/hydra/launcher/ has files named as the launchers' own schemas, so as to be held against them; Hydra may come to
+# do without, and says so in four lines
+warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against ConfigStore schema")
 
 _WORDED_ERRORS = (UserError, HydraException, OmegaConfBaseException)
 
@@ -53,14 +59,24 @@ class Call:
 def launch(job: Job, call: Call) -> int:
     """Run a job, or a sweep of it, and return the exit code."""
     schema = register_schema(job)
+    sweeps.SweepStart.begun = None
+    code, death = 0, None
     try:
         task, words = _prepare(job, call, schema)
         with _hydra_call(job, words):
             _call_hydra(job, task)
+    except KeyboardInterrupt:
+        if sweep := sweeps.SweepStart.begun:
+            sweeps.finish(sweep, job.name, interrupted=True)
+        raise
     except Exception as error:  # every error ends the command, with its exit code
-        return report(error, schema)
-    codes = [report(error, schema, label) for label, error in task.failures]
-    return max(codes, default=0)
+        sweep, death = sweeps.SweepStart.begun, sweeps.worker_death(error)
+        code = FAILED if sweep and death else report(error, schema)
+        if sweep is None or not (death or sweep.has_news()):
+            return code
+    if sweep := sweeps.SweepStart.begun:
+        return max(code, sweeps.finish(sweep, job.name, death))
+    return report(task.failure, schema) if task.failure else 0
 
 
 def _call_hydra(job: Job, task: Task) -> None:
@@ -68,6 +84,12 @@ def _call_hydra(job: Job, task: Task) -> None:
     main = hydra.main(version_base="1.3", config_path=str(runs.conf_folder()), config_name=job.name)
     try:
         main(task)()
+    except RuntimeError as error:
+        if "slurm cluster" in str(error):
+            raise OptionError(
+                "hydra/launcher=submitit_slurm: expected a machine with Slurm (srun is not there)"
+            ) from error
+        raise
     except (OSError, ValueError) as error:
         if hasattr(error, "reported") or isinstance(error, _WORDED_ERRORS):
             raise
@@ -92,55 +114,106 @@ def report(error: Exception, schema: type, label: str = "") -> int:
 class Task:
     """What Hydra calls for every run. Picklable: a launcher may call it in another process or machine.
 
-    failures: errors with what they concern, kept for `launch` rather than raised, where Hydra would add lines
-    of its own and nothing but our return code depends on them.
+    varying: the options that a sweep gives several values. failure: that of a single run, kept for `launch` rather
+    than raised, where Hydra would add lines of its own.
     """
 
     job: str
     resume: Resume | None = None
-    failures: list[tuple[str, Exception]] = field(default_factory=list)
+    varying: Sequence[str] = ()
+    failure: Exception | None = None
 
     def __call__(self, composed: DictConfig) -> dict[str, Any] | None:
-        """Run the job and return its summary, which a sweeper may learn from; None where it failed.
-
-        In a sweep, report an error at once and let the other runs follow.
-        """
-        settings = HydraConfig.get()
-        folder = runs.RunFolder(Path(settings.runtime.output_dir), JOBS[self.job].resumable)
+        """Run the job and return its summary, which a sweeper may learn from; None where it failed."""
+        settings, job = HydraConfig.get(), JOBS[self.job]
+        path = Path(settings.runtime.output_dir)
+        if settings.mode == RunMode.MULTIRUN:
+            folder = runs.RunFolder(path, job.resumable, tuple(settings.overrides.task))
+            return _sweep_run(job, composed, folder, self._label(settings.job.num, folder.overrides))
+        folder = runs.RunFolder(path, job.resumable)
         try:
-            return execute(JOBS[self.job], composed, folder, self.resume)
+            return execute(job, self.resume.config if self.resume else composed, folder, self.resume)
         except Exception as error:
             folder.remove_if_empty()
-            if settings.mode != RunMode.MULTIRUN:
-                self.failures.append(("", error))
-                return None
-            label = f"run {settings.job.num} ({settings.job.override_dirname}): "
-            report(error, register_schema(JOBS[self.job]), label)
-            self.failures.append((label, error))
-            if not _is_plain_sweep():
-                raise  # for a sweeper that learns from results, or a launcher with processes of its own
+            self.failure = error
         return None
 
+    def _label(self, number: int, overrides: Sequence[str]) -> str:
+        """What the lines about a run of a sweep begin with."""
+        telling = [word for word in overrides if word.partition("=")[0].lstrip("+") in self.varying]
+        return f"run {number} ({', '.join(telling or overrides)}): "
 
-def execute(job: Job, composed: DictConfig, folder: runs.RunFolder, resume: Resume | None) -> dict[str, Any]:
-    """Check the options, run the job, save and print what came out; returns its summary."""
+
+def _sweep_run(job: Job, composed: DictConfig, folder: runs.RunFolder, label: str) -> dict[str, Any] | None:
+    """One run of a sweep, whose errors are reported at once, written into its folder, and let the other runs follow."""
+    work = partial(_run_or_report, job, composed, folder, label)
+    apart = not sweep_runs.is_sequential() and sweep_runs.can_fork()
+    code = sweep_runs.in_own_process(work, folder, label) if apart else work()
+    if code == 0:
+        return runs.read_json(folder.path / runs.SUMMARY)
+    if not sweep_runs.learns():
+        return None
+    error = RunError(str(runs.read_json(folder.path / runs.ERROR).get("error", f"{label}no result")))
+    error.reported = True  # type: ignore[attr-defined]
+    raise error
+
+
+def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label: str) -> int:
+    """Run what is not done yet; returns the exit code."""
+    schema = register_schema(job)
+    try:
+        sweep_runs.use_granted_threads()
+        with sweep_runs.held(folder.path):
+            check_no_extras(composed, schema)
+            found = sweep_runs.standing(folder.path, composed, schema)
+            if found.state == DONE:
+                _say(f"{label}is done, skipped")
+                return 0
+            goes_on = found.begun and job.resumable
+            _say(f"{label}{'goes on' if goes_on else 'begins'}")
+            resume = Resume(folder.path, composed, list(folder.overrides))
+            if goes_on:
+                composed.resume = str(folder.path)
+            execute(job, composed, folder, resume if goes_on else None, again=found.begun)
+            if not sweep_runs.is_sequential():
+                _say(label + ", ".join(["done", *win_rates(runs.read_json(folder.path / runs.SUMMARY))]))
+            return 0
+    except Exception as error:
+        code = report(error, schema, label)
+        sweep_runs.record_failure(
+            folder, error, problem_line(error, schema) or f"{type(error).__name__}: {error}", code
+        )
+        return code
+
+
+def _say(text: str) -> None:
+    console().print(text, markup=False, soft_wrap=True)
+
+
+def execute(
+    job: Job, config: DictConfig, folder: runs.RunFolder, resume: Resume | None, again: bool = False
+) -> dict[str, Any]:
+    """Check the options, run the job, save and print what came out; returns its summary.
+
+    again: whether the folder holds an unfinished run with the same options.
+    """
     module = job.module()
     schema = register_schema(job)
-    config = resume.config if resume else composed
     check_no_extras(config, schema)
     options = OmegaConf.to_object(config)
     check_variants(options, parse(resume.words if resume else HydraConfig.get().overrides.task))
     check_values(options)
     text = _config_text(config)
-    start = (lambda: folder.resume(text)) if resume else (lambda: folder.start(text))
-    show_progress = sys.stdout.isatty() and _is_sequential()
+    start = (lambda: folder.resume(text)) if resume or again else (lambda: folder.start(text))
+    show_progress = sys.stdout.isatty() and sweep_runs.is_sequential()
     run = Run(folder, start, resuming=resume is not None, show_progress=show_progress)
     outcome = module.run(options, run)
     folder.finish(outcome.summary)
-    for table in outcome.tables:
-        console().print(table)
-    for note in (*run.notes, f"run folder: {_shown(folder.path)}"):
-        console().print(note, markup=False)
+    if sweep_runs.is_sequential():
+        for table in outcome.tables:
+            console().print(table)
+        for note in (*run.notes, f"run folder: {sweeps.shown(folder.path)}"):
+            console().print(note, markup=False)
     if outcome.fault:
         raise RunError(outcome.fault)
     return dict(outcome.summary)
@@ -153,7 +226,8 @@ def _prepare(job: Job, call: Call, schema: type) -> tuple[Task, list[str]]:
     check_keys(parse(overrides), schema, folders)
     flags = [*call.flags, *(["--config-dir", call.config_dir] if call.config_dir else [])]
     if path is None:
-        return Task(job.name), [*flags, *(["--multirun"] if call.multirun else []), *overrides]
+        varying = [override.key_or_group for override in parse(overrides) if override.is_sweep_override()]
+        return Task(job.name, varying=varying), [*flags, *(["--multirun"] if call.multirun else []), *overrides]
     if call.multirun:
         raise OptionError(f"resume={path}: one run at a time can be resumed, without -m")
     resume = plan_resume(path, overrides, schema, folders)
@@ -187,20 +261,6 @@ def _hydra_call(job: Job, words: Sequence[str]) -> Iterator[None]:
             os.environ[_FULL_ERROR] = full_error
 
 
-def _is_sequential() -> bool:
-    """Whether runs follow one another in this process."""
-    return str(HydraConfig.get().launcher.get("_target_", "")).endswith(".BasicLauncher")
-
-
-def _is_plain_sweep() -> bool:
-    return _is_sequential() and str(HydraConfig.get().sweeper.get("_target_", "")).endswith(".BasicSweeper")
-
-
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def _shown(path: Path) -> str:
-    """A path as short as it can be typed from here."""
-    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

@@ -133,7 +133,12 @@ HEAD_CHECKS: dict[str, Check] = {
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
     AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
-    RewardOptions: {"play": one_of(PLAY_REWARDS), "discard": one_of(DISCARD_REWARDS)},
+    RewardOptions: {
+        "play": one_of(PLAY_REWARDS),
+        "discard": one_of(DISCARD_REWARDS),
+        "game_bonus": at_least(0),
+        "hand_bonus": at_least(0),
+    },
     StateOptions: {"play": one_of(PLAY_ENCODERS), "discard": one_of(DISCARD_ENCODERS)},
     ReplayOptions: {
         "iterations": at_least(1),
@@ -157,6 +162,10 @@ CHECKS: dict[type, dict[str, Check]] = {
         "lr_decay": share,
         "lr_schedule": one_of(("exponential", "linear")),
         "checkpoint_every": at_least(1),
+        "opponent_share": share,
+        "past_every": at_least(1),
+        "past_kept": at_least(1),
+        "priming_iterations": at_least(0),
     },
     WeightedOptions: {
         "games": at_least(1),
@@ -257,7 +266,13 @@ CHECKS: dict[type, dict[str, Check]] = {
         "step": share,
         "checkpoint_every": at_least(1),
     },
-    PretrainingOptions: {"epochs": at_least(1), "batch_size": at_least(1), "lr": positive},
+    PretrainingOptions: {
+        "epochs": at_least(1),
+        "batch_size": at_least(1),
+        "lr": positive,
+        "teacher_episodes": at_least(1),
+        "teacher_epsilon": between(0, 1),
+    },
     EvaluationOptions: {
         "every": at_least(0),
         "games": at_least(1),
@@ -297,10 +312,26 @@ def check_values(config: Any) -> None:
         if problem:
             raise OptionError(f"{path}={value}: {problem}")
     learner = getattr(config, "learner", None)
-    if isinstance(learner, ReplayOptions) and (learner.buffer_size is None) != (learner.replacement is None):
+    if isinstance(learner, ReplayOptions):
+        _check_replay(learner, config.reward)
+
+
+def _check_replay(learner: ReplayOptions, reward: RewardOptions) -> None:
+    """Options of `learner=replay` that do not go together."""
+    if (learner.buffer_size is None) != (learner.replacement is None):
         raise OptionError(
             f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}: "
             "expected both, or neither"
+        )
+    if bool(learner.priming) != bool(learner.priming_iterations):
+        raise OptionError(
+            f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}: "
+            "expected agents and a number of iterations, or neither"
+        )
+    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
+        raise OptionError(
+            f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, "
+            "expected learner.unit=games and no learner.buffer_size"
         )
 
 

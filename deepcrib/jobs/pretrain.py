@@ -13,6 +13,7 @@ from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import plain_table
 from deepcrib.checkpoints import WEIGHTS_FILE, save_weights
 from deepcrib.encoders import make_discard_encoder
+from deepcrib.errors import OptionError
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import summary_writer, use_threads
 from deepcrib.jobs.console import Bars
@@ -35,6 +36,10 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Pretrain a new network, measure it over all hands and save it."""
+    if config.pretraining.teacher is not None:
+        raise OptionError(
+            f"pretraining.teacher={config.pretraining.teacher}: expected none here, deepcrib train has teachers"
+        )
     use_threads(config.threads)
     encoder = make_discard_encoder(config.state.discard, scores=config.state.scores)
     torch.manual_seed(config.seed)

@@ -36,6 +36,7 @@ from deepcrib.networks import QNetwork
 from deepcrib.training import replay
 from deepcrib.training.inputs import SampleInputs
 from deepcrib.training.learning import LearnedNetwork
+from deepcrib.training.monitoring import Monitor
 from deepcrib.training.options import ReplayOptions, Settings
 
 PLAYING, TARGETS, LEARNING, MATCHES, SAVING, REST = "playing", "targets", "learning", "matches", "saving", "rest"
@@ -44,11 +45,11 @@ OUTSIDE = (REST, REST)
 Place = tuple[str, str]
 """(phase of an iteration, part of that phase)."""
 PHASES: Sequence[tuple[Any, str, str]] = (
-    (replay, "_play", PLAYING),
+    (replay, "play_episodes", PLAYING),
     (replay, "play_samples", TARGETS),
     (replay, "discard_samples", TARGETS),
     (LearnedNetwork, "train_pass", LEARNING),
-    (replay, "_monitor", MATCHES),
+    (Monitor, "__call__", MATCHES),
     (replay, "_checkpoint", SAVING),
 )
 """(owner, function, phase); what is in none of them is `rest`: the buffer, figures."""

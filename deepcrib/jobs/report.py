@@ -1,9 +1,9 @@
-"""`deepcrib report`: recorded games of people counted as a baseline, or reviewed choice by choice."""
+"""`deepcrib report`: a page made of run folders; games of people counted as a baseline, or reviewed, each choice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import check_task
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.options import at_least, one_of
+from deepcrib.jobs.run_report import plan
 from deepcrib.records import GameRecord, find_files, read_games, replay
 
 Work = Callable[[Run, Bars], Outcome]
@@ -44,23 +45,37 @@ Work = Callable[[Run, Bars], Outcome]
 class Config:
     """The schema of `conf/report.yaml`."""
 
-    task: str = "humans"  # or review; also as a bare word: deepcrib report review
+    task: str | None = None  # runs, humans or review; also as a bare word; by default the one of runs= or games=
+    runs: Any = None  # runs: a folder of run folders, a pattern that fits several, or a list of these
+    path: str | None = None  # runs: the page, FILE.md, its figures in FILE/; by default report.md in the run folder
+    overwrite: bool = False  # runs: replace a file at `path` that no report wrote
+    title: str = "Training runs beside Bélanger et al. 2019"  # runs: of the page
+    networks: bool = True  # runs: show how discard networks value all hands after training; seconds a network
     games: Any = None  # a file of recorded games, a folder with such files *.jsonl in it or below, or a list of these
     by: str = "opponent"  # humans: a row for each opponent; or person, for each person and opponent
     hints: str = "exclude"  # humans: games in which the person was shown hints; or include, only
     seat: int | None = None  # review: whose choices, 0 or 1; by default those of each person
     name: str | None = None  # review: the same by the player's name
     worst: int = 10  # review: decisions listed of each game
-    opponent: Any = None  # review: an agent to answer in place of the recorded opponent
+    opponent: Any = None  # review: an agent to answer in place of the recorded one; runs: whom they met, by its name
 
 
 def run(config: Config, run: Run) -> Outcome:
-    """Do what the task names. All games are read and replayed before anything is written."""
-    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, _CHECKS)
+    """Do what the task names. What it is about is read, and games are replayed, before anything is written."""
+    task = config.task or ("humans" if config.runs is None else "runs")
+    config = replace(config, task=task)
+    reads = {task: options for task, (_, options) in _TASKS.items()}
+    check_task(config, {"runs": _RUNS_READS, **reads}, _CHECKS)
     with Bars(run.show_progress) as bars:
-        work = _TASKS[config.task][0](config, _records(config), bars)
+        work = _plan_runs(config) if task == "runs" else _TASKS[task][0](config, _records(config), bars)
         run.start()
         return work(run, bars)
+
+
+def _plan_runs(config: Config) -> Work:
+    if config.runs is None:
+        raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
+    return plan(config.runs, config.path, config.overwrite, config.title, config.opponent, config.networks)
 
 
 def _records(config: Config) -> list[GameRecord]:
@@ -197,7 +212,8 @@ def _plain(loss: Loss) -> dict[str, Any]:
 
 
 _TASKS: dict[str, tuple[Callable[[Config, Sequence[GameRecord], Bars], Work], tuple[str, ...]]] = {
-    "humans": (_plan_humans, ("by", "hints")),
-    "review": (_plan_review, ("seat", "name", "worst", "opponent")),
+    "humans": (_plan_humans, ("games", "by", "hints")),
+    "review": (_plan_review, ("games", "seat", "name", "worst", "opponent")),
 }
-"""Each task with the options that it reads besides the games."""
+"""Each task about games with the options that it reads."""
+_RUNS_READS = ("runs", "path", "overwrite", "title", "networks", "opponent")

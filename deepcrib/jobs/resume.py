@@ -47,7 +47,7 @@ def plan_resume(path: str, overrides: Sequence[str], schema: type, groups: Seque
     folder = Path(path).expanduser().absolute()
     if not (folder / CONFIG).is_file():
         raise RunError(f"resume={path}: expected the folder of an earlier run, which holds {CONFIG}")
-    config = _saved_config(folder / CONFIG, schema)
+    config = saved_config(folder / CONFIG, schema)
     present = present_classes(config, schema)
     for override in parse(overrides):
         key, word = override.key_or_group, override.input_line
@@ -63,8 +63,8 @@ def plan_resume(path: str, overrides: Sequence[str], schema: type, groups: Seque
     return Resume(folder, config, list(overrides))
 
 
-def _saved_config(path: Path, schema: type) -> DictConfig:
-    """The options that the run was started with."""
+def saved_config(path: Path, schema: type) -> DictConfig:
+    """The options that a run was started with. Raises RunError where the file holds none of this job."""
     try:
         saved = OmegaConf.load(path)
         config = OmegaConf.merge(as_saved(schema, saved), saved)

@@ -197,6 +197,11 @@ def wrong_value(subject: str, error: ValidationError, schema: type) -> str:
 
 def _unknown_key(error: OmegaConfBaseException, schema: type) -> str | None:
     """About a key that OmegaConf found no place for; None where it would have one."""
+    key, holder = str(error.full_key), error.object_type
+    if key.startswith("hydra."):
+        if isinstance(holder, type) and is_dataclass(holder):
+            return _unknown(key, key.count("."), holder, None)
+        return f"unknown option {key}: a new entry is written +{key}=VALUE"
     try:
         leaf_type(schema, str(error.full_key), _class_at(error, schema))
     except OptionError as refusal:

@@ -13,10 +13,11 @@ from deepcrib.analysis.tables import hands_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hands_won
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.common import summary_writer, use_threads, write_hyperparameters
+from deepcrib.jobs.common import summary_writer, use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.learners import LEARNERS, Learner
 from deepcrib.jobs.learners.common import Match
+from deepcrib.jobs.monitoring import final_figures, layout, write_options
 from deepcrib.jobs.options import RulesOptions
 from deepcrib.jobs.variants import VARIANTS, Variants, unread
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
@@ -64,13 +65,15 @@ def run(config: Config, run: Run) -> Outcome:
     saved = _saved_state(run, learner)
     done = learner.prepare(config, saved)  # what cannot be trained is refused before the folder is touched
     run.start()
-    with closing(summary_writer(run.folder.path, _purge_step(run, None if saved is None else done))) as writer:
+    folder, options = run.folder.path, _read_options(config)
+    write_options(folder, options)
+    with closing(summary_writer(folder, _purge_step(run, None if saved is None else done))) as writer:
+        writer.add_custom_scalars(layout(config, opponents))
         trained = learner.train(config, run, _match(config), writer, resume=saved is not None)
-        agent = trained.agent
-        matches = {} if agent is None else _final_matches(config, run, agent, opponents)
-        hands = {} if agent is None else _final_hands(config, agent, opponents)
-        metrics = {f"final/{name}/win_rate": figures.win_rate for name, figures in matches.items()}
-        write_hyperparameters(writer, _read_options(config), metrics, trained.steps)
+    agent = trained.agent
+    matches = {} if agent is None else _final_matches(config, run, agent, opponents)
+    hands = {} if agent is None else _final_hands(config, agent, opponents)
+    write_options(folder, options, final_figures(matches, trained.summary, trained.seconds), trained.steps)
     summary = {
         name: figures.to_dict() | ({"hands_won": hands[name].to_dict()} if name in hands else {})
         for name, figures in matches.items()

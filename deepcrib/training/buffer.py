@@ -42,8 +42,9 @@ class ReplayBuffer:
         return [{f.name: getattr(part, f.name) for f in fields(part)} for part in self._parts]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        """Take over the hands of a saved state (tensors or arrays)."""
-        self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in state]
+        """Take over the hands of a saved state (tensors or arrays); one that names no seats is of self-play alone."""
+        parts = ({"learned": np.ones_like(part["discard_actions"])} | part for part in state)
+        self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in parts]
 
 
 def hands_per_iteration(buffer_size: int, replacement: float) -> int:

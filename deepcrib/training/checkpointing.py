@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from deepcrib import checkpoints
 from deepcrib.agents import Agent
 from deepcrib.randomness import MONITORING, derive
+from deepcrib.training.monitoring import match_figures
 from deepcrib.training.options import EvaluationOptions
 
 STATE_FILE = "state.pt"
@@ -68,9 +69,7 @@ def monitor(
         return figures
     player, seed = agent(), derive(evaluation_seed(settings), MONITORING)
     for name, opponent in opponents.items():
-        result = match(player, opponent, options.games, seed)
-        figures[f"{name}/win_rate"] = result.win_rate
-        figures[f"{name}/margin"] = result.margin
+        figures |= match_figures(name, match(player, opponent, options.games, seed))
     return figures
 
 

@@ -16,7 +16,7 @@ from deepcrib.rules import HAND_SIZE
 from deepcrib.training import targets
 from deepcrib.training.distributions import distributed_returns, mixture, policy
 from deepcrib.training.learning import Samples
-from deepcrib.training.rewards import PLAY_REWARDS, discard_returns, discounted_returns, next_own
+from deepcrib.training.rewards import discard_returns, discounted_returns, next_own, play_rewards
 
 Float = NDArray[np.float32]
 
@@ -37,13 +37,22 @@ class Backup:
 ONE_STEP = Backup()
 
 
-def discard_samples(hands: Trajectories, reward: str, baseline: bool = False, newest: int = 0) -> Samples:
-    """Both seats' discards of all hands, with the returns of those same hands; the last `newest` hands are new."""
-    returns = discard_returns(hands, reward, baseline)
-    states = hands.discard_states
-    seats, width = states.shape[1:]
-    samples = states.reshape(-1, width), hands.discard_actions.reshape(-1), returns.reshape(-1)
-    return Samples(*samples, newest=newest * seats)
+def discard_samples(
+    hands: Trajectories, reward: str, baseline: bool = False, newest: int = 0, game_bonus: float = 0.0
+) -> Samples:
+    """The learner's discards of all hands, both seats' in self-play, with the returns of those same hands.
+
+    The last `newest` hands are new.
+    """
+    returns = discard_returns(hands, reward, baseline, game_bonus)
+    own = hands.learned == 1
+    new = int(own[len(hands) - newest :].sum())
+    return Samples(hands.discard_states[own], hands.discard_actions[own], returns[own], newest=new)
+
+
+def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
+    """bool [H, 8]: the plays that are the learner's own, all of them in self-play."""
+    return np.take_along_axis(hands.learned, hands.play_seats.astype(np.int64), axis=1) == 1
 
 
 def play_samples(
@@ -55,14 +64,17 @@ def play_samples(
     forced: bool = True,
     backup: Backup = ONE_STEP,
     newest: int = 0,
+    game_bonus: float = 0.0,
+    hand_bonus: float = 0.0,
 ) -> Samples:
-    """All plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
+    """The learner's plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
 
     epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
-    no decisions: they are left out, and their rewards belong to the decision before them. The last `newest` hands
-    are those of the newest epoch.
+    no decisions: they are left out, and their rewards belong to the decision before them. The plays of a seat that
+    another agent took count in the rewards of the learner's and are no samples. The last `newest`
+    hands are those of the newest epoch.
     """
-    rewards = PLAY_REWARDS[reward](hands.play_points, hands.play_seats)
+    rewards = play_rewards(hands, reward, game_bonus, hand_bonus)
     following = next_own(hands.play_seats)
     chosen = np.ones(rewards.shape, dtype=bool)
     if not forced:
@@ -73,6 +85,7 @@ def play_samples(
     else:
         values, traces = _next_values(hands, algorithm, following, frozen, epsilon, backup)
         aims = _returns(rewards, following, chosen, values, traces, backup, frozen.atoms)
+    chosen &= learned_plays(hands)
     new = int(chosen[len(hands) - newest :].sum())
     return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen], newest=new)
 

@@ -36,11 +36,15 @@ class RewardOptions:
         opponent's, with the crib for its owner.
     discard_baseline: takes the points of the opponent's hand, which no discard of one's own can change, out of
         `difference` again: the same order of choices from returns with half the variance.
+    game_bonus: for winning the game, with the winner's last card and with its discard of that hand (section 5).
+    hand_bonus: for the most points in the play of a hand, half of it for as many, with one's last card.
     """
 
     play: str = "offensive_defensive"
     discard: str = "own"
     discard_baseline: bool = False  # of `difference` only
+    game_bonus: float = 0.0  # points added for the winner at the end of a game
+    hand_bonus: float = 0.0  # points added for the most play points, at the end of a hand's play
 
 
 @dataclass
@@ -98,6 +102,13 @@ class ReplayOptions(LearnerOptions):
     inference: str = "float32"  # or `bfloat16`: of networks in self-play and targets, never in learning or matches
     discard_agent: Any = None  # agent spec: discards are its, only the play is learned
     checkpoint_every: int = 10  # iterations between two saved training states
+    # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
+    opponents: list[Any] = field(default_factory=list)  # agent specs, and `past`: past checkpoints of this run
+    opponent_share: float = 0.5  # of the episodes, against one of them by chance; the others are self-play
+    past_every: int = 10  # iterations between two checkpoints that join the past ones
+    past_kept: int = 10  # past checkpoints, the newest
+    priming: list[Any] = field(default_factory=list)  # agent specs: who is met in every episode of the first ...
+    priming_iterations: int = 0  # ... so many iterations
 
 
 @dataclass
@@ -264,13 +275,20 @@ class HillClimbOptions(LearnerOptions):
 
 @dataclass
 class PretrainingOptions:
-    """Pretraining of the discard network on the show value of every four-card hand (section 3.6.4)."""
+    """What is learned before the first iteration.
+
+    The discard network learns the show value of every four-card hand (section 3.6.4); with a teacher, both networks
+    learn what its decisions are worth (O'Connor 2000 names experts as the alternative to self-play).
+    """
 
     enabled: bool = True
     epochs: int = 3
     batch_size: int = 64
     lr: float = 1e-3
     starter: bool = False  # true: value with a random starter (figure 6)
+    teacher: Any = None  # agent spec: its games against itself are learned from after that, `enabled` or not
+    teacher_episodes: int = 2000  # of these games, or single hands, as learner.unit says
+    teacher_epsilon: float = 0.1  # chance of any legal choice in them, so that others than its own have values too
 
 
 @dataclass

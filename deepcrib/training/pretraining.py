@@ -98,6 +98,12 @@ def pretrain(
     return result
 
 
+def predicted_values(network: QNetwork, encoder: DiscardEncoder, seed: int) -> np.ndarray:
+    """float32 [270725]: a network's values of `all_hands` as pretraining shows them, none thrown, by random roles."""
+    generator = torch.Generator().manual_seed(seed)
+    return _predict(network, encoder, _encoded(all_hands(), encoder, generator))
+
+
 def _encoded(hands: np.ndarray, encoder: DiscardEncoder, generator: torch.Generator) -> Tensor:
     """int16 [H, columns]: hands as four kept cards and none thrown, with random role and scores."""
     states = np.full((len(hands), DISCARD_COLUMNS), NO_CARD, dtype=np.int8)

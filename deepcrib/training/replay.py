@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,10 +20,9 @@ import torch
 from deepcrib import checkpoints
 from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.matches import Trajectories, self_play
 from deepcrib.networks import QNetwork, make_discard_network, make_play_network
-from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, PRETRAINING, SELF_PLAY, derive
-from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
+from deepcrib.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
+from deepcrib.training.buffer import ReplayBuffer
 from deepcrib.training.checkpointing import (
     STATE_FILE,
     Progress,
@@ -34,25 +33,15 @@ from deepcrib.training.checkpointing import (
 )
 from deepcrib.training.combinations import refuse_combinations
 from deepcrib.training.experience import Backup, discard_samples, play_samples
-from deepcrib.training.learning import LearnedNetwork, PassStatistics, Samples
+from deepcrib.training.learning import LearnedNetwork, Samples
+from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
 from deepcrib.training.options import ReplayOptions, Settings
+from deepcrib.training.playing import play_episodes, playing_figures
+from deepcrib.training.pool import Pool, make_pool
 from deepcrib.training.pretraining import PretrainingResult, pretrain
 from deepcrib.training.sampling import sampling_of
+from deepcrib.training.teacher import make_teacher, teach
 from deepcrib.workers import run_pieces
-
-
-class Evaluation(Protocol):
-    """What the loop reads of a match's figures."""
-
-    win_rate: float
-    ci_low: float
-    ci_high: float
-    points_per_hand: float
-    opponent_points_per_hand: float
-
-
-Evaluate = Callable[[Agent, Any, int, int], Evaluation]
-"""(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
 
 
 @dataclass
@@ -78,6 +67,7 @@ class LearnerState:
     discards_by: Agent | None
     play: LearnedNetwork
     buffer: ReplayBuffer
+    pool: Pool = field(default_factory=Pool)
     lagging: QNetwork | None = None  # what targets come from where it is not the play network itself
     iteration: int = 0
     hands: int = 0
@@ -89,6 +79,7 @@ class LearnerState:
             "discard": self.discard.state() if self.discard else None,
             "play": self.play.state(),
             "buffer": self.buffer.state(),
+            "past": self.pool.state(),
             "lagging": self.lagging.state_dict() if self.lagging else None,
             "iteration": self.iteration,
             "hands": self.hands,
@@ -105,6 +96,7 @@ class LearnerState:
             self.discard.load(state["discard"])
         self.play.load(state["play"])
         self.buffer.load(state["buffer"])
+        self.pool.load(state.get("past", []), self.discard, self.play, self.discards_by)  # older states have none
         if self.lagging:
             self.lagging.load_state_dict(state["lagging"])
         self.iteration, self.hands, self.seconds = state["iteration"], state["hands"], state["seconds"]
@@ -125,6 +117,7 @@ def train(
     dealing: str = "acc",
     writer: Any = None,
     pretraining_writer: Any = None,
+    probe: Probe | None = None,
     progress: Progress | None = None,
     pretraining_progress: Callable[[int, int], None] | None = None,
     figure: Callable[..., Any] | None = None,
@@ -133,7 +126,8 @@ def train(
     """Train both networks and save their weights; with `resume`, go on from the state in run_dir.
 
     writer is a TensorBoard SummaryWriter or None; that of pretraining is another one, because its steps are
-    minibatches, which a resumed run would purge as iterations to come. Raises CheckpointError where a file cannot
+    minibatches, which a resumed run would purge as iterations to come. probe measures the agent where matches do;
+    figure draws what the discard network predicts against what came of it. Raises CheckpointError where a file cannot
     be read or written, DivergenceError where a learning rate is too high.
     """
     run = prepare(settings, run_dir / STATE_FILE if resume else None)
@@ -141,10 +135,15 @@ def train(
     pretrained = None
     if not resume and settings.pretraining.enabled and run.discard is not None:
         pretrained = _pretrain(run.discard, settings, pretraining_writer, pretraining_progress, figure)
+    if not resume and settings.pretraining.teacher is not None:
+        teacher = make_teacher(settings.pretraining, settings.device, run.discards_by)
+        teach(run.discard, run.play, teacher, settings, dealing, pretraining_writer, pretraining_progress)
+    options, seed, last = settings.evaluation, evaluation_seed(settings), settings.learner.iterations
+    monitor = Monitor(options, seed, last, opponents, evaluate, probe, figure, writer)
     begin = time.perf_counter() - run.seconds
     while run.iteration < settings.learner.iterations:
-        figures = _iterate(run, settings, dealing)
-        _monitor(run, settings, opponents, evaluate, figures)
+        figures, learned = _iterate(run, settings, dealing)
+        figures |= monitor(run.iteration, _agent(run, settings.evaluation.epsilon), learned)
         run.seconds = time.perf_counter() - begin
         write_scalars(writer, run.iteration, figures)
         if run.iteration % settings.learner.checkpoint_every == 0:
@@ -167,6 +166,8 @@ def prepare(settings: Settings, saved: Path | None = None) -> LearnerState:
     """
     refuse_combinations(settings.algorithm, settings.learner)
     run = _new_learner(settings)
+    if settings.pretraining.teacher is not None:
+        make_teacher(settings.pretraining, settings.device)  # so that one that cannot be made is refused here
     if saved is not None:
         with fitting_state(saved) as state:
             run.load(state)
@@ -188,8 +189,9 @@ def _new_learner(settings: Settings) -> LearnerState:
             encoder = make_discard_encoder(state.discard, scores=state.scores)
             network = make_discard_network(settings.discard_network, encoder.spec)
             discard = LearnedNetwork(encoder, network, device, learner.inference)
+    buffer = ReplayBuffer(learner.epochs_kept, learner.buffer_size)
     lagging = copy.deepcopy(play.network) if learner.target_every > 1 else None
-    return LearnerState(discard, discards_by, play, ReplayBuffer(learner.epochs_kept, learner.buffer_size), lagging)
+    return LearnerState(discard, discards_by, play, buffer, make_pool(learner, settings.device), lagging)
 
 
 def _pretrain(
@@ -215,46 +217,34 @@ def _agent(run: LearnerState, epsilon: float, noise: int | None = None, inferenc
     return QNetworkAgent(discard_q, play_q, epsilon, name="training", discards_by=run.discards_by)
 
 
-def _iterate(run: LearnerState, settings: Settings, dealing: str) -> dict[str, float]:
-    """One replay iteration; returns its figures by TensorBoard tag."""
+def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
+    """One replay iteration; returns its figures by TensorBoard tag, and what each network learned from."""
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
     noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
-    hands = _play(_agent(run, epsilon, noise, options.inference), settings, run.iteration, dealing)
+    hands = play_episodes(_agent(run, epsilon, noise, options.inference), run.pool, settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
-    figures = _learn(run, settings, epsilon, discard_lr, play_lr)
-    learned = time.perf_counter()
+    figures, learned = _learn(run, settings, epsilon, discard_lr, play_lr)
+    seconds = time.perf_counter() - played
     run.iteration += 1
     run.hands += len(hands)
+    run.pool.remember(run.iteration, run.discard, run.play, run.discards_by)
+    samples = sum(figures[f"progress/{part}_samples"] for part in learned)
+    figures |= playing_figures(hands) | speed_figures(len(hands), samples, played - start, seconds)
     figures |= {
         "schedule/epsilon": epsilon,
         "schedule/discard_lr": discard_lr,
         "schedule/play_lr": play_lr,
-        "self_play/play_points_per_hand": float(hands.play_points.sum() / len(hands) / 2),
-        "self_play/hand_points_per_hand": float(hands.hand_points.mean()),
-        "self_play/crib_points_per_hand": float(hands.crib_points.mean()),
-        "speed/hands_per_second": len(hands) / (learned - start),
-        "speed/playing_seconds": played - start,
-        "speed/learning_seconds": learned - played,
         "progress/hands": float(run.hands),
     }
-    return figures
-
-
-def _play(agent: Agent, settings: Settings, iteration: int, dealing: str) -> Trajectories:
-    options = settings.learner
-    unit, episodes = options.unit, options.episodes
-    if options.buffer_size is not None and options.replacement is not None:
-        unit, episodes = "hands", hands_per_iteration(options.buffer_size, options.replacement)
-    seed = derive(settings.seed, SELF_PLAY)
-    return self_play(agent, iteration * episodes, episodes, seed, unit=unit, dealing=dealing)
+    return figures, learned
 
 
 def _learn(
     run: LearnerState, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
-) -> dict[str, float]:
+) -> tuple[dict[str, float], dict[str, Samples]]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
     hands, newest = run.buffer.hands(), run.buffer.newest
@@ -263,16 +253,19 @@ def _learn(
     def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
         generator = np.random.default_rng((derive(settings.seed, MINIBATCHES, run.iteration), stream))
         passed = network.train_pass(samples, lr, options.batch_size, options.passes, generator, sampling)
-        return _pass_figures(part, passed)
+        return pass_figures(part, passed)
 
     frozen, backup = _targets_from(run, settings)
     algorithm = settings.algorithm.name
-    plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest)
+    bonuses = reward.game_bonus, reward.hand_bonus
+    plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest, *bonuses)
+    learned = {"play": plays}
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
-        discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest)
+        discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest, reward.game_bonus)
+        learned["discard"] = discards
         passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
-    return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}
+    return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}, learned
 
 
 def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Backup]:
@@ -284,40 +277,6 @@ def _targets_from(run: LearnerState, settings: Settings) -> tuple[QFunction, Bac
         run.lagging.load_state_dict(run.play.network.state_dict())
     frozen = QFunction(run.play.encoder, run.lagging, run.play.device, settings.learner.inference)
     return frozen, Backup(options.n_steps, options.trace_decay, present if options.double else None)
-
-
-def _pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:
-    return {
-        f"loss/{part}": passed.loss,
-        f"q/{part}_mean": passed.value_mean,
-        f"q/{part}_std": passed.value_std,
-        f"target/{part}_mean": passed.target_mean,
-        f"target/{part}_std": passed.target_std,
-    }
-
-
-def _monitor(
-    run: LearnerState,
-    settings: Settings,
-    opponents: Mapping[str, Agent],
-    evaluate: Evaluate,
-    figures: dict[str, float],
-) -> None:
-    """Every so many iterations, play the fixed opponents; adds to the iteration's figures."""
-    options = settings.evaluation
-    if not options.every or run.iteration % options.every:
-        return
-    seed = derive(evaluation_seed(settings), MONITORING, run.iteration)
-    agent = _agent(run, options.epsilon)
-    for name, opponent in opponents.items():
-        found = evaluate(agent, opponent, options.games, seed)
-        figures |= {
-            f"{name}/win_rate": found.win_rate,
-            f"{name}/win_rate_low": found.ci_low,
-            f"{name}/win_rate_high": found.ci_high,
-            f"{name}/points_per_hand": found.points_per_hand,
-            f"{name}/opponent_points_per_hand": found.opponent_points_per_hand,
-        }
 
 
 def _checkpoint(run: LearnerState, settings: Settings, run_dir: Path, dealing: str, writer: Any) -> None:

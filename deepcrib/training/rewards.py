@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.encoders.states import DISCARD_OWN_SCORE
 from deepcrib.matches import Trajectories
+from deepcrib.rules import MAX_SCORE
 
 Float = NDArray[np.float32]
 
@@ -84,18 +86,76 @@ PLAY_REWARDS = {
 }
 
 
+def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_bonus: float = 0.0) -> Float:
+    """[H, 8] rewards of one of PLAY_REWARDS, and the bonuses for what was won, in its units (points, but for `game`).
+
+    game_bonus: for the winner's last card of a game (Bélanger et al. 2019, section 5: the dense reward with "an
+    additional large reward at the end of the game for the winner"), the last before the peg that won it. The loser
+    gets nothing. hand_bonus: with one's last card, for the most points in the play of the hand; half of it for as many.
+    """
+    rewards: Float = PLAY_REWARDS[kind](hands.play_points, hands.play_seats)
+    if hand_bonus:
+        rewards = rewards + np.float32(hand_bonus) * game_ties(hands.play_points, hands.play_seats)
+    if game_bonus:
+        rewards = rewards + np.float32(game_bonus) * winning_plays(hands)
+    return rewards
+
+
+# --- who won the game -------------------------------------------------------------------------------------------
+
+
+def winning_pegs(hands: Trajectories) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(winner [H], peg [H]): the seat that reached 121 in a hand and with what; -1 where nobody did.
+
+    Pegs come in the order of the rules: 0 heels, 1..8 the cards of the play (go and last card with theirs), 9 the
+    pone's hand, 10 the dealer's, 11 the crib. The scores before are those that the players saw when they discarded.
+    """
+    dealer = hands.dealer[:, None].astype(np.int64)
+    rows = np.arange(len(hands))[:, None]
+    shown = hands.hand_points[rows, np.concatenate([1 - dealer, dealer], axis=1)]
+    points = np.concatenate([hands.heels[:, None], hands.play_points, shown, hands.crib_points[:, None]], axis=1)
+    seats = np.concatenate([dealer, hands.play_seats, 1 - dealer, dealer, dealer], axis=1)
+    before = hands.discard_states[:, :, DISCARD_OWN_SCORE].astype(np.int64)
+    own = points[:, None] * (seats[:, None] == np.arange(2)[:, None])  # [H, 2, 12]
+    over = before[:, :, None] + np.cumsum(own, axis=2, dtype=np.int64) >= MAX_SCORE
+    never = points.shape[1]
+    pegs = np.where(over.any(axis=2), over.argmax(axis=2), never)
+    winner, peg = pegs.argmin(axis=1), pegs.min(axis=1)
+    return np.where(peg < never, winner, -1), np.where(peg < never, peg, -1)
+
+
+def winning_plays(hands: Trajectories) -> Float:
+    """[H, 8] 1 for the winner's last card up to the peg that won the game, else 0; none where heels won it."""
+    winner, peg = winning_pegs(hands)
+    plays = np.arange(hands.play_seats.shape[1])
+    own = (hands.play_seats == winner[:, None]) & (plays < peg[:, None])
+    last = np.where(own, plays, -1).max(axis=1)
+    return (plays == last[:, None]).astype(np.float32)
+
+
+def winning_discards(hands: Trajectories) -> Float:
+    """[H, 2] 1 for the discard of the seat that won its game in that hand, else 0."""
+    return (np.arange(2) == winning_pegs(hands)[0][:, None]).astype(np.float32)
+
+
 def play_totals(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
     """[H, 2] points of the play by seat."""
     return np.stack([(points * (seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1).astype(np.float32)
 
 
-def discard_returns(hands: Trajectories, kind: str, baseline: bool = False) -> Float:
+def discard_returns(hands: Trajectories, kind: str, baseline: bool = False, game_bonus: float = 0.0) -> Float:
     """[H, 2] return of each seat's discard, from the points of that same hand.
 
     `own`: own play and hand, and the crib for the dealer; no heels (section 3.6.1). `difference`: the same minus the
     opponent's, with the crib for its owner. With `baseline`, `difference` leaves the opponent's hand out: given one's
-    own six cards it does not depend on which two of them are thrown, so that it only adds noise.
+    own six cards it does not depend on which two of them are thrown, so that it only adds noise. game_bonus: for the
+    discard of the hand in which one wins the game, as `play_rewards` has it for the play.
     """
+    returns = _point_returns(hands, kind, baseline)
+    return returns + np.float32(game_bonus) * winning_discards(hands) if game_bonus else returns
+
+
+def _point_returns(hands: Trajectories, kind: str, baseline: bool) -> Float:
     totals = play_totals(hands.play_points, hands.play_seats) + hands.hand_points
     totals[np.arange(len(hands)), hands.dealer] += hands.crib_points
     if kind == "own":

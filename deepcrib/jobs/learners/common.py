@@ -27,12 +27,14 @@ class Trained:
     """A trained agent, or None where what was trained can play no games: there are then no final matches.
 
     steps: what the steps of its TensorBoard events count, all of them: iterations, games.
+    seconds: as the learner counts them: of learning, with or without the matches on the way.
     account: what it took, for the title of the final table: `500 iterations, 100,000 hands, 75 s`.
     summary and tables: what else the learner measured at the end.
     """
 
     agent: Agent | None
     steps: int
+    seconds: float
     account: str
     summary: Mapping[str, Any] = field(default_factory=dict)
     tables: Sequence[RenderableType] = ()

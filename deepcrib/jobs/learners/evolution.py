@@ -30,7 +30,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
     result = run_learner(evolution.train, config, generations, run, match, writer, resume)
     hands = f"{100 * result.hand_fraction:.1f}% of the best hand points"
     account = f"{result.generations:,} generations, {result.deals:,} deals, {result.seconds:,.0f} s; {hands}"
-    return Trained(result.agent, result.generations, account)
+    return Trained(result.agent, result.generations, result.seconds, account)
 
 
 def _settings(config: Config) -> Settings:

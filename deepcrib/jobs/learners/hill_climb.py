@@ -31,7 +31,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
     settings = _settings(config)
     result = run_learner(hill_climb.train, config, settings.learner.games, run, match, writer, resume)
     account = f"{result.games:,} {settings.learner.unit}, {result.moves:,} moves, {result.seconds:,.0f} s"
-    return Trained(result.agent, result.games, account)
+    return Trained(result.agent, result.games, result.seconds, account)
 
 
 def _settings(config: Config) -> Settings:

@@ -32,7 +32,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
     result = run_learner(partida.train, config, sessions, run, match, writer, resume)
     account = f"{result.sessions:,} sessions, {result.hands:,} hands, {result.seconds:,.0f} s"
     summary = {"play_only": result.play_only.to_dict()}
-    return Trained(result.agent, result.sessions, account, summary, [_table(account, result.play_only)])
+    return Trained(result.agent, result.sessions, result.seconds, account, summary, [_table(account, result.play_only)])
 
 
 def _table(account: str, figures: PlayOnly) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.analysis.figures import predicted_against_true
+from deepcrib.evaluation.experts import probe_figures
 from deepcrib.jobs import Run
 from deepcrib.jobs.common import summary_writer
 from deepcrib.jobs.console import Bars
@@ -42,14 +43,16 @@ def prepare(config: Config, saved: Path | None) -> int:
 def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
     """Pretrain, then train both networks, or go on from the saved state."""
     settings = _settings(config)
-    pretrains = config.pretraining.enabled and settings.learner.discard_agent is None and not resume
-    own_events = _pretraining_events(run) if pretrains else nullcontext()
+    by_show = config.pretraining.enabled and settings.learner.discard_agent is None
+    pretrains = by_show or config.pretraining.teacher is not None
+    own_events = _pretraining_events(run) if pretrains and not resume else nullcontext()
     with Bars(run.show_progress) as bars, own_events as pretraining_writer:
         result = replay.train(
             settings,
             run.folder.path,
             match,
             dealing=config.rules.name,
+            probe=probe_figures,
             writer=writer,
             pretraining_writer=pretraining_writer,
             progress=training_bar(bars, settings.learner.iterations),
@@ -58,7 +61,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
             resume=resume,
         )
     account = f"{result.iterations:,} iterations, {result.hands:,} hands, {result.seconds:,.0f} s"
-    return Trained(result.agent, result.iterations, account)
+    return Trained(result.agent, result.iterations, result.seconds, account)
 
 
 def _settings(config: Config) -> Settings:

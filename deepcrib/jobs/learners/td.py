@@ -31,7 +31,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
     hands = _settings(config).learner.hands
     result = run_learner(partial(td.train, pairs=hand_pairs), config, hands, run, match, writer, resume)
     account = f"{result.hands:,} hands, {result.seconds:,.0f} s"
-    return Trained(result.agent, result.hands, account)
+    return Trained(result.agent, result.hands, result.seconds, account)
 
 
 def _settings(config: Config) -> Settings:

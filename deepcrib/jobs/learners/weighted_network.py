@@ -29,7 +29,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
     games = _settings(config).learner.games
     result = run_learner(weighted_network.train, config, games, run, match, writer, resume)
     account = f"{result.games:,} games, {result.hands:,} hands, {result.seconds:,.0f} s"
-    return Trained(result.agent, result.games, account)
+    return Trained(result.agent, result.games, result.seconds, account)
 
 
 def _settings(config: Config) -> Settings:

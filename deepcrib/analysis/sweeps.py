@@ -1,0 +1,174 @@
+"""Runs found in a folder, and what a sweep came to: a table, `sweep.json` and `sweep.csv`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from deepcrib import runs
+from deepcrib.analysis.tables import percent
+from deepcrib.files import write_atomic
+
+SWEEP_JSON, SWEEP_CSV = "sweep.json", "sweep.csv"
+DONE, FAILED, UNFINISHED, ABSENT = "done", "failed", "unfinished", "not started"
+
+
+@dataclass(frozen=True)
+class FoundRun:
+    """A run as its folder shows it.
+
+    state: DONE (it has a summary), FAILED (it says why), UNFINISHED (neither) or ABSENT (nothing is there).
+    overrides: `name=value` words of the sweep that it belongs to; none for a run by itself.
+    begun: whether its options are saved there. seconds: from its last start to its end; None when not known.
+    """
+
+    folder: Path
+    state: str
+    overrides: tuple[str, ...] = ()
+    begun: bool = False
+    error: str = ""
+    exit_code: int = 0
+    seconds: float | None = None
+    summary: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_run(folder: Path) -> FoundRun:
+    """What a folder says about its run."""
+    environment, error = (runs.read_json(folder / name) for name in (runs.ENVIRONMENT, runs.ERROR))
+    begun, done = (folder / runs.CONFIG).is_file(), (folder / runs.SUMMARY).is_file()
+    states = ((done, DONE), (bool(error), FAILED), (begun, UNFINISHED), (True, ABSENT))
+    state = next(name for holds, name in states if holds)
+    overrides = tuple(map(str, environment.get("overrides") or error.get("overrides") or ()))
+    if state == DONE:
+        summary = runs.read_json(folder / runs.SUMMARY)
+        return FoundRun(folder, state, overrides, begun, seconds=environment.get("seconds"), summary=summary)
+    if state == FAILED:
+        return FoundRun(folder, state, overrides, begun, str(error.get("error", "")), int(error.get("exit_code", 1)))
+    return FoundRun(folder, state, overrides, begun)
+
+
+def find_runs(folder: Path) -> list[FoundRun]:
+    """All runs in a folder and the folders below it, by name; hidden folders are left out."""
+    found = {path.parent for name in (runs.CONFIG, runs.ERROR) for path in folder.rglob(name)}
+    visible = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    return [read_run(path) for path in sorted(visible)]
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """A run of a sweep. state: what the last call over the sweep's folder did with it."""
+
+    run: FoundRun
+    state: str
+
+    def overrides(self) -> dict[str, str]:
+        """Values by option."""
+        return dict(_pair(word) for word in self.run.overrides)
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name.lstrip("+"), value
+
+
+def flat(content: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    """(dotted name, plain value) of nested mappings; a list becomes its JSON."""
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", json.dumps(value) if isinstance(value, list) else value
+
+
+def write_sweep(folder: Path, job: str, rows: Sequence[SweepRow]) -> None:
+    """Write `sweep.json` and `sweep.csv`, a row a run, each whole or not at all. Raises RunError."""
+    content = {
+        "job": job,
+        "time": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "runs": [_entry(row, folder) for row in rows],
+    }
+    runs.write_json(folder / SWEEP_JSON, content)
+    write_atomic(folder / SWEEP_CSV, sweep_csv(folder, rows))
+
+
+def _entry(row: SweepRow, folder: Path) -> dict[str, Any]:
+    run = row.run
+    return {
+        "folder": _name(run, folder),
+        "state": row.state,
+        "overrides": row.overrides(),
+        "error": run.error or None,
+        "exit_code": run.exit_code,
+        "seconds": run.seconds,
+        "summary": dict(run.summary),
+    }
+
+
+def sweep_csv(folder: Path, rows: Sequence[SweepRow]) -> str:
+    """A line a run: folder, state, error, seconds; a column an override; a column a figure, `summary.` before it."""
+    lines = [
+        {
+            "folder": _name(row.run, folder),
+            "state": row.state,
+            "error": row.run.error,
+            "seconds": row.run.seconds,
+            **row.overrides(),
+            **dict(flat(row.run.summary, "summary.")),
+        }
+        for row in rows
+    ]
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    names.sort(key=lambda name: name.startswith("summary."))  # stable: the options of all runs come before figures
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def _name(run: FoundRun, folder: Path) -> str:
+    return run.folder.relative_to(folder).as_posix()
+
+
+def sweep_table(title: str, rows: Sequence[SweepRow]) -> Table:
+    """A row a run: the options in which the runs differ, state, win rate, seconds, and the error of a failed one."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    differing = _differing(rows)
+    for name in differing:
+        table.add_column(escape(name), justify="right", overflow="fold")
+    table.add_column("state")
+    table.add_column("win rate [95%], or error", overflow="fold")
+    table.add_column("seconds", justify="right")
+    for row in rows:
+        values = [row.overrides().get(name, "") for name in differing]
+        seconds = "" if row.run.seconds is None else f"{row.run.seconds:,.0f}"
+        result = row.run.error or "\n".join(win_rates(row.run.summary))
+        table.add_row(*map(escape, (*values, row.state, result)), seconds)
+    return table
+
+
+def _differing(rows: Sequence[SweepRow]) -> list[str]:
+    """The options that do not have the same value in all runs."""
+    told = [row.overrides() for row in rows]
+    names = dict.fromkeys(name for values in told for name in values)
+    return [name for name in names if len({values.get(name) for values in told}) > 1]
+
+
+def win_rates(summary: Mapping[str, Any]) -> list[str]:
+    """`45.0% [43.1, 46.9] against greedy` for every win rate in a summary, of the summary itself without a name."""
+    found = {"": summary, **{f" against {name}": value for name, value in summary.items()}}
+    keys = ("win_rate", "ci_low", "ci_high")
+    return [
+        percent(*(float(value[key]) for key in keys)) + name
+        for name, value in found.items()
+        if isinstance(value, Mapping) and all(isinstance(value.get(key), int | float) for key in keys)
+    ]

@@ -1,0 +1,174 @@
+"""Self-play, games against others, or recorded games -> trajectories: decisions and points, to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import Agent
+from deepcrib.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
+from deepcrib.engine import Games
+from deepcrib.engine.phases import DISCARD
+from deepcrib.matches.games import Recorder, Rows, play_hand
+from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.records import GameRecord, RecordError, choices
+from deepcrib.records.replay import ROW
+from deepcrib.rules import HAND_SIZE
+
+PLAYS = 2 * HAND_SIZE
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """H hands of two players with all decisions and points, int8 throughout; play k is the k-th card of the hand.
+
+    discard_states: [H, 2, 9] by seat, compact (`encoders`). discard_actions: [H, 2]. play_states: [H, 8, 22].
+    play_actions: [H, 8] slots. play_seats: [H, 8]. play_points: [H, 8], pegged by that card, go and last card
+    included. hand_points: [H, 2]. crib_points, heels, dealer: [H]. learned: [H, 2], 1 for the seats whose decisions
+    are experience of the learner's, 0 for a seat that another agent took.
+    """
+
+    discard_states: NDArray[np.int8]
+    discard_actions: NDArray[np.int8]
+    play_states: NDArray[np.int8]
+    play_actions: NDArray[np.int8]
+    play_seats: NDArray[np.int8]
+    play_points: NDArray[np.int8]
+    hand_points: NDArray[np.int8]
+    crib_points: NDArray[np.int8]
+    heels: NDArray[np.int8]
+    dealer: NDArray[np.int8]
+    learned: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.dealer)
+
+    def take(self, hands: slice | Rows) -> Trajectories:
+        """Some of the hands."""
+        return Trajectories(*(getattr(self, f.name)[hands] for f in fields(self)))
+
+    @staticmethod
+    def concatenate(parts: Sequence[Trajectories]) -> Trajectories:
+        """The hands of all parts, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        return Trajectories(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Trajectories)))
+
+
+class _Trajectory(Recorder):
+    """Fills dense arrays with the decisions of one hand of games `rows`."""
+
+    def __init__(self, num_games: int) -> None:
+        self.discard_states = np.full((num_games, 2, DISCARD_COLUMNS), -1, dtype=np.int8)
+        self.discard_actions = np.full((num_games, 2), -1, dtype=np.int8)
+        self.play_states = np.full((num_games, PLAYS, PLAY_COLUMNS), -1, dtype=np.int8)
+        self.play_actions = np.full((num_games, PLAYS), -1, dtype=np.int8)
+
+    def discards(self, rows: Rows, observation: DiscardObservation, actions: NDArray[np.int8]) -> None:
+        self.discard_states[rows, observation.seat] = compact_discard(observation)
+        self.discard_actions[rows, observation.seat] = actions
+
+    def plays(self, rows: Rows, observation: PlayObservation, slots: NDArray[np.int8]) -> None:
+        number = (observation.history >= 0).sum(axis=1)
+        self.play_states[rows, number] = compact_play(observation)
+        self.play_actions[rows, number] = slots
+
+    def finish(self, table: Games, rows: Rows, learned: NDArray[np.int8]) -> Trajectories:
+        log = table.log
+        return Trajectories(
+            self.discard_states[rows],
+            self.discard_actions[rows],
+            self.play_states[rows],
+            self.play_actions[rows],
+            log.play_seats[rows],
+            log.play_points[rows],
+            log.hand[rows],
+            log.crib[rows],
+            log.heels[rows],
+            table.dealer[rows],
+            learned,
+        )
+
+
+def self_play(
+    agent: Agent, first_game: int, episodes: int, seed: int, *, unit: str = "games", dealing: str = "acc"
+) -> Trajectories:
+    """Games (`unit="games"`, to 121) or single hands (`"hands"`, at 0-0) of an agent against itself.
+
+    Every hand is played out to the end of the show, also that in which a game ends, so that returns are not cut.
+    """
+    seating = np.zeros((episodes, 2), dtype=np.int64)
+    return learning_games([agent], seating, first_game, seed, unit=unit, dealing=dealing)
+
+
+def learning_games(
+    agents: Sequence[Agent], seating: Rows, first_game: int, seed: int, *, unit: str = "games", dealing: str = "acc"
+) -> Trajectories:
+    """`self_play` with others at the table: seating [N, 2] names the agent of each seat of each episode, 0 learns.
+
+    Episode g of single hands is dealt by seat g mod 2, counted from `first_game`.
+    """
+    ids = np.arange(first_game, first_game + len(seating), dtype=np.int64)
+    first_dealer = ids % 2 if unit == "hands" else None
+    table = Games(ids, seed, dealing=dealing, first_dealer=first_dealer, stop_at_121=False)
+    learned = (seating == 0).astype(np.int8)
+    parts: list[Trajectories] = []
+    while len(table.unfinished) and not (parts and unit == "hands"):
+        recorder = _Trajectory(len(seating))
+        rows = play_hand(table, agents, seating, recorder)
+        parts.append(recorder.finish(table, rows, learned[rows]))
+    return Trajectories.concatenate(parts)
+
+
+def trajectories_of(records: Iterable[GameRecord]) -> Trajectories:
+    """The hands of recorded games of two as `self_play` gives them: both seats' choices, points to the end of a show.
+
+    In the hand that ended a game, what was no longer counted is counted here if all its cards were played; a hand that
+    was cut before its last card, of which choices are missing, is left out. Raises RecordError where a game breaks the
+    rules or has more players, ValueError where no hand is left.
+    """
+    hands = [hand for record in records for hand in _whole_hands(record)]
+    if not hands:
+        raise ValueError("no hands: expected recorded games with a hand of which every card was played")
+    rows = np.arange(len(hands))
+    table = Games(rows, 0, stop_at_121=False)
+    table.state[:] = np.concatenate([hand.before_last for hand in hands])
+    table.play(rows, [hand.plays[-1][1] for hand in hands])
+    table.show()
+    recorder = _Trajectory(len(hands))
+    discards, actions = zip(*(choice for hand in hands for choice in hand.discards), strict=True)
+    seen = DiscardObservation.concatenate(discards)
+    recorder.discards(np.repeat(rows, 2), seen, np.array(actions, dtype=np.int8))
+    plays, slots = zip(*(choice for hand in hands for choice in hand.plays), strict=True)
+    seen_in_play = PlayObservation.concatenate(plays)
+    recorder.plays(np.repeat(rows, PLAYS), seen_in_play, np.array(slots, dtype=np.int8))
+    return recorder.finish(table, rows, np.ones((len(rows), 2), dtype=np.int8))
+
+
+@dataclass
+class _WholeHand:
+    """What was seen and chosen in a hand; before_last: [1] the state of the game before its last card."""
+
+    discards: list[tuple[DiscardObservation, int]]
+    plays: list[tuple[PlayObservation, int]]
+    before_last: np.ndarray
+
+
+def _whole_hands(record: GameRecord) -> Iterator[_WholeHand]:
+    """The hands of a record of which every card was played."""
+    if len(record.players) != 2:
+        raise RecordError(f"{record.source}: {len(record.players)} players, expected a game of two")
+    hand = _WholeHand([], [], np.empty(0))
+    for turns, _, action in choices(record):
+        if turns.phase[0] == DISCARD:
+            if len(hand.discards) == 2:
+                hand = _WholeHand([], [], np.empty(0))
+            hand.discards.append((turns.discard_observation(ROW), action))
+            continue
+        hand.plays.append((turns.play_observation(ROW), action))
+        if len(hand.plays) == PLAYS:
+            hand.before_last = turns.snapshot()
+            yield hand
