@@ -20,6 +20,7 @@ from deepcrib.jobs.profile_speed import OUTSIDE, PARTS, PHASES, Parts, timed_fun
 from deepcrib.matches import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
 from deepcrib.training import replay
+from deepcrib.training.monitoring import MATCH_FIGURES
 from deepcrib.training.options import (
     AlgorithmOptions,
     EvaluationOptions,
@@ -69,7 +70,7 @@ class Matches:
 
     def __call__(self, agent: object, opponent: object, games: int, seed: int) -> SimpleNamespace:
         self.agents.append(agent)
-        return SimpleNamespace(win_rate=0.5, ci_low=0, ci_high=1, points_per_hand=0, opponent_points_per_hand=0)
+        return SimpleNamespace(**dict.fromkeys(MATCH_FIGURES.values(), 0.5))
 
 
 @pytest.fixture(scope="module")
