@@ -22,7 +22,7 @@ from hydra import compose
 from omegaconf import OmegaConf
 from rich.table import Table
 
-from deepcrib import matches, runs
+from deepcrib import runs
 from deepcrib.agents import QFunction, q_network
 from deepcrib.analysis.tables import plain_table
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
@@ -32,6 +32,7 @@ from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.schema import choices, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
+from deepcrib.matches import trajectories
 from deepcrib.networks import QNetwork
 from deepcrib.training import replay
 from deepcrib.training.inputs import SampleInputs
@@ -60,7 +61,7 @@ PARTS: Sequence[tuple[Any, tuple[str, ...], str]] = (
         ENGINE,
     ),
     (q_network, ("compact_discard", "compact_play"), ENCODING),
-    (matches, ("compact_discard", "compact_play"), ENCODING),
+    (trajectories, ("compact_discard", "compact_play"), ENCODING),
     (DiscardEncoder, ("encode", "legal"), ENCODING),
     (PlayEncoder, ("encode", "legal"), ENCODING),
     (QFunction, ("_evaluate",), NETWORK),
