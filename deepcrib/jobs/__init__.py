@@ -173,7 +173,7 @@ JOBS = {
                 "deepcrib benchmark profile experiments=[quick]",
                 "deepcrib benchmark device",
             ),
-            tasks=("games", "iteration", "profile", "device", "statistics", "weighted", "search"),
+            tasks=("games", "iteration", "statistics", "weighted", "search", "profile", "device"),
         ),
     )
 }
