@@ -293,6 +293,18 @@ def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
     assert "](pre/predicted_1.png)" in text and (tmp_path / "pages" / "pre" / "predicted_1.png").exists()
 
 
+def test_pretraining_of_other_lengths_is_not_averaged(tmp_path: Path) -> None:
+    network = make_discard_network(DiscardNetworkConfig(name="mlp", hidden=[2]), make_discard_encoder("basic").spec)
+    for name, epochs, error in (("a", 1, 0.5), ("b", 1, 0.7), ("c", 3, 0.1)):
+        told = {"seed": name, "discard_network": {"name": "mlp"}, "pretraining": {"epochs": epochs, "starter": False}}
+        summary = {"mean_absolute_error": error, "exact_share": 0.5, "sample_error": 1.5, "seconds": 5.0}
+        folder = write_run(tmp_path / "runs" / name, told, summary, command=["deepcrib pretrain"])
+        save_weights(folder / "weights.safetensors", network, None, {})
+    assert call(f"runs={tmp_path / 'runs'} path={tmp_path / 'pre.md'}", tmp_path / "out") == 0
+    rows = rows_of((tmp_path / "pre.md").read_text(), "| mlp; no starter")
+    assert [(row[2].split(" ")[0], row[5].split(" ")[0]) for row in rows] == [("0.6000", "2"), ("0.1000", "1")]
+
+
 def test_values_after_training_are_measured_over_all_hands(tmp_path: Path) -> None:
     encoder = make_discard_encoder("basic")
     torch.manual_seed(1)

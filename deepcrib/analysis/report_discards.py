@@ -35,13 +35,14 @@ class Kind(NamedTuple):
     network: str
     suits: bool
     starter: bool
+    learned: str  # epochs, size of minibatches and learning rate: runs in which they differ are not one sample
 
     def words(self) -> str:
         """For people."""
         convolutions = (
             f", {'with' if self.suits else 'without'} convolutions over suits" if self.network == "cnn" else ""
         )
-        return f"{self.network}{convolutions}; {'one random starter' if self.starter else 'no starter'}"
+        return f"{self.network}{convolutions}; {'one random starter' if self.starter else 'no starter'}; {self.learned}"
 
 
 def pretraining_section(runs: Sequence[FoundRun], page: Page) -> Section | None:
@@ -74,7 +75,7 @@ def pretraining_section(runs: Sequence[FoundRun], page: Page) -> Section | None:
         if drawn is not None:
             shown.append(page.figure(f"predicted_{place}", drawn, f"Predicted against true: {kind.words()}"))
     columns = (
-        "network; true value",
+        "network; true value; pretraining",
         "paper",
         "mean absolute error, points",
         "exact after rounding",
@@ -94,7 +95,9 @@ def pretraining_section(runs: Sequence[FoundRun], page: Page) -> Section | None:
 def _kind(options: Mapping[str, Any]) -> Kind:
     network = str(options.get("discard_network.name"))
     suits = bool(options.get("discard_network.suit_convolution", True)) if network == "cnn" else True
-    return Kind(network, suits, bool(options.get("pretraining.starter")))
+    epochs, batch_size, lr = (options.get(f"pretraining.{name}") for name in ("epochs", "batch_size", "lr"))
+    learned = f"epochs {epochs}, batches of {batch_size}, lr {lr}"
+    return Kind(network, suits, bool(options.get("pretraining.starter")), learned)
 
 
 def _pretrained(run: FoundRun) -> Mapping[str, Any]:
