@@ -68,9 +68,9 @@ def main() -> None:
         discards = hands.discard_states.reshape(-1, hands.discard_states.shape[-1])
         plays = hands.play_states.reshape(-1, hands.play_states.shape[-1])
         print(path)
-        parts = [agent.discard_q for agent in agents], [agent.play_q for agent in agents]
-        print("  discards:", compare_choices(*parts[0], discards, legal_discards(discards)))
-        print("  plays:   ", compare_choices(*parts[1], plays, legal_plays(plays)))
+        exact, half = agents
+        print("  discards:", compare_choices(exact.discard_q, half.discard_q, discards, legal_discards(discards)))
+        print("  plays:   ", compare_choices(exact.play_q, half.play_q, plays, legal_plays(plays)))
         won = []
         for agent in agents:
             result = play_match([agent, make_agent("greedy")], options.games, options.seed, duplicate=True)

@@ -138,7 +138,7 @@ class Parts:
 @contextmanager
 def timed_functions(parts: Parts) -> Iterator[None]:
     """Put the timed functions in the place of those named above, and these back at the end."""
-    named = [(owner, name, phase, REST) for owner, name, phase in PHASES]
+    named: list[tuple[Any, str, str | None, str]] = [(owner, name, phase, REST) for owner, name, phase in PHASES]
     named += [(owner, name, None, part) for owner, names, part in PARTS for name in names]
     before = [(owner, name, vars(owner).get(name)) for owner, name, _, _ in named]
     try:
@@ -178,7 +178,7 @@ def time_parts(experiment: str, iterations: int, seed: int, device: str) -> dict
     return _figures(parts.seconds, iterations, shares, on_cpu=device == "cpu")
 
 
-def _train(settings: TrainConfig, parts: Parts, warm: int) -> None:
+def _train(settings: Settings, parts: Parts, warm: int) -> None:
     """Train with the clock on after so many iterations."""
 
     def note(done: int, figures: Mapping[str, float]) -> None:
@@ -188,10 +188,10 @@ def _train(settings: TrainConfig, parts: Parts, warm: int) -> None:
 
     parts.clear()
     with tempfile.TemporaryDirectory() as folder, timed_functions(parts):
-        replay.train(cast(Settings, settings), Path(folder), evaluate, progress=note)
+        replay.train(settings, Path(folder), evaluate, progress=note)
 
 
-def _tiny(settings: TrainConfig) -> TrainConfig:
+def _tiny(settings: Settings) -> Settings:
     """An iteration with a match of the same networks, made small."""
     tiny = copy.deepcopy(settings)
     tiny.learner.iterations, tiny.learner.episodes = 1, 2
@@ -199,7 +199,7 @@ def _tiny(settings: TrainConfig) -> TrainConfig:
     return tiny
 
 
-def _settings(experiment: str, seed: int, device: str) -> TrainConfig:
+def _settings(experiment: str, seed: int, device: str) -> Settings:
     """Options of `deepcrib train experiment=...`, to be called while Hydra is initialised."""
     register_schema(JOBS["train"])
     settings = OmegaConf.to_object(compose("train", overrides=[f"experiment={experiment}"]))
@@ -207,7 +207,7 @@ def _settings(experiment: str, seed: int, device: str) -> TrainConfig:
     if not isinstance(settings.learner, ReplayOptions):
         raise OptionError(f"experiments={experiment}: expected experiments of learner=replay")
     settings.seed, settings.device, settings.pretraining.enabled = seed, device, False
-    return settings
+    return cast(Settings, settings)
 
 
 def _figures(
