@@ -507,7 +507,10 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("analyse thesis 5H", "analyse: cannot read '5H': expected a hand or one of the tasks"),
         ("analyse", "option hand is missing: expected six cards, or one of the tasks strategies, thesis, humans"),
         ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration, statistics, weighted"),
-        ("benchmark task=speed", "task=speed: expected one of games, iteration, statistics, weighted, search, all"),
+        (
+            "benchmark task=speed",
+            "task=speed: expected one of games, iteration, statistics, weighted, search, profile, device, all",
+        ),
         ("benchmark setups=[slow]", "setups=slow: expected some of"),
         ("benchmark iterations=1", "iterations=1: expected 5 or more"),
     ],

@@ -165,9 +165,15 @@ JOBS = {
         ),
         Job(
             "benchmark",
-            "measure speed on this machine: games, replay iterations, statistics, training, search",
-            ("deepcrib benchmark", "deepcrib benchmark games", "deepcrib benchmark iteration"),
-            tasks=("games", "iteration", "statistics", "weighted", "search"),
+            "measure speed on this machine: games, replay iterations and their parts, devices, training, search",
+            (
+                "deepcrib benchmark",
+                "deepcrib benchmark games",
+                "deepcrib benchmark iteration",
+                "deepcrib benchmark profile experiments=[quick]",
+                "deepcrib benchmark device",
+            ),
+            tasks=("games", "iteration", "statistics", "weighted", "search", "profile", "device"),
         ),
     )
 }

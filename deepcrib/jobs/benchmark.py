@@ -1,4 +1,4 @@
-"""`deepcrib benchmark`: games a second, replay iterations of the 2019 paper, exact statistics, weighted training."""
+"""`deepcrib benchmark`: games a second, replay iterations and their parts, devices, statistics, training, search."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,8 @@ from deepcrib.errors import OptionError
 from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
+from deepcrib.jobs.device_speed import devices, devices_table, time_devices
+from deepcrib.jobs.profile_speed import check_experiments, parts_table, time_parts
 from deepcrib.jobs.search_speed import search_table, time_search
 from deepcrib.jobs.speed import statistics_table, time_statistics, time_weighted, weighted_table
 from deepcrib.jobs.train import Config as TrainConfig
@@ -43,18 +46,22 @@ PUBLISHED_SECONDS = {
 }
 """Seconds of playing and of learning in an iteration of the 2019 paper's code, five epochs kept, one core."""
 SETUPS = (*PUBLISHED_SECONDS, ("mlp", "monte_carlo"))
+APART = ("profile", "device")
+"""Tasks that `all` leaves out, since each takes minutes by itself."""
+EXPERIMENTS = ("paper2019_cnn_lstm_sarsa", "paper2019_mlp_sarsa", "paper2019_mlp_monte_carlo", "quick")
 
 
 @dataclass
 class Config:
     """The schema of `conf/benchmark.yaml`."""
 
-    task: str = "all"  # one of the tasks, or all; also as a bare word: deepcrib benchmark games
+    task: str = "all"  # one of the tasks, or all but profile and device; also as a bare word: deepcrib benchmark games
     games: int = 200000  # of each match, and of each weighted run
-    iterations: int = 6  # of each setup; those with a full buffer are timed
-    setups: list[str] = field(default_factory=lambda: ["_".join(setup) for setup in SETUPS])
+    iterations: int = 6  # of each setup; those with a full buffer are timed, and as many in `profile`
+    setups: list[str] = field(default_factory=lambda: ["_".join(setup) for setup in SETUPS])  # of `iteration`
+    experiments: list[str] = field(default_factory=lambda: list(EXPERIMENTS))  # of `profile`
     seed: int = 1
-    device: str = "cpu"
+    device: str = "cpu"  # of `iteration` and `profile`; `device` measures every one that is there
     threads: int = 1  # of PyTorch and Numba in `iteration`; matches use all that Numba has
 
 
@@ -81,29 +88,36 @@ def run(config: Config, run: Run) -> Outcome:
     if config.task not in (*tasks, "all"):
         raise OptionError(f"task={config.task}: expected one of {', '.join(tasks)}, all")
     setups = _chosen_setups(config)
-    use_threads(config.threads)
+    check_experiments(config.experiments)
+    use_threads(1 if config.task in APART else config.threads)
     run.start()
     summary: dict[str, Any] = {}
     tables: list[Table] = []
     with Bars(run.show_progress) as bars:
-        if config.task in ("games", "all"):
-            summary["games"] = _time_games(config, bars)
-            tables.append(_games_table(summary["games"]))
-        if config.task in ("iteration", "all"):
-            summary["iteration"] = _time_iterations(config, setups, bars)
-            tables.append(_iterations_table(config, summary["iteration"]))
-        if config.task in ("statistics", "all"):
-            summary["statistics"] = time_statistics(config.seed)
-            tables.append(statistics_table(summary["statistics"]))
-        if config.task in ("weighted", "all"):
-            summary["weighted"] = time_weighted(config.games, config.seed)
-            tables.append(weighted_table(summary["weighted"]))
-        if config.task in ("search", "all"):
-            summary["search"] = time_search(config.seed)
-            tables.append(search_table(summary["search"]))
+        for task, (measure, table) in _measures(config, setups, bars).items():
+            if config.task == task or (config.task == "all" and task not in APART):
+                summary[task] = measure()
+                tables.append(table(summary[task]))
+    if config.task == "device" and len(devices()) == 1:
+        run.notes.append("PyTorch finds no GPU here: one core was measured alone")
     summary["load"] = os.getloadavg()[0]
     run.notes.append(f"load of the last minute: {summary['load']:.1f} (1 to {os.cpu_count()} when nothing else runs)")
     return Outcome(summary, tables)
+
+
+def _measures(
+    config: Config, setups: list[tuple[str, str]], bars: Bars
+) -> dict[str, tuple[Callable[[], dict[str, Any]], Callable[[Any], Table]]]:
+    """What each task measures, and the table of it."""
+    return {
+        "games": (lambda: _time_games(config, bars), _games_table),
+        "iteration": (lambda: _time_iterations(config, setups, bars), partial(_iterations_table, config)),
+        "profile": (lambda: _time_experiments(config, bars), parts_table),
+        "device": (lambda: _on_threads(1, partial(time_devices, config.seed)), devices_table),
+        "statistics": (lambda: time_statistics(config.seed), statistics_table),
+        "weighted": (lambda: time_weighted(config.games, config.seed), weighted_table),
+        "search": (lambda: time_search(config.seed), search_table),
+    }
 
 
 def _chosen_setups(config: Config) -> list[tuple[str, str]]:
@@ -149,16 +163,39 @@ def _games_table(rates: Mapping[str, Any]) -> Table:
 
 def _time_iterations(config: Config, setups: list[tuple[str, str]], bars: Bars) -> dict[str, Any]:
     """Seconds of an iteration whose buffer is full: 200 games played, five epochs learned from."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(min(config.threads, numba.config.NUMBA_NUM_THREADS))
-    try:
+
+    def measure() -> dict[str, Any]:
         timed = {}
         for number, setup in enumerate(setups):
             bars.show("setups", number, len(setups))
             timed["_".join(setup)] = _time_iteration(config, *setup)
         return timed
+
+    return _on_threads(config.threads, measure)
+
+
+def _time_experiments(config: Config, bars: Bars) -> dict[str, Any]:
+    """Seconds of each part of an iteration, by experiment; as many iterations as `iteration` times."""
+    iterations = config.iterations - ReplayOptions().epochs_kept + 1
+
+    def measure() -> dict[str, Any]:
+        timed = {}
+        for number, name in enumerate(config.experiments):
+            bars.show("experiments", number, len(config.experiments))
+            timed[name] = time_parts(name, iterations, config.seed, config.device)
+        return timed
+
+    return _on_threads(1, measure)
+
+
+def _on_threads(threads: int, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What is measured with so many threads of Numba."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    try:
+        return measure()
     finally:
-        numba.set_num_threads(threads)
+        numba.set_num_threads(before)
 
 
 def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, Any]:

@@ -65,16 +65,17 @@ class LearnedNetwork:
         self.inference = inference
         self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
-    def q_function(self, noise: int | None = None) -> QFunction:
+    def q_function(self, noise: int | None = None, inference: str | None = None) -> QFunction:
         """The values of the network as it now is; it changes as the network learns (a copy in bfloat16 does not).
 
         With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
+        inference: `float32` or `bfloat16`, by default what the network was made with.
         """
         network = self.network
         if noise is not None and network.config.noisy:
             network = copy.deepcopy(network)
             draw_noise(network, np.random.default_rng(noise))
-        return QFunction(self.encoder, network, self.device, self.inference)
+        return QFunction(self.encoder, network, self.device, inference or self.inference)
 
     def train_pass(
         self,

@@ -99,7 +99,7 @@ class ReplayOptions(LearnerOptions):
     play_lr: float = 7e-4
     lr_decay: float = 0.99  # a factor, per iteration, of both learning rates
     lr_schedule: str = "exponential"  # or `linear`: down to 0 at the last iteration (lr_decay unused)
-    inference: str = "float32"  # or `bfloat16`: of networks in self-play, targets and evaluation, never in learning
+    inference: str = "float32"  # or `bfloat16`: of networks in self-play and targets, never in learning or matches
     discard_agent: Any = None  # agent spec: discards are its, only the play is learned
     checkpoint_every: int = 10  # iterations between two saved training states
     # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.

@@ -206,11 +206,14 @@ def _pretrain(
     return pretrain(discard.network, encoder, settings.pretraining, seed, writer, progress, figure)
 
 
-def _agent(run: LearnerState, epsilon: float, noise: int | None = None) -> QNetworkAgent:
-    """The networks as they now are; with a seed `noise`, noisy ones explore with noise that is drawn from it once."""
+def _agent(run: LearnerState, epsilon: float, noise: int | None = None, inference: str = "float32") -> QNetworkAgent:
+    """The networks as they now are; with a seed `noise`, noisy ones explore with noise that is drawn from it once.
+
+    Matches are played in float32, as an agent made from the saved weights plays.
+    """
     seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
-    discard_q = run.discard.q_function(seeds[0]) if run.discard else None
-    play_q = run.play.q_function(seeds[1])
+    discard_q = run.discard.q_function(seeds[0], inference) if run.discard else None
+    play_q = run.play.q_function(seeds[1], inference)
     return QNetworkAgent(discard_q, play_q, epsilon, name="training", discards_by=run.discards_by)
 
 
@@ -220,7 +223,7 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = time.perf_counter()
     noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
-    hands = play_episodes(_agent(run, epsilon, noise), run.pool, settings, run.iteration, dealing)
+    hands = play_episodes(_agent(run, epsilon, noise, options.inference), run.pool, settings, run.iteration, dealing)
     run.buffer.add(hands)
     played = time.perf_counter()
     figures, learned = _learn(run, settings, epsilon, discard_lr, play_lr)
