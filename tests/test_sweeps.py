@@ -258,6 +258,7 @@ def launched(folder: Path, words: str, command: str = TINY) -> subprocess.Popen[
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local", "ray"])
 def test_every_launcher_comes_to_the_same_weights(launcher: str, swept: Path, tmp_path: Path) -> None:
     pytest.importorskip({"submitit_local": "submitit"}.get(launcher, launcher))
@@ -292,6 +293,7 @@ def owner(run: Path) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.skipif(not sweep_runs.can_fork(), reason="runs share their worker's process here")
 @pytest.mark.parametrize("victim", ["run", "worker"])
 def test_a_sweep_outlives_what_is_killed(victim: str, tmp_path: Path) -> None:
@@ -339,7 +341,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if " -m " in command])
-@pytest.mark.filterwarnings("ignore:.*is validated against ConfigStore schema")
+@pytest.mark.filterwarnings(r"ignore:\s*'hydra/launcher/")
 def test_the_pages_commands_compose(command: str) -> None:
     """With the first of several values: everything that they name exists, launchers' options included."""
     _, job, _, *words = shlex.split(command)

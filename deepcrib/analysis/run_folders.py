@@ -21,10 +21,8 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.analysis.curves import as_curve, read_events
 from deepcrib.errors import OptionError, RunError
-from deepcrib.runs import CONFIG, ENVIRONMENT, SUMMARY
+from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY
 
-ERROR = "error.json"
-"""In the folder of a run that failed: what ended it."""
 STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"

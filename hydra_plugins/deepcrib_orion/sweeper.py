@@ -33,6 +33,7 @@ class OrionSweeper(Sweeper):
     """One worker of a study. Others may be started with the same command, on any machine that sees the database."""
 
     config: DictConfig
+    task_function: Any
     hydra_context: HydraContext
     launcher: Launcher
 
@@ -68,6 +69,7 @@ class OrionSweeper(Sweeper):
             except ImportError as error:
                 raise _missing(error) from error
         parameters, fixed = self._searched(arguments)
+        self.task_function.varying = [item.key for item in parameters]  # what the lines about a run name
         plan = self._plan(parameters, fixed)
         study = _study.Study(plan, _say)
         _report.begin(self.folder, plan)
