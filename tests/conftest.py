@@ -16,6 +16,8 @@ from collections.abc import Iterator  # noqa: E402
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
+from tests.compile_once import compile_once  # noqa: E402
+
 # A kernel compiles within the first example that calls it, so a deadline would fail at random; the same
 # examples every time, so that a failure is seen by everybody.
 hypothesis.settings.register_profile("deepcrib", deadline=None, derandomize=True, database=None)
@@ -40,6 +42,12 @@ def _log_handlers_as_before() -> Iterator[None]:
     for handler in [handler for handler in logging.root.handlers if handler not in before]:
         logging.root.removeHandler(handler)
         handler.close()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let workers share what they compile."""
+    if hasattr(config, "workerinput"):
+        compile_once()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

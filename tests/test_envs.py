@@ -238,7 +238,7 @@ def test_a_policy_is_measured_as_an_agent() -> None:
     assert (result.winner == 0).mean() > 0.5  # greedy discards against random ones
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", COMPILED_PLAYERS)
 @pytest.mark.parametrize("name", [GAME, PLAY_ONLY])
 def test_margins_and_wins(name: str, players: int) -> None:
     for episode in range(4):
@@ -294,7 +294,7 @@ def test_exact_rewards_are_counted_card_by_card() -> None:
         assert over and reward == pytest.approx((own + (1 if dealer else -1) * points / cribs)[action])
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", COMPILED_PLAYERS)
 def test_sampled_rewards_are_the_hand_and_the_crib(players: int) -> None:
     env = make(BANDIT, num_players=players)
     roles = set()
@@ -456,7 +456,7 @@ def test_masks_reach_through_wrappers() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Observation")
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", COMPILED_PLAYERS)
 @pytest.mark.parametrize("reward", ["points", "win"])
 def test_pettingzoo_finds_no_fault(players: int, reward: str, capfd: pytest.CaptureFixture[str]) -> None:
     api_test(cribbage_v1.env(num_players=players, reward=reward), num_cycles=60)
@@ -469,7 +469,7 @@ def test_pettingzoo_draws() -> None:
     render_test(cribbage_v1.env)
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@pytest.mark.parametrize("players", COMPILED_PLAYERS)
 @pytest.mark.parametrize("reward", ["points", "margin", "win"])
 def test_rewards_of_all_players(players: int, reward: str) -> None:
     agent = make_agent("greedy")
