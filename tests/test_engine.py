@@ -893,3 +893,11 @@ def test_name_of_the_dealing() -> None:
 def test_a_first_dealer_who_does_not_sit_at_the_table(dealer: int) -> None:
     with pytest.raises(ValueError, match=str(dealer)):
         Games([0, 1], 0, first_dealer=[0, dealer])
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (10, 3), (10,), (11, 2)])
+def test_scripted_games_need_a_policy_for_each_seat_of_each_game(shape: tuple[int, ...]) -> None:
+    games = Games(np.arange(10), seed=1)
+    with pytest.raises(ValueError, match=r"expected \(10, 2\)"):
+        games.play_scripted(np.full(shape, GREEDY, dtype=np.int8))
+    assert len(games.unfinished) == 10

@@ -211,7 +211,10 @@ def _trained_figure(predicted: NDArray[np.float32], title: str) -> Figure:
 
 
 def has_discard_network(group: Group) -> bool:
-    """Whether the group's runs trained one and saved it."""
-    return group.options.get("learner.discard_agent") is None and all(
-        (run.folder / WEIGHTS_FILE).is_file() for run in group.runs
-    )
+    """Whether the group's runs trained one and saved it, and it values hands by themselves.
+
+    A dueling network does not: without a hand's other discards only its advantages are left.
+    """
+    has_values = group.options.get("discard_network.head") != "dueling"
+    trained = group.options.get("learner.discard_agent") is None
+    return has_values and trained and all((run.folder / WEIGHTS_FILE).is_file() for run in group.runs)

@@ -208,9 +208,15 @@ class Games:
         self._phase(rows, batch.show_rows, "hands are counted after the last card is played")
 
     def play_scripted(self, policies: NDArray[np.int8]) -> None:
-        """Play all games to the end, each in one go; policies [N, P] are codes of `policies.POLICIES`."""
+        """Play all games to the end, each in one go; policies [N, P] are codes of `policies.POLICIES`.
+
+        Raises ValueError for policies of another shape, and where games do not stop at 121.
+        """
         if not self.stop_at_121:
             raise ValueError("scripted games stop at 121")
+        expected = (len(self._games), self.num_players)
+        if np.shape(policies) != expected:
+            raise ValueError(f"policies {np.shape(policies)}: expected {expected}, a code for each seat of each game")
         batch.scripted_games(self._games, self.seed, self.random_dealer, np.ascontiguousarray(policies))
 
     def _phase(self, rows: Rows, kernel: object, rule: str) -> None:

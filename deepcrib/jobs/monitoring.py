@@ -31,8 +31,8 @@ _CHARTS: dict[str, dict[str, dict[str, str]]] = {
     "replay": {
         "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*"},
         "Learning": {
-            "loss of the discard network (points²)": "loss/discard",
-            "loss of the play network (points²)": "loss/play",
+            "loss of the discard network": "loss/discard",
+            "loss of the play network": "loss/play",
             "discard values and targets, mean (points)": "(q|target)/discard_mean",
             "play values and targets, mean (points)": "(q|target)/play_mean",
             "discard values and targets, deviation (points)": "(q|target)/discard_std",
