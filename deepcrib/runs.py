@@ -17,7 +17,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import metadata
@@ -157,6 +157,15 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def flat(content: Mapping[Any, Any], prefix: str = "", separator: str = ".") -> Iterator[tuple[str, Any]]:
+    """(name, value) of what nested mappings hold, by names such as `learner.games`; an empty mapping is a value."""
+    for name, value in content.items():
+        if isinstance(value, Mapping) and value:
+            yield from flat(value, f"{prefix}{name}{separator}", separator)
+        else:
+            yield f"{prefix}{name}", value
 
 
 def environment() -> dict[str, Any]:

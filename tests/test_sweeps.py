@@ -18,7 +18,7 @@ from hydra import compose, initialize_config_dir
 from safetensors.numpy import load_file
 
 from deepcrib import runs
-from deepcrib.analysis.sweeps import find_runs
+from deepcrib.analysis.sweeps import runs_below
 from deepcrib.cli import main
 from deepcrib.errors import RunError
 from deepcrib.jobs import JOBS, sweep_runs
@@ -94,7 +94,7 @@ def test_a_sweep_leaves_its_results_in_one_place(swept: Path) -> None:
         assert float(line["summary.random.win_rate"]) == summary["random"]["win_rate"]
         assert (line["experiment"], line["learner.iterations"], line["error"]) == ("smoke", "3", "")
         assert float(line["seconds"]) == run["seconds"] > 0
-    assert [run.state for run in find_runs(swept)] == ["done", "done"]
+    assert [run.state for run in runs_below(swept)] == ["done", "done"]
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]"])
@@ -102,9 +102,9 @@ def test_a_summary_that_cannot_be_read_is_none(damage: str, tmp_path: Path) -> N
     folder = RunFolder(tmp_path)
     folder.start("seed: 1")
     folder.finish({"random": {"win_rate": 1.0}})
-    assert [run.state for run in find_runs(tmp_path)] == ["done"]
+    assert [run.state for run in runs_below(tmp_path)] == ["done"]
     (tmp_path / "summary.json").write_text(damage)
-    assert [run.state for run in find_runs(tmp_path)] == ["unfinished"]
+    assert [run.state for run in runs_below(tmp_path)] == ["unfinished"]
 
 
 @pytest.mark.parametrize("text", ["a: [1", "\t- x", "- 1", "", "text", "seed: one"])
@@ -251,7 +251,7 @@ def test_a_killed_process_costs_its_own_run_only(tmp_path: Path, capfd: pytest.C
     assert not folder.path.exists()
     assert in_own_process(lambda: os.kill(os.getpid(), signal.SIGKILL) or 0, folder, "run 7: ") == 1
     assert "run 7: its process was killed by SIGKILL" in capfd.readouterr().err
-    (run,) = find_runs(tmp_path)
+    (run,) = runs_below(tmp_path)
     assert (run.state, run.error, run.overrides) == ("failed", "its process was killed by SIGKILL", ("seed=1",))
 
 

@@ -21,7 +21,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.analysis.curves import as_curve, read_events
 from deepcrib.errors import OptionError, RunError
-from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY
+from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, flat
 
 STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
@@ -218,15 +218,7 @@ def _options(path: Path) -> dict[str, Any]:
         raise RunError(f"{path}: cannot be read: {' '.join(str(error).split())[:120]}") from error
     if not isinstance(content, dict):
         raise RunError(f"{path}: expected options by name")
-    return dict(_flat(content, ""))
-
-
-def _flat(options: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for name, value in options.items():
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
+    return dict(flat(content))
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ DONE, FAILED, UNFINISHED, ABSENT = "done", "failed", "unfinished", "not started"
 
 
 @dataclass(frozen=True)
-class FoundRun:
+class SweptRun:
     """A run as its folder shows it.
 
     state: DONE (its summary can be read), FAILED (it says why), UNFINISHED (neither) or ABSENT (nothing is there).
@@ -41,7 +41,7 @@ class FoundRun:
     summary: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_run(folder: Path) -> FoundRun:
+def read_run(folder: Path) -> SweptRun:
     """What a folder says about its run."""
     environment, error = (runs.read_json(folder / name) for name in (runs.ENVIRONMENT, runs.ERROR))
     begun, summary = (folder / runs.CONFIG).is_file(), runs.read_json(folder / runs.SUMMARY)
@@ -49,13 +49,13 @@ def read_run(folder: Path) -> FoundRun:
     state = next(name for holds, name in states if holds)
     overrides = tuple(map(str, environment.get("overrides") or error.get("overrides") or ()))
     if state == DONE:
-        return FoundRun(folder, state, overrides, begun, seconds=environment.get("seconds"), summary=summary)
+        return SweptRun(folder, state, overrides, begun, seconds=environment.get("seconds"), summary=summary)
     if state == FAILED:
-        return FoundRun(folder, state, overrides, begun, str(error.get("error", "")), int(error.get("exit_code", 1)))
-    return FoundRun(folder, state, overrides, begun)
+        return SweptRun(folder, state, overrides, begun, str(error.get("error", "")), int(error.get("exit_code", 1)))
+    return SweptRun(folder, state, overrides, begun)
 
 
-def find_runs(folder: Path) -> list[FoundRun]:
+def runs_below(folder: Path) -> list[SweptRun]:
     """All runs in a folder and the folders below it, by name; hidden folders are left out."""
     found = {path.parent for name in (runs.CONFIG, runs.ERROR) for path in folder.rglob(name)}
     visible = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
@@ -66,7 +66,7 @@ def find_runs(folder: Path) -> list[FoundRun]:
 class SweepRow:
     """A run of a sweep. state: what the last call over the sweep's folder did with it."""
 
-    run: FoundRun
+    run: SweptRun
     state: str
 
     def overrides(self) -> dict[str, str]:
@@ -77,15 +77,6 @@ class SweepRow:
 def _pair(word: str) -> tuple[str, str]:
     name, _, value = word.partition("=")
     return name.lstrip("+"), value
-
-
-def flat(content: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    """(dotted name, plain value) of nested mappings; a list becomes its JSON."""
-    for name, value in content.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", json.dumps(value) if isinstance(value, list) else value
 
 
 def write_sweep(folder: Path, job: str, rows: Sequence[SweepRow]) -> None:
@@ -121,7 +112,7 @@ def sweep_csv(folder: Path, rows: Sequence[SweepRow]) -> str:
             "error": row.run.error,
             "seconds": row.run.seconds,
             **row.overrides(),
-            **dict(flat(row.run.summary, "summary.")),
+            **{name: _cell(value) for name, value in runs.flat(row.run.summary, "summary.")},
         }
         for row in rows
     ]
@@ -134,7 +125,12 @@ def sweep_csv(folder: Path, rows: Sequence[SweepRow]) -> str:
     return text.getvalue()
 
 
-def _name(run: FoundRun, folder: Path) -> str:
+def _cell(value: Any) -> Any:
+    """A value in a line of a table; a list becomes its JSON."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def _name(run: SweptRun, folder: Path) -> str:
     return run.folder.relative_to(folder).as_posix()
 
 

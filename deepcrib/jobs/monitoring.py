@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.experts import PROBES
+from deepcrib.runs import flat
 from deepcrib.training.monitoring import MATCH_FIGURES
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def final_figures(matches: Mapping[str, Evaluation], summary: Mapping[str, Any],
     figures = {
         f"{name}/{tag}": getattr(found, MATCH_FIGURES[tag]) for name, found in matches.items() for tag in FINAL_FIGURES
     }
-    figures |= {name: float(value) for name, value in _flat(summary, "/") if isinstance(value, int | float)}
+    figures |= {name: float(value) for name, value in flat(summary, separator="/") if isinstance(value, int | float)}
     return figures | {"hours": seconds / 3600}
 
 
@@ -173,17 +174,9 @@ def write_options(
 
 def _plain(options: Mapping[str, Any]) -> dict[str, int | float | str]:
     """Options by their full names: numbers as they are, others as a command line says them."""
-    return {name: value if type(value) in (int, float) else _word(value) for name, value in _flat(options, ".")}
+    return {name: value if type(value) in (int, float) else _word(value) for name, value in flat(options)}
 
 
 def _word(value: Any) -> str:
     words = {"None": "null", "True": "true", "False": "false"}
     return words.get(str(value), str(value))
-
-
-def _flat(options: Mapping[str, Any], separator: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in options.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, separator, f"{prefix}{name}{separator}")
-        else:
-            yield prefix + name, value

@@ -24,7 +24,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from deepcrib import runs
-from deepcrib.analysis.sweeps import FoundRun, flat, read_run
+from deepcrib.analysis.sweeps import SweptRun, read_run
 from deepcrib.errors import RunError
 from deepcrib.jobs.console import error_line
 from deepcrib.jobs.resume import saved_config
@@ -149,7 +149,7 @@ def is_held(folder: Path) -> bool:
     return file is None
 
 
-def standing(folder: Path, config: DictConfig, schema: type) -> FoundRun:
+def standing(folder: Path, config: DictConfig, schema: type) -> SweptRun:
     """What there is of a run that is told `config`. Raises RefusedError where its saved options are others."""
     found = read_run(folder)
     if found.begun:
@@ -178,7 +178,7 @@ def _other_option(folder: Path, config: DictConfig, schema: type) -> str | None:
 def _plain(config: DictConfig) -> Iterator[tuple[str, Any]]:
     content = OmegaConf.to_container(config, resolve=True)
     assert isinstance(content, dict)
-    return flat({str(key): value for key, value in content.items()}, "")
+    return runs.flat(content)
 
 
 def record_failure(folder: runs.RunFolder, error: Exception, line: str, code: int) -> None:

@@ -21,7 +21,7 @@ from omegaconf import DictConfig
 
 from deepcrib import runs
 from deepcrib.analysis import sweeps as analysis
-from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, FoundRun, SweepRow
+from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweepRow, SweptRun
 from deepcrib.jobs.console import console
 from deepcrib.jobs.schema import parse
 from deepcrib.jobs.sweep_runs import DIED, REFUSED, is_held, kind, run_name
@@ -39,7 +39,7 @@ class Sweep:
 
     folder: Path
     planned: Mapping[str, Sequence[str]]
-    before: Mapping[Path, FoundRun]
+    before: Mapping[Path, SweptRun]
 
     def has_news(self) -> bool:
         """Whether any run is no longer as it was."""
@@ -63,8 +63,8 @@ class SweepStart(Callback):
         SweepStart.begun = Sweep(folder, planned, _runs_in(folder))
 
 
-def _runs_in(folder: Path) -> dict[Path, FoundRun]:
-    return {run.folder: run for run in analysis.find_runs(folder)} if folder.is_dir() else {}
+def _runs_in(folder: Path) -> dict[Path, SweptRun]:
+    return {run.folder: run for run in analysis.runs_below(folder)} if folder.is_dir() else {}
 
 
 def _plan(config: DictConfig) -> dict[str, list[str]]:
@@ -121,7 +121,7 @@ def _end_workers(sweep: Sweep, death: str | None) -> None:
         time.sleep(1)
 
 
-def _found(sweep: Sweep) -> list[FoundRun]:
+def _found(sweep: Sweep) -> list[SweptRun]:
     """All runs in the sweep's folder, those of this call first."""
     planned = [sweep.folder / name for name in sweep.planned]
     others = [run for place, run in _runs_in(sweep.folder).items() if place not in set(planned)]
@@ -129,7 +129,7 @@ def _found(sweep: Sweep) -> list[FoundRun]:
     return [replace(run, overrides=tuple(sweep.planned.get(run.folder.name, run.overrides))) for run in found]
 
 
-def _row(run: FoundRun, sweep: Sweep, death: str | None, interrupted: bool) -> SweepRow:
+def _row(run: SweptRun, sweep: Sweep, death: str | None, interrupted: bool) -> SweepRow:
     """What this call did with a run."""
     before = sweep.before.get(run.folder)
     in_plan = run.folder.name in sweep.planned

@@ -142,12 +142,12 @@ class OrionSweeper(Sweeper):
 
     def _searched(self, words: Sequence[str]) -> tuple[list[Parameter], list[str]]:
         """The parameters and the fixed overrides, held against the job's options."""
-        from deepcrib.analysis.sweeps import flat
         from deepcrib.jobs.schema import check_keys, is_group, leaf_type, parse
         from deepcrib.jobs.variants import present_classes
+        from deepcrib.runs import flat
         from hydra_plugins.deepcrib_orion import _space
 
-        schema, params = self._schema(), dict(flat(self.options.params, ""))
+        schema, params = self._schema(), dict(flat(self.options.params))
         folders = [Path(item.path) for item in self.config.hydra.runtime.config_sources if item.schema == "file"]
         keys = _space.searched_keys(words, params)
         check_keys(parse([f"{key}=null" for key in keys if not is_group(key, folders)]), schema, folders)
