@@ -263,7 +263,7 @@ def test_humans_reads_recorded_games_as_it_reads_a_table(tmp_path: Path) -> None
         ("analyse runs={tmp}/runs", "/runs: only for thesis, not for hand"),
         (
             "analyse thesis runs={tmp}/runs agents=[greedy]",
-            "agents=['greedy']: only for hand and humans, not for thesis",
+            "agents=['greedy']: only for hand and humans and experts, not for thesis",
         ),
         ("analyse humans choices={tmp}/none.csv dealer=true", "dealer=True: only for hand, not for humans"),
         ("analyse humans", "option choices is missing: expected choices=FILE"),

@@ -243,6 +243,7 @@ def call(command: str, folder: Path) -> int:
     return main([*shlex.split(command), f"hydra.run.dir={folder}"])
 
 
+@pytest.mark.slow  # it compiles a best response; the README's command runs the job in every suite
 def test_the_job_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     command = "analyse experts agents=[greedy,hill_climber] discards=greedy hands=300 deals=1 best_response_hands=10"

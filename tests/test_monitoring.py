@@ -112,7 +112,12 @@ ABSENT = {
 }
 
 
-@pytest.mark.parametrize("learner", RUNS)
+COMPILES_MOST = ("td", "partida")
+"""Learners whose kernels take half a minute to compile; their own tests run in every suite."""
+LEARNERS = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILES_MOST else name for name in RUNS]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_every_tag_is_documented_and_every_documented_tag_written(learner: str, runs: Runs) -> None:
     rows = [*documented("Every learner"), *documented(f"learner={learner}")]
     assert_documented(written(runs[learner]), rows, ABSENT.get(learner, set()))
@@ -125,7 +130,7 @@ def test_the_tags_of_pretraining_and_of_final_matches(runs: Runs) -> None:
     assert_documented(written(runs["replay"] / FINAL), list(documented("Every learner", 1)))
 
 
-@pytest.mark.parametrize("learner", RUNS)
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_every_chart_of_the_layout_shows_something(learner: str, runs: Runs) -> None:
     events = EventAccumulator(str(runs[learner])).Reload()
     (event,) = events.Tensors("custom_scalars__config__")

@@ -23,7 +23,7 @@ from deepcrib.errors import OptionError
 from deepcrib.jobs.options import check_values
 from deepcrib.jobs.train import Config
 from deepcrib.matches import Trajectories, learning_games, self_play
-from deepcrib.networks import QNetwork
+from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.randomness import PRETRAINING, derive
 from deepcrib.training import playing
 from deepcrib.training.experience import discard_samples, legal_plays, play_samples
@@ -340,17 +340,6 @@ def test_a_teacher_makes_its_own_choice_but_for_the_share_that_it_explores(seen:
     assert set(choices[0.3][choices[0.3] != choices[0.0]].tolist()) == set(range(15))
 
 
-class Cells(QNetwork):
-    """A number for each case."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__(None, None)
-        self.numbers = torch.nn.Linear(size, 1, bias=False)
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return self.numbers(inputs)[:, 0]
-
-
 class Table:
     """A network with one number for each of so many cases; `case` names that of a state and its action."""
 
@@ -364,7 +353,8 @@ class Table:
         return torch.eye(self.size)[torch.as_tensor(columns[:, 0]).long()]
 
     def learned(self) -> LearnedNetwork:
-        return LearnedNetwork(self, Cells(self.size), torch.device("cpu"))
+        network = FeedForward(PlayNetworkConfig("mlp", []), SimpleNamespace(width=self.size))
+        return LearnedNetwork(self, network, torch.device("cpu"))
 
 
 def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
@@ -394,10 +384,13 @@ def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
             own = int(hands.play_points[hand, hands.play_seats[hand] == seat].sum() + hands.hand_points[hand, seat])
             deals = bool(hands.dealer[hand] == seat)
             returns.setdefault(("discard", int(deals)), []).append(own + deals * int(hands.crib_points[hand]))
-    weights = {"play": play.network.numbers.weight[0].tolist(), "discard": discard.network.numbers.weight[0].tolist()}
+    values_of = {
+        part: table.network(torch.eye(table.encoder.size)).tolist()
+        for part, table in (("play", play), ("discard", discard))
+    }
     assert len(returns) == 15
     for (part, case), values in returns.items():
-        assert weights[part][case] == pytest.approx(np.mean(values), abs=0.02), (part, case)
+        assert values_of[part][case] == pytest.approx(np.mean(values), abs=0.02), (part, case)
     assert losses.keys() == {"teacher/play_loss", "teacher/discard_loss"}
     assert all(found[-1] < found[0] for found in losses.values()) and done[-1] == (600, 600) and len(done) == 600
 

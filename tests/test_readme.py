@@ -53,7 +53,12 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
 
     A game in the terminal is composed and not played.
     """
-    places = {"outputs/train/DATE/TIME": trained, "outputs/play": recorded, "FILE": recorded / "game.jsonl"}
+    places = {
+        "outputs/train/DATE/TIME": trained,
+        "outputs/play": recorded,
+        "FILE": recorded / "game.jsonl",
+        "FOLDERS": trained,
+    }
     words = shlex.split(command)[1:]
     for name, place in places.items():
         words = [word.replace(name, str(place)) for word in words]
@@ -68,6 +73,8 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
         return [*(word for word in words if not word.startswith("hands=")), "hands=2"]
     if job == "evaluate":
         words = ["deals=4" if word.startswith("deals=") else word for word in words]
+    if "experts" in words:
+        return [*words, "agents=[greedy]", "hands=100", "deals=2", "best_response_hands=2"]
     if job == "tournament":
         return [*(word for word in words if not word.startswith("games=")), "games=20"]
     added = [

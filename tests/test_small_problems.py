@@ -44,7 +44,8 @@ def all_hands() -> Trajectories:
     seats = np.tile(np.array([0, 1], dtype=np.int8), (16, 4))
     unread = np.zeros(16, dtype=np.int8)
     discards = np.zeros((16, 2, 9), dtype=np.int8), np.zeros((16, 2), dtype=np.int8)
-    return Trajectories(*discards, states, actions, seats, points, unread, unread, unread, unread)
+    learned = np.ones((len(states), 2), dtype=np.int8)
+    return Trajectories(*discards, states, actions, seats, points, unread, unread, unread, unread, learned)
 
 
 def counted(k: int, branch: int, action: int, random_steps: int) -> float:
