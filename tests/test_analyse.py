@@ -298,6 +298,6 @@ def test_a_wrong_call_ends_with_one_line(
 def test_without_matplotlib_the_job_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(analyse, "find_spec", lambda name: None)
+    monkeypatch.setattr("deepcrib.jobs.common.find_spec", lambda name: None)
     assert call(f"analyse thesis runs={tmp_path}", tmp_path / "out") == 2
     assert "pip install 'deepcrib[plots]'" in one_line(capsys)

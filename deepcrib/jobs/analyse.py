@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.humans import BY, TOP, Agreement, HumanChoices, agreements, choices_of, read_choices
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.common import check_task, chosen_agents, use_threads
+from deepcrib.jobs.common import check_task, chosen_agents, need_matplotlib, use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.expert_rules import plan_experts
 from deepcrib.jobs.hand_analysis import plan_hand
@@ -88,11 +87,6 @@ def _need(config: Config, option: str, what: str) -> Path:
     return Path(value)
 
 
-def _need_matplotlib() -> None:
-    if find_spec("matplotlib") is None:
-        raise OptionError("figures need matplotlib, which is not installed: pip install 'deepcrib[plots]'")
-
-
 def _weighted_run(path: Path) -> WeightedRun:
     """A run folder, or a checkpoint alone. Raises RunError where it holds no weights."""
     if path.is_file():
@@ -116,7 +110,7 @@ def _text_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 
 def _plan_strategies(config: Config) -> Plan:
-    _need_matplotlib()
+    need_matplotlib()
     weighted = _weighted_run(_need(config, "run", "PATH, a run folder of learner=weighted or one of its checkpoints"))
     agent = weighted.final()
     if config.strategy is not None and config.strategy not in agent.strategies:
@@ -155,7 +149,7 @@ def _draw_strategies(
 
 
 def _plan_thesis(config: Config) -> Plan:
-    _need_matplotlib()
+    need_matplotlib()
     folder = _need(config, "runs", "FOLDER, which holds weighted runs by name such as round_1")
     if config.matches < 1:
         raise OptionError(f"matches={config.matches}: expected 1 or more")

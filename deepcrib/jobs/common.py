@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,12 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
     if not chosen:
         raise OptionError("agents=[]: expected one or more agents")
     return name_agents([make_agent(spec, device=device) for spec in chosen])
+
+
+def need_matplotlib() -> None:
+    """Raise OptionError where figures cannot be drawn."""
+    if find_spec("matplotlib") is None:
+        raise OptionError("figures need matplotlib, which is not installed: pip install 'deepcrib[plots]'")
 
 
 def check_task(config: Any, reads: Mapping[str, Collection[str]], checks: Mapping[str, Check]) -> None:

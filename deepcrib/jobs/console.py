@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import (
@@ -74,3 +76,8 @@ class Bars:
             self.show(name, done, total)
 
         return advance
+
+
+def short_path(path: Path) -> str:
+    """A path as short as it can be typed from here."""
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

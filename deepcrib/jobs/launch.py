@@ -24,10 +24,10 @@ from deepcrib import runs
 from deepcrib.analysis.sweeps import DONE, win_rates
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.jobs import JOBS, Job, Run, sweep_runs, sweeps
-from deepcrib.jobs.console import console, error_line
+from deepcrib.jobs.console import console, error_line, short_path
 from deepcrib.jobs.options import check_values
 from deepcrib.jobs.resume import Resume, plan_resume, split_resume
-from deepcrib.jobs.schema import check_keys, check_no_extras, parse, problem_line, register_schema
+from deepcrib.jobs.schema import check_keys, check_no_extras, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.variants import check_variants
 
 WRONG_CALL, FAILED = 2, 1  # exit codes
@@ -212,7 +212,7 @@ def execute(
     if sweep_runs.is_sequential():
         for table in outcome.tables:
             console().print(table)
-        for note in (*run.notes, f"run folder: {sweeps.shown(folder.path)}"):
+        for note in (*run.notes, f"run folder: {short_path(folder.path)}"):
             console().print(note, markup=False)
     if outcome.fault:
         raise RunError(outcome.fault)
@@ -233,7 +233,7 @@ def _prepare(job: Job, call: Call, schema: type) -> tuple[Task, list[str]]:
     resume = plan_resume(path, overrides, schema, folders)
     if call.flags:
         raise OptionError(f"resume={path}: a resumed run's options are in {resume.folder / runs.CONFIG}, without --cfg")
-    return Task(job.name, resume), [*flags, f"hydra.run.dir={_quoted(str(resume.folder))}"]
+    return Task(job.name, resume), [*flags, f"hydra.run.dir={quoted(str(resume.folder))}"]
 
 
 def _config_text(config: DictConfig) -> str:
@@ -259,8 +259,3 @@ def _hydra_call(job: Job, words: Sequence[str]) -> Iterator[None]:
             del os.environ[_FULL_ERROR]
         else:
             os.environ[_FULL_ERROR] = full_error
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from deepcrib.engine import IllegalActionError
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
+from deepcrib.jobs.console import short_path
 from deepcrib.jobs.options import RulesOptions, at_least, one_of
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 from deepcrib.rules import KINDS
@@ -128,7 +128,7 @@ def _raise_failure(setup: Setup, path: Path) -> None:
         raise KeyboardInterrupt(*([_to_go_on(path)] if _can_go_on(setup) else []))
     if setup.failure is None:
         return
-    kept = f"; the game up to there is in {_shown(path)}" if path.is_file() else ""
+    kept = f"; the game up to there is in {short_path(path)}" if path.is_file() else ""
     if isinstance(setup.failure, UserError | IllegalActionError):
         raise RunError(f"{setup.failure}{kept}") from setup.failure
     raise setup.failure
@@ -140,7 +140,7 @@ def _can_go_on(setup: Setup) -> bool:
 
 
 def _to_go_on(path: Path) -> str:
-    return f"to go on: deepcrib play resume={_shown(path)}"
+    return f"to go on: deepcrib play resume={short_path(path)}"
 
 
 def _summary(setup: Setup, path: Path) -> dict[str, Any]:
@@ -179,7 +179,3 @@ def _tables(setup: Setup) -> list[Table]:
         shown = ", ".join(f"{name} {score}" for name, score in zip(names, scores, strict=True))
         rows.append((str(number), result, shown, str(int(session.game["hand_number"]) + 1)))
     return [plain_table("games", ("game", "result", "scores", "hands"), rows)] if rows else []
-
-
-def _shown(path: Path) -> str:
-    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

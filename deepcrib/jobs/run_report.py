@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from deepcrib.analysis.run_folders import FINISHED, TRAIN, FoundRun, Group, find
 from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.common import need_matplotlib
 from deepcrib.jobs.console import Bars
 
 REPORT, FIGURES_FOLDER = "report.md", "figures"
@@ -39,8 +39,7 @@ class Wanted:
 
 def plan(runs: Any, path: str | None, overwrite: bool, title: str, opponent: Any, networks: bool) -> Callable[..., Any]:
     """Read the run folders; returns what makes the report, given the run and its bars. Raises OptionError, RunError."""
-    if find_spec("matplotlib") is None:
-        raise OptionError("figures need matplotlib, which is not installed: pip install 'deepcrib[plots]'")
+    need_matplotlib()
     places = runs if isinstance(runs, list) else [runs]
     if not places or not all(isinstance(place, str) and place for place in places):
         raise OptionError(f"runs={runs}: expected a folder of runs, or a list of them")

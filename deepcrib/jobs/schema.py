@@ -64,6 +64,12 @@ def parse(overrides: Sequence[str]) -> list[Override]:
     return parsed
 
 
+def quoted(text: str) -> str:
+    """Text as the value of an override that Hydra reads back as it is."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def check_keys(overrides: Iterable[Override], schema: type, folders: Sequence[Path]) -> None:
     """Refuse the first override that names neither a group below `folders` nor an option of the schema."""
     for override in overrides:

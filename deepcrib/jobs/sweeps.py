@@ -22,7 +22,7 @@ from omegaconf import DictConfig
 from deepcrib import runs
 from deepcrib.analysis import sweeps as analysis
 from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweepRow, SweptRun
-from deepcrib.jobs.console import console
+from deepcrib.jobs.console import console, short_path
 from deepcrib.jobs.schema import parse
 from deepcrib.jobs.sweep_runs import DIED, REFUSED, is_held, kind, run_name
 
@@ -100,17 +100,12 @@ def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool =
     analysis.write_sweep(sweep.folder, job, rows)
     out = console()
     out.print(analysis.sweep_table(f"{job}: {len(rows)} run{'s' if len(rows) > 1 else ''}", rows))
-    place = shown(sweep.folder)
+    place = short_path(sweep.folder)
     out.print(f"sweep folder: {place} ({analysis.SWEEP_CSV}, {analysis.SWEEP_JSON})", markup=False, soft_wrap=True)
     code = max(_exit_code(row, sweep) for row in rows)
     if code:
         out.print(f"the same command with hydra.sweep.dir={place} runs what is not done", markup=False, soft_wrap=True)
     return code
-
-
-def shown(path: Path) -> str:
-    """A path as short as it can be typed from here."""
-    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _end_workers(sweep: Sweep, death: str | None) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from deepcrib.errors import OptionError
 from deepcrib.intervals import Z
+from deepcrib.runs import flat
 
 _BOUNDS = (("{}_low", "{}_high"), ("ci_low", "ci_high"))
 
@@ -17,7 +18,8 @@ def measured(summary: Mapping[str, Any], objective: str) -> tuple[float, float |
 
     The interval stands beside the number: `points_per_hand_low` and `_high`, or `ci_low` and `ci_high` of a win rate.
     """
-    found = dict(_numbers(summary, ""))
+    numbers = ((name, value) for name, value in flat(summary) if isinstance(value, int | float))
+    found = {name: float(value) for name, value in numbers if not isinstance(value, bool)}
     if objective not in found:
         raise OptionError(f"hydra.sweeper.objective={objective}: expected one of {', '.join(sorted(found))}")
     return found[objective], _standard_error(found, objective)
@@ -32,12 +34,3 @@ def _standard_error(found: Mapping[str, float], objective: str) -> float | None:
             error = (bounds[1] - bounds[0]) / (2 * Z)  # type: ignore[operator]
             return error if math.isfinite(error) else None
     return None
-
-
-def _numbers(node: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
-    """The dotted path of every number of a summary."""
-    for key, value in node.items():
-        if isinstance(value, Mapping):
-            yield from _numbers(value, f"{prefix}{key}.")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield f"{prefix}{key}", float(value)

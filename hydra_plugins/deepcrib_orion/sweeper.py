@@ -44,6 +44,7 @@ class OrionSweeper(Sweeper):
         """Hydra's part; the folder is the study's unless `hydra.sweep.dir` names one."""
         from deepcrib import runs
         from deepcrib.jobs import sweeps
+        from deepcrib.jobs.schema import quoted
 
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
         _check_options(self.options)
@@ -54,7 +55,7 @@ class OrionSweeper(Sweeper):
             _remove_unused(Path(str(config.hydra.sweep.dir)))
             with read_write(config), open_dict(config):
                 config.hydra.sweep.dir = folder
-                words.append(f"hydra.sweep.dir={_quoted(folder)}")
+                words.append(f"hydra.sweep.dir={quoted(folder)}")
         self.folder = Path(str(config.hydra.sweep.dir)).absolute()
         self.launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
@@ -265,8 +266,3 @@ def _say(text: str) -> None:
 
 def _plain(value: Any) -> Any:
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
