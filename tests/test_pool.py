@@ -182,6 +182,18 @@ def test_seats_and_deals_are_balanced_against_everyone() -> None:
         assert set(Counter(places).values()) == {len(places) // 4} and len(places) > 1_000
 
 
+@pytest.mark.parametrize("episodes", [1, 2, 3, 5, 8])
+def test_seats_are_balanced_over_iterations_of_any_size(episodes: int) -> None:
+    """The learner is in each seat as often, and dealt the first single hand as often from each."""
+    made = pool(priming=["greedy"], priming_iterations=40)
+    places: Counter = Counter()
+    for iteration in range(40):
+        _, seats = met_names(made, 5, iteration, episodes)
+        games = iteration * episodes + np.arange(episodes)
+        places.update(zip(seats.tolist(), (games % 2).tolist(), strict=True))
+    assert places == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 10 * episodes)
+
+
 def test_who_is_met_follows_from_seed_and_iteration() -> None:
     made = pool(3, opponents=["greedy", "past"])
     found = met_names(made, 5, 2, 400)[0]
