@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -350,6 +350,14 @@ def test_a_teacher_makes_its_own_choice_but_for_the_share_that_it_explores(seen:
     differs = (choices[0.3] != choices[0.0]).mean() / (other != choices[0.0]).mean()
     assert abs(differs - 0.3) < 4 * (0.3 * 0.7 / 2_000) ** 0.5
     assert set(choices[0.3][choices[0.3] != choices[0.0]].tolist()) == set(range(15))
+
+
+def test_a_teachers_coin_is_a_hash_of_the_key(seen: Any) -> None:
+    """Keys that are near each other toss unrelated coins: 2,000 in a row, within four deviations."""
+    low, greedy = replace(seen, key=np.arange(2_000, dtype=np.uint64)), make_agent("greedy")
+    teacher = Exploring(greedy, make_agent("random"), 0.3, 0.0)
+    teacher._any = SimpleNamespace(discard=lambda observation: np.full(2_000, -1, dtype=np.int8))
+    assert abs((teacher.discard(low) == -1).mean() - 0.3) < 4 * (0.3 * 0.7 / 2_000) ** 0.5
 
 
 class Table:
