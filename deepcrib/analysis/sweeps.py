@@ -47,12 +47,18 @@ def read_run(folder: Path) -> SweptRun:
     begun, summary = (folder / runs.CONFIG).is_file(), runs.read_json(folder / runs.SUMMARY)
     states = ((bool(summary), DONE), (bool(error), FAILED), (begun, UNFINISHED), (True, ABSENT))
     state = next(name for holds, name in states if holds)
-    overrides = tuple(map(str, environment.get("overrides") or error.get("overrides") or ()))
+    told = next((words for words in (environment.get("overrides"), error.get("overrides")) if words), ())
+    overrides = tuple(map(str, told)) if isinstance(told, list) else ()
     if state == DONE:
-        return SweptRun(folder, state, overrides, begun, seconds=environment.get("seconds"), summary=summary)
-    if state == FAILED:
-        return SweptRun(folder, state, overrides, begun, str(error.get("error", "")), int(error.get("exit_code", 1)))
-    return SweptRun(folder, state, overrides, begun)
+        seconds = environment["seconds"] if runs.is_number(environment.get("seconds")) else None
+        return SweptRun(folder, state, overrides, begun, seconds=seconds, summary=summary)
+    return SweptRun(folder, state, overrides, begun, *(failure(error) if state == FAILED else ()))
+
+
+def failure(error: Mapping[str, Any]) -> tuple[str, int]:
+    """(line, exit code) of what a file says about a failed run; 1 where it names no code of a failure."""
+    code = error.get("exit_code")
+    return str(error.get("error", "")), code if isinstance(code, int) and code > 0 else 1
 
 
 def runs_below(folder: Path) -> list[SweptRun]:
@@ -165,5 +171,5 @@ def win_rates(summary: Mapping[str, Any]) -> list[str]:
     return [
         percent(*(float(value[key]) for key in keys)) + name
         for name, value in found.items()
-        if isinstance(value, Mapping) and all(isinstance(value.get(key), int | float) for key in keys)
+        if isinstance(value, Mapping) and all(runs.is_number(value.get(key)) for key in keys)
     ]
