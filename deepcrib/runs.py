@@ -177,6 +177,12 @@ def flat(content: Mapping[Any, Any], prefix: str = "", separator: str = ".") -> 
             yield f"{prefix}{name}", value
 
 
+def differing(options: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of what does not have the same value in all mappings; a missing one is a value of its own."""
+    names = dict.fromkeys(name for found in options for name in found)
+    return [name for name in names if len({repr(found[name]) if name in found else "" for found in options}) > 1]
+
+
 def environment() -> dict[str, Any]:
     """What a result may depend on besides its options: code, versions, machine."""
     versions = {"deepcrib": __version__, "python": platform.python_version()}

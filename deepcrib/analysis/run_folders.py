@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deepcrib.analysis.curves import as_curve, read_events
 from deepcrib.analysis.run_files import check_matches, check_pretrained, read_environment, read_json, read_options
 from deepcrib.errors import OptionError, RunError
-from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY
+from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, differing
 
 STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
@@ -243,12 +243,6 @@ def group_runs(runs: Sequence[FoundRun]) -> list[Group]:
         by_options.setdefault(_key(run.options, _NOT_GROUPED), []).append(run)
     groups = [Group(sorted(found, key=lambda run: (str(type(run.seed)), run.seed))) for found in by_options.values()]
     return [Group(group.runs, _extra(group, groups)) for group in groups]
-
-
-def differing(options: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names of the options that have more than one value; a missing one is a value of its own."""
-    names = dict.fromkeys(name for found in options for name in found)
-    return [name for name in names if len({repr(found.get(name, "missing")) for found in options}) > 1]
 
 
 def _extra(group: Group, groups: Sequence[Group]) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def _name(run: SweptRun, folder: Path) -> str:
 def sweep_table(title: str, rows: Sequence[SweepRow]) -> Table:
     """A row a run: the options in which the runs differ, state, win rate, seconds, and the error of a failed one."""
     table = Table(title=title, title_justify="left", title_style="bold")
-    differing = _differing(rows)
+    differing = runs.differing([row.overrides() for row in rows])
     for name in differing:
         table.add_column(escape(name.replace(".", ".\n")), justify="right", overflow="fold")
     table.add_column("state")
@@ -155,13 +155,6 @@ def sweep_table(title: str, rows: Sequence[SweepRow]) -> Table:
         result = row.run.error or "\n".join(win_rates(row.run.summary))
         table.add_row(*map(escape, (*values, row.state, result)), seconds)
     return table
-
-
-def _differing(rows: Sequence[SweepRow]) -> list[str]:
-    """The options that do not have the same value in all runs."""
-    told = [row.overrides() for row in rows]
-    names = dict.fromkeys(name for values in told for name in values)
-    return [name for name in names if len({values.get(name) for values in told}) > 1]
 
 
 def win_rates(summary: Mapping[str, Any]) -> list[str]:
