@@ -243,7 +243,7 @@ def test_a_q_network_refuses_more_than_two_players(players: int) -> None:
 # --- scripted agents ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("players", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAMES)
 def test_scripted_choices_are_the_policies(name: str, players: int) -> None:
     agent, policy = make_agent(name), POLICIES[name]

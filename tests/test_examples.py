@@ -43,6 +43,7 @@ def test_maskable_ppo_in_its_short_form(
     assert lines[-1].startswith(f"against greedy: {100 * rate:.1f}% [") and lines[-1].endswith("of 20 full games")
 
 
+@pytest.mark.slow
 def test_maskable_ppo_learns_what_a_card_is_worth(example: ModuleType) -> None:
     """Against a random player even a few seconds of training win most games: random against itself wins half."""
     from deepcrib.agents import make_agent

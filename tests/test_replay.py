@@ -574,6 +574,7 @@ def kill_at_random(folder: Path, resume: bool, delay: float) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow  # test_cli kills a run once in every suite
 def test_a_run_killed_at_random_moments_ends_with_the_weights_of_one_never_killed(tmp_path: Path) -> None:
     """kill -9 twice, the second time in a resumed run; other moments every time the test runs."""
     killed, whole = tmp_path / "killed", tmp_path / "whole"

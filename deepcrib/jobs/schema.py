@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import re
 import types
 import typing
@@ -50,6 +51,11 @@ _FOLDER_ERRORS = {
 }
 
 
+_field_types = functools.cache(typing.get_type_hints)
+"""The type of each field of a dataclass, whose annotations are text until they are asked for."""
+
+
+@functools.cache
 def register_schema(job: Job) -> type:
     """Import a job and store its `Config` as `<job>_schema`, which its YAML names first in its defaults."""
     schema: type = job.module().Config
@@ -120,14 +126,14 @@ def leaf_type(schema: type, key: str, present: Mapping[str, type] | None = None)
                 return Any
             parent = ".".join(walked)
             raise OptionError(f"unknown option {key}: {parent} is a single value, {describe(kinds[0])}")
-        holder = next((kind for kind in holders if part in typing.get_type_hints(kind)), None)
+        holder = next((kind for kind in holders if part in _field_types(kind)), None)
         if holder is None:
             if len(holders) > 1:
                 return Any
             raise OptionError(_unknown(key, len(walked), holders[0], variants))
         walked.append(part)
         variants = variants_of(holder).get(part)
-        kinds = [typing.get_type_hints(holder)[part]]
+        kinds = [_field_types(holder)[part]]
         if variants:
             kinds = [present[part]] if present and part in present else list(variants.classes.values())
     return kinds[0]
@@ -242,7 +248,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _unknown(key: str, place: int, holder: type, variants: Variants | None) -> str:
     """About a key whose part number `place` is no option of the class `holder`, one of `variants` if there are any."""
     parts = key.split(".")
-    known = list(typing.get_type_hints(holder))
+    known = list(_field_types(holder))
     listed = f"expected one of {', '.join(known)}"
     if variants:
         group, choice = ".".join(parts[:place]), variants.choice(holder)
