@@ -68,7 +68,7 @@ class OrionSweeper(Sweeper):
             warnings.simplefilter("ignore")
             try:
                 from deepcrib.errors import RunError
-                from hydra_plugins.deepcrib_orion import _report, _study
+                from hydra_plugins.deepcrib_orion import _report, _storage, _study
             except ImportError as error:
                 raise _missing(error) from error
         parameters, fixed = self._searched(arguments)
@@ -80,7 +80,7 @@ class OrionSweeper(Sweeper):
             try:
                 self._work(study, fixed)
             except BaseException:
-                with contextlib.suppress(*_study.DATABASE_ERRORS, RunError):  # what ended the work is told
+                with contextlib.suppress(*_storage.DATABASE_ERRORS, RunError):  # what ended the work is told
                     self._account(study)
                 raise
             self._account(study)
