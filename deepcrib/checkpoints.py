@@ -95,13 +95,12 @@ def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkp
         play_network, play_encoder = _rebuild(
             path, "play", header, tensors, make_play_encoder, PlayNetworkConfig, make_play_network
         )
-        metadata = json.loads(header["metadata"])
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path} has metadata that this deepcrib cannot read: {error!r}") from error
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, RecursionError) as error:
+        raise _unreadable(path, error) from error
     for network in (discard_network, play_network):
         if network is not None:
             network.to(device).eval()
-    return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata)
+    return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, _metadata(path, header))
 
 
 def save_arrays(path: Path | str, kind: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, Any]) -> None:
@@ -116,11 +115,7 @@ def load_arrays(path: Path | str, kind: str) -> tuple[dict[str, np.ndarray], dic
     path = _weights_file(Path(path))
     header, tensors = _read_weights(path)
     _require_format(path, header, kind)
-    try:
-        metadata = json.loads(header["metadata"])
-    except (KeyError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path} has metadata that this deepcrib cannot read: {error!r}") from error
-    return {name: tensor.numpy() for name, tensor in tensors.items()}, metadata
+    return {name: tensor.numpy() for name, tensor in tensors.items()}, _metadata(path, header)
 
 
 def read_format(path: Path | str) -> str:
@@ -131,12 +126,7 @@ def read_format(path: Path | str) -> str:
 def read_metadata(path: Path | str) -> dict[str, Any]:
     """The metadata of a checkpoint of any format, empty for another safetensors file. Raises CheckpointError."""
     path = _weights_file(Path(path))
-    header, _ = _read_weights(path)
-    try:
-        metadata: dict[str, Any] = json.loads(header.get("metadata", "{}"))
-    except json.JSONDecodeError as error:
-        raise CheckpointError(f"{path} has metadata that this deepcrib cannot read: {error!r}") from error
-    return metadata
+    return _metadata(path, {"metadata": "{}"} | _read_weights(path)[0])
 
 
 def save_state(path: Path | str, state: dict[str, Any]) -> None:
@@ -208,6 +198,21 @@ def _require_format(path: Path, header: Mapping[str, str], kind: str) -> None:
         raise CheckpointError(f"{path} has format version {version}; this deepcrib reads {FORMAT_VERSION}")
 
 
+def _metadata(path: Path, header: Mapping[str, str]) -> dict[str, Any]:
+    """What `save_weights` or `save_arrays` was told."""
+    try:
+        found = json.loads(header["metadata"])
+    except (KeyError, ValueError, RecursionError) as error:
+        raise _unreadable(path, error) from error
+    if not isinstance(found, dict):
+        raise CheckpointError(f"{path} has metadata that this deepcrib cannot read: expected a mapping")
+    return found
+
+
+def _unreadable(path: Path, error: Exception) -> CheckpointError:
+    return CheckpointError(f"{path} has metadata that this deepcrib cannot read: {error!r}")
+
+
 def _rebuild(
     path: Path,
     part: str,
@@ -224,7 +229,7 @@ def _rebuild(
     try:
         encoder = make_encoder(**description["encoder"])
         network = make_network(config_class(**description["network"]), encoder.spec)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:  # the second is torch's, of sizes that no layer has
         raise CheckpointError(f"{path} needs what this deepcrib does not have: {error}") from error
     if description["spec_hash"] != encoder.spec.hash():
         raise CheckpointError(

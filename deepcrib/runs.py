@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import platform
 import subprocess
@@ -108,8 +109,8 @@ class RunFolder:
     def resume(self, config: str) -> None:
         """Go on with the run in this folder; its earlier environments stay listed."""
         earlier = read_json(self.path / ENVIRONMENT)
-        overrides = earlier.get("overrides")
-        history = [*earlier.pop("earlier", []), earlier] if earlier else []
+        overrides, before = earlier.get("overrides"), earlier.pop("earlier", [])
+        history = [*(before if isinstance(before, list) else []), earlier] if earlier else []
         with contextlib.suppress(FileNotFoundError):
             (self.path / SUMMARY).unlink()  # until it has finished again
         kept = {"overrides": overrides} if overrides else {}
@@ -154,9 +155,17 @@ def read_json(path: Path) -> dict[str, Any]:
     """The mapping in a JSON file; empty when there is no such file or it is not a mapping."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def is_number(value: Any) -> bool:
+    """Whether what a file holds is a finite number."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def flat(content: Mapping[Any, Any], prefix: str = "", separator: str = ".") -> Iterator[tuple[str, Any]]:
@@ -166,6 +175,12 @@ def flat(content: Mapping[Any, Any], prefix: str = "", separator: str = ".") -> 
             yield from flat(value, f"{prefix}{name}{separator}", separator)
         else:
             yield f"{prefix}{name}", value
+
+
+def differing(options: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of what does not have the same value in all mappings; a missing one is a value of its own."""
+    names = dict.fromkeys(name for found in options for name in found)
+    return [name for name in names if len({repr(found[name]) if name in found else "" for found in options}) > 1]
 
 
 def environment() -> dict[str, Any]:

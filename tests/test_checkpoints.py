@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import load, save, save_file
 
 from deepcrib import checkpoints
+from deepcrib.agents import AgentError, make_agent
 from deepcrib.checkpoints import CheckpointError, load_state, load_weights, save_state, save_weights
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.networks import (
@@ -162,8 +163,24 @@ def drop_tensor(header, parts, tensors):
     del tensors["discard.layers.layers.0.weight"]
 
 
+def set_size(header, parts, tensors):
+    parts["play"]["network"]["hidden"] = [-1]
+
+
 def break_metadata(header, parts, tensors):
     header["metadata"] = "{"
+
+
+def list_metadata(header, parts, tensors):
+    header["metadata"] = "[1]"
+
+
+def deep_metadata(header, parts, tensors):
+    header["metadata"] = "[" * 100_000
+
+
+def name_nobody(header, parts, tensors):
+    header["metadata"] = '{"discards_by": {"name": "nobody"}}'
 
 
 @pytest.mark.parametrize(
@@ -177,12 +194,22 @@ def break_metadata(header, parts, tensors):
         (drop_description, "cannot read"),
         (change_sizes, "play tensors do not fit its network"),
         (drop_tensor, "discard tensors do not fit its network"),
+        (set_size, "needs what this deepcrib does not have"),
         (break_metadata, "cannot read"),
+        (list_metadata, "metadata that this deepcrib cannot read: expected a mapping"),
+        (deep_metadata, "cannot read"),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused(path: Path, change, message: str) -> None:
     rewrite(path, change)
     assert message in refusal(path)
+
+
+def test_an_agent_that_a_checkpoint_names_and_nobody_knows_is_refused_with_the_file(path: Path) -> None:
+    rewrite(path, name_nobody)
+    with pytest.raises(AgentError, match="unknown agent 'nobody'") as error:
+        make_agent(str(path))
+    assert str(error.value).startswith(f"{path} names an agent that cannot be made: ")
 
 
 def test_a_full_disk_leaves_the_old_checkpoint(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

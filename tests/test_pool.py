@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -182,6 +182,18 @@ def test_seats_and_deals_are_balanced_against_everyone() -> None:
         assert set(Counter(places).values()) == {len(places) // 4} and len(places) > 1_000
 
 
+@pytest.mark.parametrize("episodes", [1, 2, 3, 5, 8])
+def test_seats_are_balanced_over_iterations_of_any_size(episodes: int) -> None:
+    """The learner is in each seat as often, and dealt the first single hand as often from each."""
+    made = pool(priming=["greedy"], priming_iterations=40)
+    places: Counter = Counter()
+    for iteration in range(40):
+        _, seats = met_names(made, 5, iteration, episodes)
+        games = iteration * episodes + np.arange(episodes)
+        places.update(zip(seats.tolist(), (games % 2).tolist(), strict=True))
+    assert places == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 10 * episodes)
+
+
 def test_who_is_met_follows_from_seed_and_iteration() -> None:
     made = pool(3, opponents=["greedy", "past"])
     found = met_names(made, 5, 2, 400)[0]
@@ -338,6 +350,14 @@ def test_a_teacher_makes_its_own_choice_but_for_the_share_that_it_explores(seen:
     differs = (choices[0.3] != choices[0.0]).mean() / (other != choices[0.0]).mean()
     assert abs(differs - 0.3) < 4 * (0.3 * 0.7 / 2_000) ** 0.5
     assert set(choices[0.3][choices[0.3] != choices[0.0]].tolist()) == set(range(15))
+
+
+def test_a_teachers_coin_is_a_hash_of_the_key(seen: Any) -> None:
+    """Keys that are near each other toss unrelated coins: 2,000 in a row, within four deviations."""
+    low, greedy = replace(seen, key=np.arange(2_000, dtype=np.uint64)), make_agent("greedy")
+    teacher = Exploring(greedy, make_agent("random"), 0.3, 0.0)
+    teacher._any = SimpleNamespace(discard=lambda observation: np.full(2_000, -1, dtype=np.int8))
+    assert abs((teacher.discard(low) == -1).mean() - 0.3) < 4 * (0.3 * 0.7 / 2_000) ** 0.5
 
 
 class Table:

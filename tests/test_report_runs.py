@@ -22,6 +22,7 @@ from deepcrib.analysis.run_folders import find_runs, group_runs, without_repeats
 from deepcrib.checkpoints import save_weights
 from deepcrib.cli import main
 from deepcrib.encoders import make_discard_encoder
+from deepcrib.errors import RunError
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 
 T_2, T_4 = 4.302653, 2.776445  # two-sided 95% quantiles of Student's t with 2 and 4 degrees of freedom
@@ -379,6 +380,65 @@ def test_what_cannot_be_reported_is_refused_in_one_line(
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("environment.json", (), [1], ": expected a mapping"),
+        ("environment.json", ("command",), 5, ": command=5: expected a list of words"),
+        ("environment.json", ("machine",), [], ": machine=[]: expected a mapping"),
+        ("environment.json", ("machine", "gpus"), 1, ": machine.gpus=1: expected a list of words"),
+        ("environment.json", ("earlier",), [5], ": earlier[0]=5: expected a mapping"),
+        ("environment.json", ("earlier",), [{"command": "x"}], ': earlier[0].command="x": expected a list'),
+        ("environment.json", ("time",), "2026-11-22T01:00:00", "expected a time with its zone"),
+        ("environment.json", ("seconds",), 10**400, "expected a number"),
+        ("summary.json", ("deterministic",), "won", ': deterministic="won": expected a mapping'),
+        (
+            "summary.json",
+            ("deterministic", "win_rate"),
+            1.5,
+            "win_rate=1.5: expected a number from 0 to 1",
+        ),
+        ("summary.json", ("deterministic", "wins"), 1001, "deterministic.wins=1001: expected 0 to 1,000"),
+        ("summary.json", ("deterministic",), {"win_rate": 0.5}, "deterministic.games is missing: expected a whole"),
+        ("summary.json", ("deterministic", "hands_won"), {"hands": 0}, "hands_won.hands=0: expected a whole number"),
+        ("config.yaml", ("seed",), [1], ": seed=[1]: expected a whole number or a name"),
+        ("config.yaml", ("learner", "replacement"), "half", 'learner.replacement="half": expected a number from 0'),
+        ("config.yaml", ("discard_network", "name"), "../x", 'discard_network.name="../x": expected a name'),
+        ("config.yaml", ("evaluation", "opponents"), 3, "evaluation.opponents=3: expected a list"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused_by_name(
+    name: str, place: tuple[str, ...], value: Any, message: str, tmp_path: Path
+) -> None:
+    path = write_run(tmp_path / "a", options(), match(500)) / name
+    content: Any = yaml.safe_load(path.read_text())
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    if place:
+        inner[place[-1]] = value
+    path.write_text(json.dumps(content if place else value))  # JSON is YAML
+    with pytest.raises(RunError) as error:
+        find_runs([str(tmp_path)])
+    assert str(error.value).startswith(str(path)) and message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["environment.json", "summary.json", "error.json", "config.yaml"])
+def test_bytes_that_are_no_text_of_its_kind_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    path = write_run(tmp_path / "a", options(), None) / name
+    for content in (b"\xff\xfe\x00", b'{"a": [1', b"[" * 100_000):
+        path.write_bytes(content)
+        with pytest.raises(RunError, match="cannot be read: ") as error:
+            find_runs([str(tmp_path)])
+        assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
+
+
+def test_a_summary_of_pretraining_without_its_errors_is_refused(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {"pretraining": {"epochs": 3}}, {"sample_error": 1.5}, command=["deepcrib pretrain"])
+    with pytest.raises(RunError, match=r"summary\.json: mean_absolute_error is missing: expected a number"):
+        find_runs([str(tmp_path)])
 
 
 # --- statistics ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from safetensors.numpy import load_file
 
 from deepcrib import runs
 from deepcrib.analysis import sweeps as analysis
-from deepcrib.analysis.sweeps import SweepRow, SweptRun, error_lines, runs_below, sweep_table
+from deepcrib.analysis.sweeps import SweepRow, SweptRun, error_lines, runs_below, sweep_table, win_rates, write_sweep
 from deepcrib.cli import main
 from deepcrib.errors import RunError
 from deepcrib.jobs import JOBS, sweep_runs, sweeps
@@ -109,6 +109,26 @@ def test_a_summary_that_cannot_be_read_is_none(damage: str, tmp_path: Path) -> N
     assert [run.state for run in runs_below(tmp_path)] == ["done"]
     (tmp_path / "summary.json").write_text(damage)
     assert [run.state for run in runs_below(tmp_path)] == ["unfinished"]
+
+
+@pytest.mark.parametrize(
+    "odd", ["[1]", "5", "null", "{", "[" * 100_000, '{"earlier": 5, "overrides": 5, "seconds": "x"}']
+)
+def test_a_sweep_goes_on_over_files_of_another_shape(odd: str, tmp_path: Path) -> None:
+    """What they would have said is not known; the run is still accounted for, and can go on."""
+    folder = RunFolder(tmp_path / "run")
+    folder.start("seed: 1")
+    (tmp_path / "run" / "environment.json").write_text(odd)
+    folder.resume("seed: 1")
+    folder.finish({"random": {"win_rate": 10**400, "ci_low": 0, "ci_high": 1}})
+    (tmp_path / "run" / "environment.json").write_text(odd)
+    (run,) = runs_below(tmp_path)
+    assert (run.state, run.overrides, run.seconds) == ("done", (), None) and not win_rates(run.summary)
+    write_sweep(tmp_path, "train", [SweepRow(run, run.state)])
+    (tmp_path / "run" / "summary.json").unlink()
+    (tmp_path / "run" / "error.json").write_text('{"error": ["no"], "exit_code": "two"}')
+    (run,) = runs_below(tmp_path)
+    assert (run.state, run.error, run.exit_code) == ("failed", "['no']", 1)
 
 
 @pytest.mark.parametrize("text", ["a: [1", "\t- x", "- 1", "", "text", "seed: one"])

@@ -375,7 +375,7 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
     "neighbours": ({"metadata": {"neighbours": "some"}}, "neighbours 'some': expected one of none, average, sum"),
     "share": ({"metadata": {"share": 1.5}}, "share 1.5: expected 0 to 1"),
     "no share": ({"metadata": {"share": None}}, "float"),
-    "metadata": ({"metadata": []}, "indices"),
+    "metadata": ({"metadata": []}, "cannot read: expected a mapping"),
     "no JSON": ({"header": {"metadata": "{"}}, "has metadata that this deepcrib cannot read"),
     "version": ({"header": {"format_version": "9"}}, "has format version 9"),
     "format": ({"header": {"format": "weights of something"}}, "not of a deepcrib agent"),

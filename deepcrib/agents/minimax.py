@@ -23,6 +23,7 @@ from deepcrib.agents.play_tree import (
     join_hands,
     pack_hand,
 )
+from deepcrib.agents.scripted import fill_series
 from deepcrib.beliefs.discards import DiscardModel, discard_model
 from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, own_kept, seen_cards_of, weigh_plays
 from deepcrib.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
@@ -274,11 +275,7 @@ def _choose(
     """The slot with the highest value; of several what greedy plays, the lowest slot of equal ranks."""
     for r in prange(len(hands)):
         series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = 0
-        for k in range(starts[r], histories.shape[1]):
-            if histories[r, k] != NO_CARD:
-                series[n] = rank_of(histories[r, k])
-                n += 1
+        n = fill_series(histories[r], starts[r], series)
         best = np.max(values[r])
         equal = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
         for slot in range(HAND_SIZE):

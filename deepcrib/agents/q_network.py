@@ -242,7 +242,10 @@ def load_agent(
     """
     checkpoint = load_weights(path, device)
     others = {part: checkpoint.metadata.get(part) for part in ("discards_by", "plays_by")}
-    made = {part: make(spec) for part, spec in others.items() if make is not None and spec is not None}
+    try:
+        made = {part: make(spec) for part, spec in others.items() if make is not None and spec is not None}
+    except AgentError as error:
+        raise AgentError(f"{path} names an agent that cannot be made: {error}") from error
     if discards is not None:
         made["discards_by"] = discards
     functions = []

@@ -58,15 +58,13 @@ def _discard_masks(policy: int, hands: np.ndarray, masks: np.ndarray) -> None:
 
 
 @jit
-def _play_mask(policy: int, hand: np.ndarray, history: np.ndarray, start: int, count: int) -> int:
-    series = np.empty(MAX_SERIES, dtype=np.int8)
+def fill_series(history: np.ndarray, start: int, series: np.ndarray) -> int:
+    """series [MAX_SERIES]: ranks of the cards of a history (NO_CARD behind the last) from `start` on; their number."""
     n = 0
-    for k in range(start, len(history)):
-        if history[k] < 0:
-            break
-        series[n] = rank_of(history[k])
+    while start + n < len(history) and history[start + n] >= 0:
+        series[n] = rank_of(history[start + n])
         n += 1
-    return play_choices(policy, hand, series, n, count)
+    return n
 
 
 @jit(parallel=True)
@@ -79,4 +77,6 @@ def _play_masks(
     masks: np.ndarray,
 ) -> None:
     for r in prange(len(hands)):
-        masks[r] = _play_mask(policy, hands[r], histories[r], starts[r], counts[r])
+        series = np.empty(MAX_SERIES, dtype=np.int8)
+        n = fill_series(histories[r], starts[r], series)
+        masks[r] = play_choices(policy, hands[r], series, n, counts[r])

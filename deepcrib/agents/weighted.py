@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.scripted import ScriptedAgent, fill_series
 from deepcrib.cards import rank_of
 from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
@@ -297,12 +297,7 @@ def _choose_plays(
         count_unseen(unseen, histories[r])
         unseen[rank_of(starters[r])] -= 1
         series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = 0
-        for k in range(starts[r], histories.shape[1]):
-            if histories[r, k] < 0:
-                break
-            series[n] = rank_of(histories[r, k])
-            n += 1
+        n = fill_series(histories[r], starts[r], series)
         matrix = np.empty((len(PLAY_STRATEGIES), HAND_SIZE))
         preference = np.empty(HAND_SIZE)
         fill_play_matrix(hands[r], series, n, counts[r], unseen, matrix)

@@ -16,8 +16,9 @@ from deepcrib.analysis.report_page import NONE, Page, Section, label, number, pl
 from deepcrib.analysis.report_pairs import in_order
 from deepcrib.analysis.report_statistics import over_seeds
 from deepcrib.analysis.run_folders import FINISHED, PRETRAIN, PRETRAINING, FoundRun, Group
-from deepcrib.checkpoints import WEIGHTS_FILE, load_weights
+from deepcrib.checkpoints import WEIGHTS_FILE, CheckpointError, load_weights
 from deepcrib.intervals import mean_interval
+from deepcrib.runs import CONFIG
 from deepcrib.training.pretraining import NUM_STARTERS, all_hands, hand_values, predicted_values, starter_values
 
 if TYPE_CHECKING:
@@ -134,8 +135,10 @@ def _true(starter: bool) -> NDArray[np.int16]:
 
 def _predicted(run: FoundRun) -> NDArray[np.float32]:
     """[H] values of all hands by the discard network of a finished run. Raises CheckpointError."""
-    checkpoint = load_weights(run.folder / WEIGHTS_FILE)
-    assert checkpoint.discard_network is not None and checkpoint.discard_encoder is not None
+    path = run.folder / WEIGHTS_FILE
+    checkpoint = load_weights(path)
+    if checkpoint.discard_network is None or checkpoint.discard_encoder is None:
+        raise CheckpointError(f"{path} holds no discard network, which {CONFIG} beside it says was trained")
     return predicted_values(checkpoint.discard_network, checkpoint.discard_encoder, ROLES_SEED)
 
 

@@ -276,7 +276,7 @@ def _published_words() -> str:
 
 def _matches(runs: Sequence[FoundRun], opponent: str) -> list[Mapping[str, Any]]:
     """Figures of the final matches against the opponent."""
-    return [run.summary[opponent] for run in runs if run.summary and "win_rate" in run.summary.get(opponent, {})]
+    return [run.match(opponent) for run in runs if "win_rate" in run.match(opponent)]
 
 
 def _games_each(matches: Sequence[Mapping[str, Any]]) -> int:

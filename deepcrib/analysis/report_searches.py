@@ -64,7 +64,7 @@ def samples(groups: Sequence[Group], runs: Sequence[FoundRun], opponent: str) ->
 
 def hands_won(run: FoundRun, opponent: str) -> Mapping[str, Any]:
     """The play-only figures of a run; empty where they were not measured."""
-    found: Mapping[str, Any] = ((run.summary or {}).get(opponent) or {}).get("hands_won") or {}
+    found: Mapping[str, Any] = run.match(opponent).get("hands_won") or {}
     return found
 
 
@@ -249,7 +249,8 @@ def relations_section(found: Sequence[Sample], opponent: str, page: Page) -> Sec
 
 
 def _varies(sample: Sample, relation: Relation) -> bool:
-    return all(len({run.options.get(name) for run in sample.runs}) > 1 for name in (relation.first, relation.second))
+    told = [[run.options.get(name) for run in sample.runs] for name in (relation.first, relation.second)]
+    return all(None not in values and len(set(values)) > 1 for values in told)
 
 
 def _correlation(runs: Sequence[FoundRun], relation: Relation) -> Interval:

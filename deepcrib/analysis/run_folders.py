@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.analysis.curves import as_curve, read_events
+from deepcrib.analysis.run_files import check_matches, check_pretrained, read_environment, read_json, read_options
 from deepcrib.errors import OptionError, RunError
-from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, flat
+from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, differing
 
 STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
@@ -72,6 +70,11 @@ class FoundRun:
     def overrides(self) -> Sequence[str]:
         """What its sweep told it, as `name=value` words; of a run by itself, and one of an older sweep, nothing."""
         return tuple(map(str, self.environment.get("overrides") or ()))
+
+    def match(self, opponent: str) -> Mapping[str, Any]:
+        """Figures of its final games against an opponent by that name; empty where there were none."""
+        found = (self.summary or {}).get(opponent)
+        return found if isinstance(found, Mapping) else {}
 
     @cached_property
     def events(self) -> Mapping[str, Sequence[Any]]:
@@ -173,8 +176,9 @@ def _run_folders(root: Path) -> Iterator[Path]:
 
 
 def _read_run(folder: Path, root: Path) -> Iterator[FoundRun]:
-    options = _options(folder / CONFIG)
-    environment, summary, error = (_read_json(folder / name) for name in (ENVIRONMENT, SUMMARY, ERROR))
+    options = read_options(folder / CONFIG)
+    environment, error = (read_environment(folder / name) for name in (ENVIRONMENT, ERROR))
+    summary = read_json(folder / SUMMARY)
     environment = environment or ({} if error is None else {key: error[key] for key in ("overrides",) if key in error})
     job = _job(options, environment)
     if job == "report" or (not environment and options and not _OURS & options.keys()):
@@ -185,6 +189,10 @@ def _read_run(folder: Path, root: Path) -> Iterator[FoundRun]:
     learner = options.get("learner.name", "replay")
     if learner != "replay":
         raise RunError(f"{folder} holds a run of learner={learner}: expected runs of learner=replay alone")
+    if summary is not None and job == PRETRAIN:
+        check_pretrained(folder / SUMMARY, summary)
+    elif summary is not None:
+        check_matches(folder / SUMMARY, summary, options.get("evaluation.opponents") or [])
     unfinished, line = (UNFINISHED, "") if error is None else (FAILED, _error_line(error))
     state, line = (unfinished, line) if summary is None else (FINISHED, "")
     yield FoundRun(
@@ -207,30 +215,6 @@ def _job(options: Mapping[str, Any], environment: Mapping[str, Any]) -> str:
     if len(words) == 2 and words[0] == "deepcrib":
         return words[1]
     return PRETRAIN if "pretraining.epochs" in options and "learner.name" not in options else TRAIN
-
-
-def _options(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    try:
-        content = OmegaConf.to_container(OmegaConf.load(path))
-    except (OSError, ValueError, YAMLError, OmegaConfBaseException) as error:
-        raise RunError(f"{path}: cannot be read: {' '.join(str(error).split())[:120]}") from error
-    if not isinstance(content, dict):
-        raise RunError(f"{path}: expected options by name")
-    return dict(flat(content))
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    if not path.exists():
-        return None
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(content, dict):
-        raise RunError(f"{path}: expected a mapping")
-    return content
 
 
 def _error_line(error: Mapping[str, Any]) -> str:
@@ -259,12 +243,6 @@ def group_runs(runs: Sequence[FoundRun]) -> list[Group]:
         by_options.setdefault(_key(run.options, _NOT_GROUPED), []).append(run)
     groups = [Group(sorted(found, key=lambda run: (str(type(run.seed)), run.seed))) for found in by_options.values()]
     return [Group(group.runs, _extra(group, groups)) for group in groups]
-
-
-def differing(options: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names of the options that have more than one value; a missing one is a value of its own."""
-    names = dict.fromkeys(name for found in options for name in found)
-    return [name for name in names if len({repr(found.get(name, "missing")) for found in options}) > 1]
 
 
 def _extra(group: Group, groups: Sequence[Group]) -> dict[str, Any]:

@@ -50,12 +50,18 @@ def read_run(folder: Path) -> SweptRun:
     begun, summary = (folder / runs.CONFIG).is_file(), runs.read_json(folder / runs.SUMMARY)
     states = ((bool(summary), DONE), (bool(error), FAILED), (begun, UNFINISHED), (True, ABSENT))
     state = next(name for holds, name in states if holds)
-    overrides = tuple(map(str, environment.get("overrides") or error.get("overrides") or ()))
+    told = next((words for words in (environment.get("overrides"), error.get("overrides")) if words), ())
+    overrides = tuple(map(str, told)) if isinstance(told, list) else ()
     if state == DONE:
-        return SweptRun(folder, state, overrides, begun, seconds=environment.get("seconds"), summary=summary)
-    if state == FAILED:
-        return SweptRun(folder, state, overrides, begun, str(error.get("error", "")), int(error.get("exit_code", 1)))
-    return SweptRun(folder, state, overrides, begun)
+        seconds = environment["seconds"] if runs.is_number(environment.get("seconds")) else None
+        return SweptRun(folder, state, overrides, begun, seconds=seconds, summary=summary)
+    return SweptRun(folder, state, overrides, begun, *(failure(error) if state == FAILED else ()))
+
+
+def failure(error: Mapping[str, Any]) -> tuple[str, int]:
+    """(line, exit code) of what a file says about a failed run; 1 where it names no code of a failure."""
+    code = error.get("exit_code")
+    return str(error.get("error", "")), code if isinstance(code, int) and code > 0 else 1
 
 
 def runs_below(folder: Path) -> list[SweptRun]:
@@ -143,7 +149,7 @@ def sweep_table(title: str, rows: Sequence[SweepRow], width: int = 120) -> Table
     width: characters that there are. Where lines between columns do not fit there are none, and where a column for
     each option does not, one column holds them all.
     """
-    names = _differing(rows)
+    names = runs.differing([row.overrides() for row in rows])
     heads = _short(names)
     values = [[row.overrides().get(name, "") for row in rows] for name in names]
     seconds = ["" if row.run.seconds is None else f"{row.run.seconds:,.0f}" for row in rows]
@@ -196,16 +202,9 @@ def _win_rate_column(rows: Sequence[SweepRow]) -> tuple[str, list[str]]:
 
 def error_lines(rows: Sequence[SweepRow]) -> list[str]:
     """`seed=1: what went wrong`, for every failed run."""
-    names = _differing(rows)
+    names = runs.differing([row.overrides() for row in rows])
     told = [(", ".join(f"{name}={row.overrides().get(name, '')}" for name in names), row.run.error) for row in rows]
     return [f"{words}: {error}" if words else error for words, error in told if error]
-
-
-def _differing(rows: Sequence[SweepRow]) -> list[str]:
-    """The options that do not have the same value in all runs."""
-    told = [row.overrides() for row in rows]
-    names = dict.fromkeys(name for values in told for name in values)
-    return [name for name in names if len({values.get(name) for values in told}) > 1]
 
 
 def win_rates(summary: Mapping[str, Any]) -> list[str]:
@@ -220,5 +219,5 @@ def _rates(summary: Mapping[str, Any]) -> dict[str, str]:
     return {
         name: percent(*(float(value[key]) for key in keys))
         for name, value in found.items()
-        if isinstance(value, Mapping) and all(isinstance(value.get(key), int | float) for key in keys)
+        if isinstance(value, Mapping) and all(runs.is_number(value.get(key)) for key in keys)
     }

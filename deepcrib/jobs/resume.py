@@ -71,7 +71,7 @@ def saved_config(path: Path, schema: type) -> DictConfig:
         if not isinstance(saved, DictConfig) or not saved:
             raise ValueError("expected options by name")
         config = OmegaConf.merge(as_saved(schema, saved), saved)
-    except (OmegaConfBaseException, YAMLError, OSError, ValueError) as error:
+    except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         reason = str(getattr(error, "problem", None) or error).strip().splitlines()[0]  # `problem` is YAML's
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error
     assert isinstance(config, DictConfig)

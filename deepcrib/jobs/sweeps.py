@@ -132,7 +132,8 @@ def _row(run: SweptRun, sweep: Sweep, death: str | None, interrupted: bool) -> S
     before = sweep.before.get(run.folder)
     in_plan = run.folder.name in sweep.planned
     if refused := runs.read_json(run.folder / REFUSED):
-        return SweepRow(replace(run, error=refused["error"], exit_code=refused["exit_code"]), FAILED)
+        line, code = analysis.failure(refused)
+        return SweepRow(replace(run, error=line, exit_code=code), FAILED)
     if run.state == DONE:
         if before is None or not before.begun:
             return SweepRow(run, DONE)

@@ -56,7 +56,8 @@ class Pool:
     def seating(self, seed: int, iteration: int, episodes: int) -> tuple[list[Agent], NDArray[np.int64]]:
         """(opponents, seating [episodes, 2]) of an iteration: 0 is the learner, k the k-th of the opponents.
 
-        A function of seed, iteration and the past players there are, for the first episodes whatever their number.
+        Who is met is a function of seed, iteration and the past players there are, for the first episodes whatever
+        their number; where the learner sits follows from the episode's number in the run, so that few are balanced too.
         """
         primed = iteration < self.options.priming_iterations
         choices: Sequence[Agent | None] = self.priming if primed else self.opponents
@@ -71,7 +72,7 @@ class Pool:
         past = first_past + (coins[:, 2] * len(self.past)).astype(np.int64) if self.past else 0
         is_past = np.array([agent is None for agent in choices])[choice]
         met = np.where(coins[:, 0] < share, np.where(is_past, past, named[choice]), 0)
-        return players, seats_of(np.repeat(met, GROUP)[:episodes])
+        return players, seats_of(np.repeat(met, GROUP)[:episodes], iteration * episodes)
 
     def remember(self, iteration: int, discard: LearnedNetwork | None, play: LearnedNetwork, by: Agent | None) -> None:
         """Take the networks in after so many iterations, if it is their turn; the oldest leaves a full pool."""
@@ -125,9 +126,12 @@ def frozen(learned: LearnedNetwork, weights: dict[str, Any] | None = None) -> QF
     return QFunction(learned.encoder, network.eval(), learned.device)
 
 
-def seats_of(met: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[N, 2] seating of episodes whose opponents [N] are given; the learner, 0, moves on every two episodes."""
+def seats_of(met: NDArray[np.int64], first: int = 0) -> NDArray[np.int64]:
+    """[N, 2] seating of the episodes from number `first` on, whose opponents [N] are given.
+
+    The learner, 0, moves on every two episodes, single hands' dealer on every one: any four in a row are balanced.
+    """
     seating = np.zeros((len(met), 2), dtype=np.int64)
     rows = np.arange(len(met))
-    seating[rows, 1 - rows // 2 % 2] = met
+    seating[rows, 1 - (first + rows) // 2 % 2] = met
     return seating

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
+from deepcrib.kernels import jit
 from deepcrib.matches import Trajectories, self_play
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.randomness import PRETRAINING, derive
+from deepcrib.randomness import PRETRAINING, derive, uniform
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import PretrainingOptions, Settings
@@ -26,13 +27,14 @@ from deepcrib.workers import run_pieces
 
 _LESSONS = 1
 """The index of `derive` for the teacher's games; 0 is the show's pretraining."""
+_COIN = 1 << 32
+"""Which of a key's random numbers is the coin: one that no agent takes, as a player's choices begin with the first."""
 
 
 class Exploring:
     """Another agent that makes any legal choice instead of its own with probability epsilon; for two players.
 
     Without that, values of what a teacher never does would be guesses, and the highest of many guesses is too high.
-    The coin is the key itself, of which all other random numbers are hashes.
     """
 
     num_players = frozenset({2})
@@ -54,9 +56,13 @@ class Exploring:
         return np.where(_heads(observation.key, self.play_epsilon), other, own)
 
 
-def _heads(keys: NDArray[np.uint64], chance: float) -> NDArray[np.bool_]:
+@jit
+def _heads(keys: np.ndarray, chance: float) -> np.ndarray:
     """[N] whether each key's coin shows heads."""
-    return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53 < chance
+    heads = np.empty(len(keys), dtype=np.bool_)
+    for r in range(len(keys)):
+        heads[r] = uniform(keys[r], _COIN) < chance
+    return heads
 
 
 def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | None = None) -> Exploring:
