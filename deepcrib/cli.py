@@ -4,37 +4,66 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from deepcrib import __version__
 from deepcrib.errors import OptionError, UserError
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.console import error_line
 
-WRONG_CALL, INTERRUPTED = 2, 130  # exit codes; 130 is what a shell reports after Ctrl-C
+WRONG_CALL, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes; the last two as a shell reports Ctrl-C and SIGTERM
 
 # Read when Numba and PyTorch start their threads. By default these spin while they wait for each other, and with
 # another busy process on the machine a match in lockstep then runs three to thirty times slower.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command (by default that of the command line) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _run(words)
+        with _orderly_end():
+            return _run(words)
     except UserError as error:
         error_line(str(error))
         return WRONG_CALL
     except KeyboardInterrupt as interrupt:
-        error_line("; ".join(["interrupted", *map(str, interrupt.args)]))
-        return INTERRUPTED
+        terminated = isinstance(interrupt, _Terminated)
+        error_line("; ".join(["terminated" if terminated else "interrupted", *map(str, interrupt.args)]))
+        return TERMINATED if terminated else INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()
         return 0
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Let the first SIGTERM end a command as Ctrl-C does: a sweep's workers go with it, and trials are given back."""
+    handled = (
+        threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
+
+    def end(number: int, frame: Any) -> None:
+        signal.signal(number, signal.SIG_DFL)  # the second one ends it at once
+        raise _Terminated
+
+    if handled:
+        signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if handled:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _run(words: list[str]) -> int:

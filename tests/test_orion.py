@@ -23,7 +23,10 @@ from deepcrib.jobs import Outcome
 pytest.importorskip("orion")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from hydra_plugins.deepcrib_orion import _outcomes, _space, _storage, _study  # noqa: E402
+from orion.core.io.database import DatabaseError, DatabaseTimeout  # noqa: E402
+from pymongo.errors import AutoReconnect  # noqa: E402
+
+from hydra_plugins.deepcrib_orion import _outcomes, _space, _storage, _study, sweeper  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -353,6 +356,60 @@ def test_mongodb_is_given_its_address() -> None:
     assert "secret" not in _study._without_password(address)
 
 
+def unreachable() -> DatabaseError:
+    """As Orion raises it."""
+    error = DatabaseError("Connection Failure: database not found on specified uri")
+    error.__cause__ = AutoReconnect("host:27017: refused (configured timeouts: ...), Timeout: 5.0s, Topology: <long>")
+    return error
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (unreachable(), "hydra.sweeper.database=mongodb://...@host/x: host:27017: refused"),
+        (AutoReconnect("host:27017: closed (configured timeouts: ...)"), "...@host/x: host:27017: closed"),
+        (DatabaseTimeout(), "...@host/x: no answer in time"),
+        (
+            OSError(28, "No space left on device", "orion.pkl.tmp"),
+            "cannot write orion.pkl.tmp: No space left on device",
+        ),
+    ],
+)
+def test_what_a_database_refuses_is_told_in_one_line(error: Exception, said: str) -> None:
+    with pytest.raises(RunError) as refusal, _study.failures_told("mongodb://me:secret@host/x"):
+        raise error
+    assert str(refusal.value).endswith(said) and "secret" not in str(refusal.value)
+
+
+def test_a_result_that_the_database_did_not_take_is_no_lost_trial(
+    study: _study.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = study.ask()
+    with monkeypatch.context() as patched:
+        patched.setattr(study._storage, "push_trial_results", lambda trial: (_ for _ in ()).throw(unreachable()))
+        with pytest.raises(DatabaseError):
+            study.complete(trial, 0.5, None)
+    study.give_back(trial)  # it is no longer kept alive, and stays this process's until that ends
+    assert study.trials()[0].status == "reserved" and not study.is_idle()
+
+
+@pytest.mark.parametrize("error", [DatabaseTimeout(), AutoReconnect("closed"), OSError(28, "No space left on device")])
+def test_a_sign_of_life_that_fails_is_not_the_last(error: Exception) -> None:
+    signs: list[int] = []
+
+    def sign() -> None:
+        signs.append(1)
+        raise error
+
+    beat = _storage.Beat(sign, 0.01)
+    beat.start()
+    end = time.monotonic() + 10
+    while len(signs) < 3 and time.monotonic() < end:
+        time.sleep(0.01)
+    beat.stop()
+    assert len(signs) >= 3
+
+
 # the command, with a job that takes no time
 
 
@@ -432,6 +489,53 @@ def test_ctrl_c_gives_the_trial_back(job: list[str], tmp_path: Path, monkeypatch
     assert main([*job, "hydra.sweeper.max_trials=1"]) == 0
     (after,) = trials(tmp_path)
     assert after["state"] == "completed" and after["id"] == before["id"]
+
+
+def test_a_full_disk_is_no_fault_of_the_trial(
+    job: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(options: Any, run: Any) -> Outcome:
+        run.start()
+        raise RunError("cannot write state.pt: No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("deepcrib.jobs.train.run", full)
+        assert main([*job, "hydra.sweeper.max_trials=1"]) == 2
+    assert [row["state"] for row in trials(tmp_path)] == ["interrupted"]
+    printed = capfd.readouterr()
+    assert printed.err.splitlines()[-1] == "deepcrib: cannot write state.pt: No space left on device"
+    assert "study study: 1 interrupted\n" in printed.out  # and no table of nothing
+    assert main([*job, "hydra.sweeper.max_trials=1"]) == 0
+    assert [row["state"] for row in trials(tmp_path)] == ["completed"]
+
+
+def test_a_trial_whose_process_outlived_its_worker_is_waited_for(
+    job: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    held = iter([True, True, True])
+
+    def taken(options: Any, run: Any) -> Outcome:
+        monkeypatch.setattr("deepcrib.jobs.train.run", score)
+        raise RunError("process 1 of host is at work on it")
+
+    monkeypatch.setattr(sweeper, "POLL", 0.0)
+    monkeypatch.setattr("deepcrib.jobs.train.run", taken)
+    monkeypatch.setattr("deepcrib.jobs.sweep_runs.is_held", lambda folder: next(held, False))
+    assert main([*job, "hydra.sweeper.max_trials=1"]) == 0
+    assert [row["state"] for row in trials(tmp_path)] == ["completed"]
+    assert capfd.readouterr().err.count("waits for the end of that process") == 1
+
+
+def test_a_search_ends_when_nothing_more_is_suggested(
+    job: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Asha and hyperband do not say that they are done with a space of a few values."""
+    ask = _study.Study.ask
+    monkeypatch.setattr(sweeper, "POLL", 0.0)
+    monkeypatch.setattr(_study.Study, "ask", lambda study: None if study.trials() else ask(study))
+    assert main([*job, "hydra.sweeper.max_trials=9"]) == 0
+    assert [row["state"] for row in trials(tmp_path)] == ["completed"]
+    assert "hydra.sweeper.algorithm=tpe has no further trial to suggest" in capfd.readouterr().err
 
 
 # several processes, one of them killed

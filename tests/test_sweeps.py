@@ -9,19 +9,23 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from rich.console import Console
 from safetensors.numpy import load_file
 
 from deepcrib import runs
-from deepcrib.analysis.sweeps import SweepRow, runs_below, win_rates, write_sweep
+from deepcrib.analysis import sweeps as analysis
+from deepcrib.analysis.sweeps import SweepRow, SweptRun, error_lines, runs_below, sweep_table, win_rates, write_sweep
 from deepcrib.cli import main
 from deepcrib.errors import RunError
-from deepcrib.jobs import JOBS, sweep_runs
+from deepcrib.jobs import JOBS, sweep_runs, sweeps
 from deepcrib.jobs.schema import parse, register_schema
 from deepcrib.jobs.sweep_runs import held, in_own_process, is_held, run_name
 from deepcrib.runs import RunFolder
@@ -214,7 +218,58 @@ def test_a_subfolder_of_ones_own_resumes_too(tmp_path: Path) -> None:
     assert all("earlier" not in runs.read_json(path) for path in tmp_path.glob("*/environment.json"))
 
 
+def test_sigterm_ends_a_sweep_as_ctrl_c_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def terminated(config: Any, run: Any) -> Any:
+        run.start()
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+
+    monkeypatch.setattr("deepcrib.jobs.evaluate.run", terminated)
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        assert sweep(tmp_path, "seed=1,2", command="evaluate -m agent=random opponent=random games=4") == 143
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().err == "deepcrib: terminated\n"
+    assert {seed: line["state"] for seed, line in rows(tmp_path).items()} == {"1": "unfinished", "2": "not started"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks here")
+def test_the_account_waits_for_runs_that_are_being_ended(tmp_path: Path) -> None:
+    """Ctrl-C kills joblib's workers, and the runs that are their copies a moment later."""
+    run, begun = RunFolder(tmp_path / "run", overrides=["seed=1"]), threading.Event()
+    run.start("seed: 1")
+
+    def dying() -> None:
+        with held(run.path):
+            begun.set()
+            time.sleep(0.3)
+
+    thread = threading.Thread(target=dying)
+    thread.start()
+    assert begun.wait(10)
+    sweeps.finish(sweeps.Sweep(tmp_path, {"run": ["seed=1"]}, {}), "train", interrupted=True)
+    thread.join()
+    assert rows(tmp_path)["1"]["state"] == "unfinished"
+
+
 # --- failures ---
+
+
+def test_the_table_is_shown_where_it_cannot_be_saved(
+    swept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*arguments: Any) -> None:
+        raise RunError("cannot write sweep.csv: No space left on device")
+
+    monkeypatch.setattr(analysis, "write_sweep", full)
+    assert sweep(swept, "seed=1,2") == 2
+    printed = capsys.readouterr()
+    assert "train: " in printed.out and "skipped" in printed.out
+    assert printed.err == "deepcrib: cannot write sweep.csv: No space left on device\n"
 
 
 def test_a_failing_combination_is_told_and_leaves_the_others_done(
@@ -275,9 +330,26 @@ def test_a_killed_process_costs_its_own_run_only(tmp_path: Path, capfd: pytest.C
     assert (run.state, run.error, run.overrides) == ("failed", "its process was killed by SIGKILL", ("seed=1",))
 
 
+@pytest.mark.skipif(not sweep_runs.can_fork(), reason="runs share their worker's process here")
+def test_a_killed_parent_takes_its_copies_with_it() -> None:
+    reader, writer = os.pipe()
+    if (parent := os.fork()) == 0:
+        if os.fork() == 0:
+            sweep_runs._end_with_parent()
+            os.write(writer, b"1")
+        time.sleep(60)
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb", buffering=0) as pipe:
+        assert pipe.read(1) == b"1"
+        os.kill(parent, signal.SIGKILL)
+        os.waitpid(parent, 0)
+        assert pipe.read(1) == b""  # nobody is left to write
+
+
 def test_two_processes_never_work_on_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = f"from deepcrib.jobs.sweep_runs import held\nwith held(r'{tmp_path}'):\n  print(1, flush=True); input()"
-    monkeypatch.setattr(sweep_runs, "_LOCK_PATIENCE", 0.1)
+    monkeypatch.setattr(sweep_runs, "LOCK_PATIENCE", 0.1)
     code = f"from pathlib import Path; {code.replace('held(r', 'held(Path(r').replace('):', ')):')}"
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -369,12 +441,81 @@ def test_a_sweep_outlives_what_is_killed(victim: str, tmp_path: Path) -> None:
     assert all(same_weights(place(folder, seed), place(tmp_path / "whole", seed)) for seed in (1, 2, 3))
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not sweep_runs.can_fork(), reason="runs share their worker's process here")
+def test_a_killed_sweep_leaves_no_process_behind(tmp_path: Path) -> None:
+    pytest.importorskip("joblib")
+    process = launched(tmp_path / "sweep", "seed=1,2 hydra/launcher=joblib hydra.launcher.n_jobs=2", command=LONG)
+    runs_at_work = wait_for_states(tmp_path / "sweep", 2, process)
+    workers = [int(Path(f"/proc/{owner(run)}/stat").read_text().rpartition(")")[2].split()[1]) for run in runs_at_work]
+    process.kill()
+    process.wait()
+    end = time.monotonic() + 20
+    while any(map(is_alive, workers)) or any(map(is_held, runs_at_work)):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 @pytest.mark.skipif(shutil.which("srun") is not None, reason="would submit jobs")
 def test_slurm_is_not_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("submitit")
     command = "evaluate -m agent=random opponent=random games=4 hydra/launcher=submitit_slurm"
     assert sweep(tmp_path, "", command=command) == 2
     assert "hydra/launcher=submitit_slurm: expected a machine with Slurm" in capsys.readouterr().err
+
+
+# --- the table ---
+
+
+def swept_rows(**options: tuple[str, ...]) -> list[SweepRow]:
+    """Runs of all combinations, the last one failed."""
+    found = []
+    for values in product(*options.values()):
+        words = tuple(f"{name.replace('__', '.')}={value}" for name, value in zip(options, values, strict=True))
+        rates = {"greedy": {"win_rate": 0.45, "ci_low": 0.431, "ci_high": 0.469}}
+        found.append(SweepRow(SweptRun(Path("run"), "done", words, True, seconds=1234.0, summary=rates), "done"))
+    failed = SweptRun(Path("run"), "failed", found[-1].run.overrides, True, "it is broken, for a long reason" * 3, 2)
+    return [*found[:-1], SweepRow(failed, "failed")]
+
+
+FOUR = {
+    "algorithm": ("monte_carlo", "sarsa"),
+    "learner__play_lr": ("0.001", "1e-05"),
+    "play_network__hidden": ("[64,64]", "[256,256]"),
+    "seed": ("1", "2"),
+}
+EIGHT = FOUR | {f"learner__another_long_option_{n}": ("false", "true") for n in range(2)}
+EIGHT |= {"play_network__kind": ("a_word", "another_word"), "discard_network__kind": ("a_word", "another_word")}
+
+
+@pytest.mark.parametrize("options, lines_a_run", [(FOUR, 1), (EIGHT, 9)], ids=["4", "8"])
+def test_a_table_of_many_options_can_be_read_at_80_columns(
+    options: dict[str, tuple[str, ...]], lines_a_run: int
+) -> None:
+    """Nothing is cut or goes on in the next line; eight options stand in one column, with a line between runs."""
+    console, found = Console(width=80), swept_rows(**options)
+    with console.capture() as captured:
+        console.print(sweep_table("train", found, console.width))
+    text = captured.get()
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80 and "\N{HORIZONTAL ELLIPSIS}" not in text
+    assert len(lines) == 6 + lines_a_run * len(found) - (lines_a_run > 1)
+    for value in ("monte_carlo", "1e-05", "[256,256]", "failed", "1,234", "45.0% [43.1, 46.9]", "hidden"):
+        assert value in text
+    assert "learner.play_lr" not in text and ("play_network.kind=a_word" in text or options is FOUR)
+
+
+def test_errors_stand_whole_below_the_table() -> None:
+    (line,) = error_lines(swept_rows(seed=("1", "2")))
+    assert line == "seed=2: " + "it is broken, for a long reason" * 3
 
 
 # --- the page ---

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -140,29 +143,81 @@ def _name(run: SweptRun, folder: Path) -> str:
     return run.folder.relative_to(folder).as_posix()
 
 
-def sweep_table(title: str, rows: Sequence[SweepRow]) -> Table:
-    """A row a run: the options in which the runs differ, state, win rate, seconds, and the error of a failed one."""
-    table = Table(title=title, title_justify="left", title_style="bold")
-    differing = runs.differing([row.overrides() for row in rows])
-    for name in differing:
-        table.add_column(escape(name.replace(".", ".\n")), justify="right", overflow="fold")
-    table.add_column("state")
-    table.add_column("win rate [95%], or error", overflow="fold")
-    table.add_column("seconds", justify="right")
-    for row in rows:
-        values = [row.overrides().get(name, "") for name in differing]
-        seconds = "" if row.run.seconds is None else f"{row.run.seconds:,.0f}"
-        result = row.run.error or "\n".join(win_rates(row.run.summary))
-        table.add_row(*map(escape, (*values, row.state, result)), seconds)
+def sweep_table(title: str, rows: Sequence[SweepRow], width: int = 120) -> Table:
+    """A row a run: the options in which the runs differ, state, win rate, seconds.
+
+    width: characters that there are. Where lines between columns do not fit there are none, and where a column for
+    each option does not, one column holds them all.
+    """
+    names = runs.differing([row.overrides() for row in rows])
+    heads = _short(names)
+    values = [[row.overrides().get(name, "") for row in rows] for name in names]
+    seconds = ["" if row.run.seconds is None else f"{row.run.seconds:,.0f}" for row in rows]
+    results = [("state", [row.state for row in rows]), _win_rate_column(rows), ("s", seconds)]
+    options = [(_broken(head, cells), cells) for head, cells in zip(heads, values, strict=True)]
+    for style in (box.HEAVY_HEAD, box.SIMPLE_HEAD):
+        table = _table(title, [*options, *results], style)
+        if Console(width=1000).measure(table).maximum <= width:
+            return table
+    words = [
+        "\n".join(
+            f"{head}={row.overrides()[name]}"
+            for name, head in zip(names, heads, strict=True)
+            if name in row.overrides()
+        )
+        for row in rows
+    ]
+    return _table(title, [("run", words), *results], box.HEAVY_HEAD, show_lines=True)
+
+
+def _table(title: str, columns: Sequence[tuple[str, Sequence[str]]], style: box.Box, show_lines: bool = False) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=style, show_lines=show_lines)
+    for head, _ in columns:
+        table.add_column(escape(head), justify="right" if head == "s" else "left", overflow="fold")
+    for cells in zip(*(cells for _, cells in columns), strict=True):
+        table.add_row(*map(escape, cells))
     return table
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Each option's name without what comes before its last dot, where no other ends alike."""
+    ends = [name.rpartition(".")[2] for name in names]
+    return [end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)]
+
+
+def _broken(head: str, cells: Sequence[str]) -> str:
+    """A column's head, on several lines where it is wider than what is below it."""
+    return head if len(head) <= max(map(len, cells)) else re.sub(r"(?<=[._])", "\n", head)
+
+
+def _win_rate_column(rows: Sequence[SweepRow]) -> tuple[str, list[str]]:
+    """Head and cells; the opponent's name stands in the head where it is the same one in all."""
+    rates = [_rates(row.run.summary) for row in rows]
+    opponents = {name for found in rates for name in found}
+    if len(opponents) == 1:
+        return f"win rate [95%]\n{opponents.pop()}".rstrip(), ["".join(found.values()) for found in rates]
+    cells = ["\n".join(f"{rate} {name.removeprefix('against ')}" for name, rate in found.items()) for found in rates]
+    return "win rate [95%] against", cells
+
+
+def error_lines(rows: Sequence[SweepRow]) -> list[str]:
+    """`seed=1: what went wrong`, for every failed run."""
+    names = runs.differing([row.overrides() for row in rows])
+    told = [(", ".join(f"{name}={row.overrides().get(name, '')}" for name in names), row.run.error) for row in rows]
+    return [f"{words}: {error}" if words else error for words, error in told if error]
 
 
 def win_rates(summary: Mapping[str, Any]) -> list[str]:
     """`45.0% [43.1, 46.9] against greedy` for every win rate in a summary, of the summary itself without a name."""
-    found = {"": summary, **{f" against {name}": value for name, value in summary.items()}}
+    return [f"{rate} {name}".rstrip() for name, rate in _rates(summary).items()]
+
+
+def _rates(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Win rates as text by `against NAME`; by nothing where the summary itself is one."""
+    found = {"": summary, **{f"against {name}": value for name, value in summary.items()}}
     keys = ("win_rate", "ci_low", "ci_high")
-    return [
-        percent(*(float(value[key]) for key in keys)) + name
+    return {
+        name: percent(*(float(value[key]) for key in keys))
         for name, value in found.items()
         if isinstance(value, Mapping) and all(runs.is_number(value.get(key)) for key in keys)
-    ]
+    }

@@ -148,12 +148,15 @@ def _sweep_run(job: Job, composed: DictConfig, folder: runs.RunFolder, label: st
     """One run of a sweep, whose errors are reported at once, written into its folder, and let the other runs follow."""
     work = partial(_run_or_report, job, composed, folder, label)
     apart = not sweep_runs.is_sequential() and sweep_runs.can_fork()
+    if apart:
+        sweep_runs.follow_launcher()
     code = sweep_runs.in_own_process(work, folder, label) if apart else work()
     if code == 0:
         return runs.read_json(folder.path / runs.SUMMARY)
     if not sweep_runs.learns():
         return None
-    error = RunError(str(runs.read_json(folder.path / runs.ERROR).get("error", f"{label}no result")))
+    told = runs.read_json(folder.path / sweep_runs.REFUSED) or runs.read_json(folder.path / runs.ERROR)
+    error = RunError(str(told.get("error") or f"cannot write {folder.path}, where no reason stands"))
     error.reported = True  # type: ignore[attr-defined]
     raise error
 
@@ -212,8 +215,9 @@ def execute(
     if sweep_runs.is_sequential():
         for table in outcome.tables:
             console().print(table)
-        for note in (*run.notes, f"run folder: {short_path(folder.path)}"):
+        for note in run.notes:
             console().print(note, markup=False)
+        console().print(f"run folder: {short_path(folder.path)}", markup=False, soft_wrap=True)
     if outcome.fault:
         raise RunError(outcome.fault)
     return dict(outcome.summary)

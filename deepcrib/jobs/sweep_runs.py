@@ -37,7 +37,7 @@ except ImportError:  # Windows
 REFUSED = "refused.json"
 """In the folder of a run whose saved options are not those of the sweep: the file says so, nothing else is touched."""
 _LOCK = "run.lock"
-_LOCK_PATIENCE = 3.0  # seconds: a process that has just been killed may hold it for a moment
+LOCK_PATIENCE = 3.0  # seconds: a process that has just been killed may hold it for a moment
 _LONGEST_NAME = 120  # characters; file systems take 255 bytes
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _INTERRUPTED, DIED = 130, 1  # exit codes
@@ -101,7 +101,7 @@ def held(folder: Path) -> Iterator[None]:
     The system gives the lock back when a process dies, in whatever way. File systems without locks do without.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path, end = folder / _LOCK, time.monotonic() + _LOCK_PATIENCE
+    path, end = folder / _LOCK, time.monotonic() + LOCK_PATIENCE
     while (file := _lock(path)) is None:
         if time.monotonic() > end:
             raise RunningElsewhereError(f"{_owner(path)} is at work on it")
@@ -225,11 +225,21 @@ def in_own_process(work: Callable[[], int], folder: runs.RunFolder, label: str) 
     return abs(code) and (code if code > 0 else DIED)
 
 
+def follow_launcher() -> None:
+    """Let joblib's worker end when the sweep's process is killed; it would keep waiting for work."""
+    if kind(HydraConfig.get().launcher) == "JoblibLauncher":
+        _end_with_parent()
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
 def _be_child(work: Callable[[], int]) -> None:
     """Work, and end this process."""
     code = DIED
     try:
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+        _end_with_parent()
         for number in (signal.SIGUSR1, signal.SIGUSR2):
             signal.signal(number, signal.SIG_IGN)  # by which Slurm tells the worker of its end, and it answers
         code = work()

@@ -24,7 +24,7 @@ from deepcrib.analysis import sweeps as analysis
 from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweepRow, SweptRun
 from deepcrib.jobs.console import console, short_path
 from deepcrib.jobs.schema import parse
-from deepcrib.jobs.sweep_runs import DIED, REFUSED, is_held, kind, run_name
+from deepcrib.jobs.sweep_runs import DIED, LOCK_PATIENCE, REFUSED, is_held, kind, run_name
 
 SKIPPED, RESUMED, RUNNING = "skipped", "resumed", "running"
 _WORKERS_MODULES = ("joblib", "ray", "submitit", "concurrent")
@@ -93,13 +93,15 @@ def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool =
 
     death: what ended the launcher before its time.
     """
-    _end_workers(sweep, death)
+    _end_workers(sweep, death, interrupted)
     rows = [_row(run, sweep, death, interrupted) for run in _found(sweep)]
     if not rows:
         return 0
-    analysis.write_sweep(sweep.folder, job, rows)
     out = console()
-    out.print(analysis.sweep_table(f"{job}: {len(rows)} run{'s' if len(rows) > 1 else ''}", rows))
+    out.print(analysis.sweep_table(f"{job}: {len(rows)} run{'s' if len(rows) > 1 else ''}", rows, out.width))
+    for line in analysis.error_lines(rows):
+        out.print(line, markup=False, soft_wrap=True)
+    analysis.write_sweep(sweep.folder, job, rows)  # after the table, which needs no room on the disk
     place = short_path(sweep.folder)
     out.print(f"sweep folder: {place} ({analysis.SWEEP_CSV}, {analysis.SWEEP_JSON})", markup=False, soft_wrap=True)
     code = max(_exit_code(row, sweep) for row in rows)
@@ -108,12 +110,13 @@ def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool =
     return code
 
 
-def _end_workers(sweep: Sweep, death: str | None) -> None:
-    """Leave no run behind that nobody waits for: Ray's are ended, submitit's end by themselves."""
+def _end_workers(sweep: Sweep, death: str | None, interrupted: bool) -> None:
+    """Leave no run behind that nobody waits for: Ray's are ended, submitit's end by themselves, joblib's at once."""
     if "ray" in sys.modules:
         sys.modules["ray"].shutdown()
-    while death and any(is_held(sweep.folder / name) for name in sweep.planned):
-        time.sleep(1)
+    end = time.monotonic() + (LOCK_PATIENCE if interrupted else 0)
+    while (death or time.monotonic() < end) and any(is_held(sweep.folder / name) for name in sweep.planned):
+        time.sleep(0.1)
 
 
 def _found(sweep: Sweep) -> list[SweptRun]:

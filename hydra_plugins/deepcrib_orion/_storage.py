@@ -23,15 +23,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from orion.core.io.database import DatabaseTimeout
+from orion.core.io.database import DatabaseError
 from orion.core.worker.trial import Trial
 from orion.core.worker.trial_pacemaker import TrialPacemaker
 from orion.storage.base import FailedUpdate, LockedAlgorithmState, get_uid
 from orion.storage.legacy import Legacy
+from pymongo.errors import PyMongoError
 
 PENDING = ("new", "interrupted", "suspended")
 MISSED_SIGNS = 5  # signs of life that another machine's process may miss before it counts as ended
 LOCK_POLL = 0.2  # seconds between two attempts to get the lock
+DATABASE_ERRORS = (DatabaseError, PyMongoError, OSError)
+"""What databases raise that are busy, cannot be reached or have no room: Orion passes some of MongoDB's on as is."""
 _ZOMBIE = b"Z"
 _log = logging.getLogger(__name__)
 
@@ -110,7 +113,7 @@ class Beat(threading.Thread):
     def run(self) -> None:
         """Until `stop`."""
         while not self._stopped.wait(self._seconds):
-            with contextlib.suppress(DatabaseTimeout):  # a database that is busy now is not so at the next sign
+            with contextlib.suppress(*DATABASE_ERRORS):  # what cannot be written now may be at the next sign
                 self._sign()
 
     def stop(self) -> None:
@@ -120,14 +123,14 @@ class Beat(threading.Thread):
 
 
 class Pacemaker(TrialPacemaker):
-    """Orion's, which a busy database does not stop, and which does not keep a process alive."""
+    """Orion's, which a database that fails once does not stop, and which does not keep a process alive."""
 
     def __init__(self, trial: Any, storage: StudyStorage, seconds: float) -> None:
         super().__init__(trial, storage, wait_time=seconds)
         self.daemon = True
 
     def _monitor_trial(self) -> None:
-        with contextlib.suppress(DatabaseTimeout):
+        with contextlib.suppress(*DATABASE_ERRORS):
             super()._monitor_trial()
 
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import pickle
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from orion.core.worker.trial import AlreadyReleased
 from deepcrib.analysis.search import TrialRow
 from deepcrib.errors import OptionError, RunError
 from hydra_plugins.deepcrib_orion._space import Parameter
-from hydra_plugins.deepcrib_orion._storage import Pacemaker, StudyStorage, shown, this_process
+from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, Pacemaker, StudyStorage, shown, this_process
 
 RECORD = "deepcrib"  # key of a study's record among the metadata of its experiment
 FINISHED = ("completed", "broken")
@@ -103,18 +104,12 @@ class Study:
         self.plan = plan
         logging.getLogger("orion").setLevel(logging.ERROR)
         self._parameters = {parameter.name: parameter for parameter in plan.parameters}
-        try:
+        with failures_told(plan.database):
             self._storage = StudyStorage(database_config(plan.database), plan.heartbeat, say)
             self._refuse_another()
             self._client = _Client(self._build())
-        except DatabaseTimeout as error:
-            raise RunError(
-                f"{plan.database}: locked for a minute; remove {plan.database}.lock if no worker is"
-            ) from error
-        except DatabaseError as error:
-            raise RunError(f"hydra.sweeper.database={_without_password(plan.database)}: {error}") from error
-        self._storage.release_stale_lock(self._client.id)
-        self._storage.recover(self._client._experiment)
+            self._storage.release_stale_lock(self._client.id)
+            self._storage.recover(self._client._experiment)
 
     @property
     def client(self) -> ExperimentClient:
@@ -138,6 +133,10 @@ class Study:
         if any(trial.status not in FINISHED for trial in trials):
             return False
         return len(trials) >= self.plan.max_trials or bool(self._client._experiment.algorithm.is_done)
+
+    def is_idle(self) -> bool:
+        """Whether no worker has a trial, and none waits for one."""
+        return all(trial.status in FINISHED for trial in self.trials())
 
     def ask(self) -> Any | None:
         """A reserved trial, or None while there is nothing to do but wait for those of other workers."""
@@ -176,7 +175,9 @@ class Study:
             self._client.release(trial, status="broken")
 
     def give_back(self, trial: Any) -> None:
-        """Let any worker go on with a trial."""
+        """Let any worker go on with a trial, unless this one had to let it go already."""
+        if trial.id not in self._client._pacemakers:
+            return
         with _lost_to_another():
             self._client.release(trial, status="interrupted")
 
@@ -185,7 +186,9 @@ class Study:
         return [self._row(number, trial, folder) for number, trial in enumerate(self.trials())]
 
     def close(self) -> None:
-        """End this worker's hold."""
+        """End this worker's hold; trials that could not be given back are no longer kept alive."""
+        while self._client._pacemakers:
+            self._client._pacemakers.popitem()[1].stop()
         self._client.close()
 
     def _row(self, number: int, trial: Any, folder: Path) -> TrialRow:
@@ -306,9 +309,28 @@ def _without_password(database: str) -> str:
 
 
 @contextlib.contextmanager
+def failures_told(database: str) -> Any:
+    """Raise RunError, in one line, for a database that is locked, cannot be reached or cannot be written."""
+    place = f"hydra.sweeper.database={_without_password(database)}"
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"cannot write {error.filename or database}: {error.strerror or error}") from error
+    except DATABASE_ERRORS as error:
+        if isinstance(error, DatabaseTimeout) and not database.startswith(_MONGO):
+            raise RunError(f"{database}: locked for a minute; remove {database}.lock if no worker is") from error
+        words = str(error.__cause__ or error).strip() or "no answer in time"  # of MongoDB, where Orion has its own
+        raise RunError(
+            f"{place}: {re.split(r' [(]configured|, full error|, Timeout|$', words, flags=re.M)[0]}"
+        ) from error
+
+
+@contextlib.contextmanager
 def _lost_to_another() -> Any:
     """Another worker took this trial for lost and has it now; what comes of it there counts."""
     try:
         yield
+    except DatabaseError:  # a RuntimeError too, and no word about the trial
+        raise
     except (AlreadyReleased, RuntimeError) as error:
         logging.getLogger(__name__).warning("%s", error)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hydra_plugins.deepcrib_orion._study import Plan, Study
 
 POLL = 1.0  # seconds between two questions to the database while others' trials run
+FRUITLESS = 3  # questions in a row, nothing running anywhere, after which an algorithm has no more to suggest
 FIGURES_EVERY = 300.0  # seconds
 
 
@@ -66,7 +67,8 @@ class OrionSweeper(Sweeper):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                from hydra_plugins.deepcrib_orion import _report, _study
+                from deepcrib.errors import RunError
+                from hydra_plugins.deepcrib_orion import _report, _storage, _study
             except ImportError as error:
                 raise _missing(error) from error
         parameters, fixed = self._searched(arguments)
@@ -74,25 +76,43 @@ class OrionSweeper(Sweeper):
         plan = self._plan(parameters, fixed)
         study = _study.Study(plan, _say)
         _report.begin(self.folder, plan)
+        with _study.failures_told(plan.database):
+            try:
+                self._work(study, fixed)
+            except BaseException:
+                with contextlib.suppress(*_storage.DATABASE_ERRORS, RunError):  # what ended the work is told
+                    self._account(study)
+                raise
+            self._account(study)
+
+    def _account(self, study: Study) -> None:
+        """Save and show what there is. Raises RunError, after the table, when it cannot be saved."""
+        from hydra_plugins.deepcrib_orion import _report
+
+        notes: list[str] = []
         try:
-            self._work(study, fixed)
-        finally:
             _report.write_tables(self.folder, study)
-            notes = _report.write_figures(self.folder, study)
+            notes += _report.write_figures(self.folder, study)
+        finally:
             self._show(study, notes)
             study.close()
 
     def _work(self, study: Study, fixed: Sequence[str]) -> None:
         from hydra_plugins.deepcrib_orion import _report
 
-        drawn = time.monotonic()
+        drawn, fruitless = time.monotonic(), 0
         while not study.is_over():
             trials: list[Any] = []
             while len(trials) < self.options.n_workers and (trial := study.ask()) is not None:
                 trials.append(trial)
             if not trials:
+                fruitless = fruitless + 1 if study.is_idle() else 0
+                if fruitless == FRUITLESS:
+                    _say(f"hydra.sweeper.algorithm={self.options.algorithm} has no further trial to suggest")
+                    return
                 time.sleep(POLL)
                 continue
+            fruitless = 0
             self._run(study, trials, fixed)
             _report.write_tables(self.folder, study)
             if time.monotonic() - drawn > FIGURES_EVERY:
@@ -116,6 +136,7 @@ class OrionSweeper(Sweeper):
             raise
 
     def _tell(self, study: Study, trial: Any, run: JobReturn) -> None:
+        from deepcrib.errors import RunError
         from deepcrib.jobs.sweep_runs import is_held
         from hydra_plugins.deepcrib_orion._outcomes import measured
         from hydra_plugins.deepcrib_orion._study import subdir
@@ -123,10 +144,14 @@ class OrionSweeper(Sweeper):
         result = run._return_value
         if run.status != JobStatus.COMPLETED or not isinstance(result, Mapping):
             if is_held(self.folder / subdir(trial)):  # by a process that outlived its worker
-                _say(f"trial {trial.id} is given back: {self._reason(result)}")
+                _say(f"trial {trial.id} waits for the end of that process")
+                while is_held(self.folder / subdir(trial)):
+                    time.sleep(POLL)
                 study.give_back(trial)
+            elif (reason := self._reason(result)).startswith("cannot write"):  # no fault of the trial's values
+                raise RunError(reason)
             else:
-                study.fail(trial, self._reason(result))
+                study.fail(trial, reason)
             return
         value, standard_error = measured(result, self.options.objective)
         if math.isfinite(value):
@@ -209,7 +234,8 @@ class OrionSweeper(Sweeper):
         rows, options = study.rows(self.folder), self.options
         maximize = options.direction == "maximize"
         title = f"study {options.name}: {states_text(rows)}"
-        console().print(trials_table(rows, options.objective, maximize, title))
+        known = any(row.objective is not None for row in rows)
+        console().print(trials_table(rows, options.objective, maximize, title) if known else title)
         for note in (*notes, f"study folder: {self.folder}"):
             console().print(note, markup=False, soft_wrap=True)
 
