@@ -15,6 +15,7 @@ import json
 import math
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -181,6 +182,11 @@ def differing(options: Sequence[Mapping[str, Any]]) -> list[str]:
     """Names of what does not have the same value in all mappings; a missing one is a value of its own."""
     names = dict.fromkeys(name for found in options for name in found)
     return [name for name in names if len({repr(found[name]) if name in found else "" for found in options}) > 1]
+
+
+def natural(text: Path | str) -> list[tuple[str, int]]:
+    """For sorting with 2 before 10."""
+    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", str(text))]
 
 
 def environment() -> dict[str, Any]:

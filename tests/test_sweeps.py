@@ -101,6 +101,13 @@ def test_a_sweep_leaves_its_results_in_one_place(swept: Path) -> None:
     assert [run.state for run in runs_below(swept)] == ["done", "done"]
 
 
+def test_runs_stand_in_the_order_of_their_values(tmp_path: Path) -> None:
+    """Long names end in a hash, so the folders' order says nothing."""
+    for name, seed in (("a", 10), ("b", 2), ("c", 1)):
+        RunFolder(tmp_path / name, overrides=[f"seed={seed}"]).start(f"seed: {seed}")
+    assert [run.overrides for run in runs_below(tmp_path)] == [("seed=1",), ("seed=2",), ("seed=10",)]
+
+
 @pytest.mark.parametrize("damage", ["", "{", "[]"])
 def test_a_summary_that_cannot_be_read_is_none(damage: str, tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)

@@ -9,8 +9,8 @@ from typing import Any
 
 from deepcrib.analysis import paper2019
 from deepcrib.analysis.report_page import NONE, Page, Section, table
-from deepcrib.analysis.run_folders import FAILED, FINISHED, UNFINISHED, FoundRun, natural
-from deepcrib.runs import differing
+from deepcrib.analysis.run_folders import FAILED, FINISHED, UNFINISHED, FoundRun
+from deepcrib.runs import differing, natural
 
 FEW_VALUES, MOST_VALUES = 3, 8
 """Values of an option that are listed even if each run has its own, and at all; of more, as in a search, the range."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from deepcrib.analysis.curves import as_curve, read_events
 from deepcrib.analysis.run_files import check_matches, check_pretrained, read_environment, read_json, read_options
 from deepcrib.errors import OptionError, RunError
-from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, differing
+from deepcrib.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, differing, natural
 
 STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
@@ -153,11 +152,6 @@ def find_runs(places: Sequence[str]) -> list[FoundRun]:
 
 def _text(places: Sequence[str]) -> str:
     return places[0] if len(places) == 1 else f"[{','.join(places)}]"
-
-
-def natural(text: Path | str) -> list[tuple[str, int]]:
-    """For sorting with 2 before 10."""
-    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", str(text))]
 
 
 def _folders(place: str) -> list[Path]:

@@ -65,10 +65,11 @@ def failure(error: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def runs_below(folder: Path) -> list[SweptRun]:
-    """All runs in a folder and the folders below it, by name; hidden folders are left out."""
+    """All runs in a folder and the folders below it, by overrides and name; hidden folders are left out."""
     found = {path.parent for name in (runs.CONFIG, runs.ERROR) for path in folder.rglob(name)}
     visible = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
-    return [read_run(path) for path in sorted(visible)]
+    read = [read_run(path) for path in visible]
+    return sorted(read, key=lambda run: (runs.natural(" ".join(run.overrides)), run.folder))
 
 
 @dataclass(frozen=True)
