@@ -208,6 +208,7 @@ def test_benchmark_of_search(tmp_path: Path) -> None:
         assert 0 < rates[name]["first plays"] < rates[name]["all plays with a choice"]
 
 
+@pytest.mark.slow
 def test_benchmark_of_an_iteration(tmp_path: Path) -> None:
     assert call("benchmark iteration setups=[mlp_monte_carlo] iterations=5", run_dir(tmp_path / "run")) == 0
     timed = json.loads((tmp_path / "run" / "summary.json").read_text())["iteration"]["mlp_monte_carlo"]
