@@ -200,7 +200,7 @@ def test_crib_means_are_those_of_random_deals(name: str, cards: str, is_dealer: 
     thrown = np.take_along_axis(theirs, DISCARD_SLOTS_6[actions].astype(np.int64), axis=1)
     means = np.empty(15)
     fill_crib_means(hand, model_of(name).arrays[int(not is_dealer)], means)
-    for action in (0, 7, 14):
+    for action in (0, 4, 7, 11, 14):
         own = hand[DISCARD_SLOTS_6[action]]
         points = np.array(
             [

@@ -144,15 +144,16 @@ def _name(run: SweptRun, folder: Path) -> str:
     return run.folder.relative_to(folder).as_posix()
 
 
-def sweep_table(title: str, rows: Sequence[SweepRow], width: int = 120) -> Table:
+def sweep_table(title: str, rows: Sequence[SweepRow], width: int) -> Table:
     """A row a run: the options in which the runs differ, state, win rate, seconds.
 
     width: characters that there are. Where lines between columns do not fit there are none, and where a column for
     each option does not, one column holds them all.
     """
-    names = runs.differing([row.overrides() for row in rows])
+    told = [row.overrides() for row in rows]
+    names = runs.differing(told)
     heads = _short(names)
-    values = [[row.overrides().get(name, "") for row in rows] for name in names]
+    values = [[found.get(name, "") for found in told] for name in names]
     seconds = ["" if row.run.seconds is None else f"{row.run.seconds:,.0f}" for row in rows]
     results = [("state", [row.state for row in rows]), _win_rate_column(rows), ("s", seconds)]
     options = [(_broken(head, cells), cells) for head, cells in zip(heads, values, strict=True)]
@@ -160,14 +161,7 @@ def sweep_table(title: str, rows: Sequence[SweepRow], width: int = 120) -> Table
         table = _table(title, [*options, *results], style)
         if Console(width=1000).measure(table).maximum <= width:
             return table
-    words = [
-        "\n".join(
-            f"{head}={row.overrides()[name]}"
-            for name, head in zip(names, heads, strict=True)
-            if name in row.overrides()
-        )
-        for row in rows
-    ]
+    words = ["\n".join(_words(found, names, heads)) for found in told]
     return _table(title, [("run", words), *results], box.HEAVY_HEAD, show_lines=True)
 
 
@@ -178,6 +172,11 @@ def _table(title: str, columns: Sequence[tuple[str, Sequence[str]]], style: box.
     for cells in zip(*(cells for _, cells in columns), strict=True):
         table.add_row(*map(escape, cells))
     return table
+
+
+def _words(overrides: Mapping[str, str], names: Sequence[str], heads: Sequence[str]) -> list[str]:
+    """`head=value` for each of the options that a run was told."""
+    return [f"{head}={overrides[name]}" for name, head in zip(names, heads, strict=True) if name in overrides]
 
 
 def _short(names: Sequence[str]) -> list[str]:
@@ -204,7 +203,7 @@ def _win_rate_column(rows: Sequence[SweepRow]) -> tuple[str, list[str]]:
 def error_lines(rows: Sequence[SweepRow]) -> list[str]:
     """`seed=1: what went wrong`, for every failed run."""
     names = runs.differing([row.overrides() for row in rows])
-    told = [(", ".join(f"{name}={row.overrides().get(name, '')}" for name in names), row.run.error) for row in rows]
+    told = [(", ".join(_words(row.overrides(), names, names)), row.run.error) for row in rows]
     return [f"{words}: {error}" if words else error for words, error in told if error]
 
 

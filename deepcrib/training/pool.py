@@ -126,7 +126,7 @@ def frozen(learned: LearnedNetwork, weights: dict[str, Any] | None = None) -> QF
     return QFunction(learned.encoder, network.eval(), learned.device)
 
 
-def seats_of(met: NDArray[np.int64], first: int = 0) -> NDArray[np.int64]:
+def seats_of(met: NDArray[np.int64], first: int) -> NDArray[np.int64]:
     """[N, 2] seating of the episodes from number `first` on, whose opponents [N] are given.
 
     The learner, 0, moves on every two episodes, single hands' dealer on every one: any four in a row are balanced.
