@@ -281,7 +281,9 @@ def test_legal_plays_are_the_engines(hands: Trajectories) -> None:
     found = legal_plays(hands.play_states)
     assert found.shape == (250, 8, 4)
     assert (found == recorder.legal).all()
-    expected = [[slot in lawful(state) for slot in range(4)] for state in hands.play_states.reshape(-1, 22).tolist()]
+    expected = [
+        [slot in lawful(state) for slot in range(4)] for state in hands.play_states.reshape(-1, PLAY_COLUMNS).tolist()
+    ]
     assert found.reshape(-1, 4).tolist() == expected
 
 

@@ -22,7 +22,7 @@ from safetensors import safe_open
 
 from deepcrib.agents import AgentError, QNetworkAgent, make_agent
 from deepcrib.checkpoints import CheckpointError, load_state, load_weights
-from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
 from deepcrib.errors import OptionError
 from deepcrib.matches import Trajectories, play_match, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
@@ -134,7 +134,7 @@ def test_a_linear_target_is_learned(hands: Trajectories, part: str, network: str
     """Targets that add up a number for each rank held: an error of a quarter of their deviation at most."""
     learner = learned(part, network)
     if part == "play":
-        states, actions = hands.play_states.reshape(-1, 22), hands.play_actions.reshape(-1)
+        states, actions = hands.play_states.reshape(-1, PLAY_COLUMNS), hands.play_actions.reshape(-1)
         held = states[:, :4]
     else:
         states, actions = hands.discard_states.reshape(-1, 9), hands.discard_actions.reshape(-1)

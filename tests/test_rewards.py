@@ -11,7 +11,7 @@ import reference
 from reference import Board, cards
 
 from deepcrib.agents import make_agent
-from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS
+from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS, PLAY_COLUMNS
 from deepcrib.engine import Games
 from deepcrib.matches import Trajectories, play_hand, self_play
 from deepcrib.training.experience import discard_samples
@@ -442,7 +442,7 @@ def hand_at(before: tuple[int, int], heels: int = 0, shown: tuple[int, int] = (0
     arrays = {
         "discard_states": states,
         "discard_actions": np.zeros((1, 2)),
-        "play_states": np.zeros((1, 8, 22)),
+        "play_states": np.zeros((1, 8, PLAY_COLUMNS)),
         "play_actions": np.zeros((1, 8)),
         "play_seats": THREE_IN_A_ROW.seats,
         "play_points": THREE_IN_A_ROW.points,

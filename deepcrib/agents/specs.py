@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.belanger2019 import load_belanger2019
 from deepcrib.agents.best_response import best_response_options
 from deepcrib.agents.evolutionary import load_evolutionary
 from deepcrib.agents.expected_value import ExpectedValueAgent
@@ -216,6 +217,10 @@ def _by_path(options: Options, device: str) -> Agent:
     return _from_checkpoint(str(options["path"]), {"discards": options.get("discards"), **epsilon}, device)
 
 
+def _belanger2019(options: Options, device: str) -> Agent:
+    return load_belanger2019(str(options["path"]), device, _number(options.get("epsilon", 0.0)))
+
+
 def _scripted(name: str, options: Options, device: str) -> Agent:
     return ScriptedAgent(name)
 
@@ -252,6 +257,7 @@ BUILDERS: dict[str, Builder] = {
     "best_response": Builder(_best_response, ("to", "within"), ("to",)),
     "weighted": Builder(_weighted, ("initial", "seed", "strategies")),
     "q_network": Builder(_by_path, ("path", "epsilon", "discards"), ("path",)),
+    "belanger2019": Builder(_belanger2019, ("path", "epsilon"), ("path",)),
     **{
         name: Builder(partial(_named_weighted, name), ("seed",) if name == "random_weights" else ())
         for name in WEIGHTED_NAMES

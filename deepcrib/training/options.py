@@ -15,6 +15,7 @@ from deepcrib.statistics.strategies import THESIS_STRATEGIES
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 DISCARD_REWARDS = ("own", "difference")
+PRETRAINING_OPTIMIZERS = ("adam", "sgd")
 
 
 @dataclass
@@ -284,6 +285,9 @@ class PretrainingOptions:
     enabled: bool = True
     epochs: int = 3
     batch_size: int = 64
+    optimizer: str = (
+        "adam"  # with a warm-up and a cosine; or `sgd`: momentum 0.9 and a constant rate, the authors' (5e-4)
+    )
     lr: float = 1e-3
     starter: bool = False  # true: value with a random starter (figure 6)
     teacher: Any = None  # agent spec: its games against itself are learned from after that, `enabled` or not
