@@ -101,7 +101,8 @@ def test_paper_experiments_are_the_papers_setup(name: str) -> None:
     assert (options.pretraining.enabled, options.pretraining.epochs, options.pretraining.batch_size) == (True, 3, 64)
     assert options.rules.name == "acc"
     assert (options.evaluation.opponents, options.evaluation.final_games) == (["deterministic"], 5000)
-    assert options.evaluation.every == 10
+    assert (options.evaluation.games, options.evaluation.at) == (5000, [0, 1, 2, 5, 10, 20, 50, *range(100, 501, 100)])
+    assert options.evaluation.exploring and options.evaluation.epsilon == 0
     network = "cnn_lstm" if "cnn_lstm" in name else "mlp"
     assert options.play_network.name == network
     assert options.discard_network.name == {"cnn_lstm": "cnn", "mlp": "mlp"}[network]

@@ -100,13 +100,13 @@ _CHARTS: dict[str, dict[str, dict[str, str]]] = {
 def layout(config: Config, opponents: Iterable[str]) -> Layout:
     """The charts of a run: what matters, how strong it is, comes first."""
     learner = config.learner.name
-    names = list(opponents) if config.evaluation.every else []
+    names = list(opponents) if config.evaluation.monitored else []
     discards = getattr(config.learner, "discard_agent", None) is None
     found = {"Strength": _matches(names), "Points a hand": _points(names, learner)}
     for category, charts in _CHARTS[learner].items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
-    if learner == "replay" and config.evaluation.every:
+    if learner == "replay" and config.evaluation.monitored:
         found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise, starmap
+from operator import lt
 from typing import Any
 
 import torch
@@ -27,6 +29,7 @@ from deepcrib.training.options import (
     EvaluationOptions,
     EvolutionOptions,
     HillClimbOptions,
+    LearnerOptions,
     PartidaOptions,
     PretrainingOptions,
     ReplayOptions,
@@ -87,18 +90,18 @@ def if_number(check: Check) -> Check:
 
 def each(check: Check, least: int = 0) -> Check:
     """A list of `least` or more values that `check` accepts."""
-
-    def check_list(values: list[Any]) -> str | None:
-        if len(values) < least:
-            return f"expected {least} or more values"
-        return next((problem for problem in map(check, values) if problem), None)
-
-    return check_list
+    few = f"expected {least} or more values"
+    return lambda values: few if len(values) < least else next(filter(None, map(check, values)), None)
 
 
 def distinct(check: Check) -> Check:
     """A list that `check` accepts, without anything twice."""
     return lambda values: check(values) or (None if len(set(values)) == len(values) else "expected nothing twice")
+
+
+def ascending(check: Check) -> Check:
+    """A list that `check` accepts, each value above the one before it."""
+    return lambda values: check(values) or (None if all(starmap(lt, pairwise(values))) else "expected ascending values")
 
 
 def anything(value: Any) -> None:
@@ -125,12 +128,11 @@ def torch_device(value: str) -> str | None:
     return None if (device.index or 0) < count else f"expected a device of this machine ({count} GPUs)"
 
 
-HEAD_CHECKS: dict[str, Check] = {
+HEAD_CHECKS: dict[str, Check] = {  # of both networks
     "head": one_of(HEADS),
     "atoms_low": between(-1000, 1000),
     "atoms_high": between(-1000, 1000),
 }
-"""Of both networks."""
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
     AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
@@ -277,6 +279,7 @@ CHECKS: dict[type, dict[str, Check]] = {
     },
     EvaluationOptions: {
         "every": at_least(0),
+        "at": optional(ascending(each(at_least(0)))),
         "games": at_least(1),
         "final_games": at_least(1),
         "epsilon": between(0, 1),
@@ -316,6 +319,9 @@ def check_values(config: Any) -> None:
     learner = getattr(config, "learner", None)
     if isinstance(learner, ReplayOptions):
         _check_replay(learner, config.reward)
+    elif isinstance(learner, LearnerOptions) and (config.evaluation.at or config.evaluation.exploring):
+        words = f"evaluation.at={config.evaluation.at} evaluation.exploring={config.evaluation.exploring}"
+        raise OptionError(f"{words}: learner={learner.name} reads neither, only learner=replay does")
 
 
 def _check_replay(learner: ReplayOptions, reward: RewardOptions) -> None:

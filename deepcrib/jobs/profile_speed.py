@@ -168,12 +168,13 @@ def time_parts(experiment: str, iterations: int, seed: int, device: str) -> dict
     """
     settings = _settings(experiment, seed, device)
     learner, evaluation = settings.learner, settings.evaluation
-    shares = {MATCHES: evaluation.every, SAVING: learner.checkpoint_every}
+    matches = sum(map(evaluation.due, range(learner.iterations + 1)))
+    shares = {MATCHES: learner.iterations / matches if matches else 0, SAVING: learner.checkpoint_every}
     parts = Parts(torch.device(device))
     _train(_tiny(settings), parts, 0)  # compiles
     warm = max(1, learner.epochs_kept - 1)
     learner.iterations = learner.checkpoint_every = warm + iterations
-    evaluation.every = learner.iterations if evaluation.every else 0
+    evaluation.every, evaluation.at = (learner.iterations if evaluation.every else 0), None
     _train(settings, parts, warm)
     return _figures(parts.seconds, iterations, shares, on_cpu=device == "cpu")
 
@@ -195,7 +196,7 @@ def _tiny(settings: Settings) -> Settings:
     """An iteration with a match of the same networks, made small."""
     tiny = copy.deepcopy(settings)
     tiny.learner.iterations, tiny.learner.episodes = 1, 2
-    tiny.evaluation.every, tiny.evaluation.games = min(1, tiny.evaluation.every), 2
+    tiny.evaluation.every, tiny.evaluation.at, tiny.evaluation.games = min(1, tiny.evaluation.every), None, 2
     return tiny
 
 
@@ -211,7 +212,7 @@ def _settings(experiment: str, seed: int, device: str) -> Settings:
 
 
 def _figures(
-    seconds: Mapping[Place, Seconds], iterations: int, shares: Mapping[str, int], on_cpu: bool
+    seconds: Mapping[Place, Seconds], iterations: int, shares: Mapping[str, float], on_cpu: bool
 ) -> dict[str, Any]:
     """Means per iteration by `phase: part`, and shares of the total: of processor seconds on a CPU, else of all."""
     means: dict[str, dict[str, float]] = {}

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.agents import Agent, QNetworkAgent, make_agent, name_agents
 from deepcrib.analysis.tables import hands_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hands_won
@@ -72,16 +72,21 @@ def run(config: Config, run: Run) -> Outcome:
         trained = learner.train(config, run, _match(config), writer, resume=saved is not None)
     agent = trained.agent
     matches = {} if agent is None else _final_matches(config, run, agent, opponents)
+    explored = _exploring_matches(config, run, trained.exploring, opponents)
     hands = {} if agent is None else _final_hands(config, agent, opponents)
     write_options(folder, options, final_figures(matches, trained.summary, trained.seconds), trained.steps)
+    epsilon = None if trained.exploring is None else trained.exploring.epsilon
     summary = {
-        name: figures.to_dict() | ({"hands_won": hands[name].to_dict()} if name in hands else {})
+        name: figures.to_dict()
+        | ({"hands_won": hands[name].to_dict()} if name in hands else {})
+        | ({"exploring": explored[name].to_dict() | {"epsilon": epsilon}} if name in explored else {})
         for name, figures in matches.items()
     }
     summary |= trained.summary
     tables = [*trained.tables]
     if matches or not tables:
-        tables.append(win_rates_table(f"trained agent ({trained.account})", matches))
+        rows = matches | {f"{name}, agent explores": found for name, found in explored.items()}
+        tables.append(win_rates_table(f"trained agent ({trained.account})", rows))
     if hands:
         tables.insert(0, hands_table("hands won on play points", hands))
     return Outcome(summary, tables)
@@ -117,7 +122,18 @@ def _read_options(config: Config) -> dict[str, Any]:
     return {name: value for name, value in asdict(config).items() if name not in left_out}
 
 
-def _final_matches(config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent]) -> dict[str, Evaluation]:
+def _exploring_matches(
+    config: Config, run: Run, agent: QNetworkAgent | None, opponents: Mapping[str, Agent]
+) -> dict[str, Evaluation]:
+    """The same matches of the agent as it explored when training ended, if they are asked for."""
+    if agent is None or not config.evaluation.exploring:
+        return {}
+    return _final_matches(config, run, agent, opponents, f", epsilon {agent.epsilon:.2g}")
+
+
+def _final_matches(
+    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent], how: str = ""
+) -> dict[str, Evaluation]:
     """Matches of the final agent, on a seed that monitoring never uses."""
     games, matches = config.evaluation.final_games, {}
     with Bars(run.show_progress) as bars:
@@ -128,7 +144,7 @@ def _final_matches(config: Config, run: Run, agent: Agent, opponents: Mapping[st
                 games,
                 _final_seed(config),
                 dealing=config.rules.name,
-                progress=bars.counter(f"games against {name}", games),
+                progress=bars.counter(f"games against {name}{how}", games),
             )
     return matches
 

@@ -88,7 +88,7 @@ def speed_figures(hands: int, samples: float, playing: float, learning: float) -
 
 @dataclass(frozen=True)
 class Monitor:
-    """Measures and shows the agent at every `options.every`-th iteration; what is learned never depends on it.
+    """Measures and shows the agent after the iterations that `options` names; what is learned never depends on it.
 
     seed: of the matches. iterations: of the run. figure: (predicted, true, title=...) -> a matplotlib figure or None.
     writer: a TensorBoard SummaryWriter, or None, which leaves out histograms and figures.
@@ -104,10 +104,14 @@ class Monitor:
     writer: Any = None
 
     def __call__(self, iteration: int, agent: QNetworkAgent, learned: Mapping[str, Samples]) -> dict[str, float]:
-        """Figures of an iteration, counted from 1, after which this is the agent; learned: samples by network."""
-        begin, every, figures = time.perf_counter(), self.options.every, dict[str, float]()
-        due = bool(every) and iteration % every == 0
-        if every and self.writer is not None and (due or iteration == self.iterations):
+        """Figures of an iteration, after which this is the agent; learned: samples by network, none before the first.
+
+        Iterations count from 1: 0 is the agent before the first, as pretraining and a teacher leave it.
+        """
+        begin, figures = time.perf_counter(), dict[str, float]()
+        due = self.options.due(iteration)
+        last = self.options.monitored and iteration == self.iterations
+        if self.writer is not None and (due or last):
             self._show(iteration, agent, learned)
         if due:
             seed = derive(self.seed, MONITORING, iteration)
@@ -139,8 +143,9 @@ class Monitor:
 
     def _draws(self, iteration: int) -> bool:
         """Whether a figure is due: FIGURES times a run at most, and at its end."""
-        between = self.options.every * -(-self.iterations // (self.options.every * FIGURES))
-        return iteration % between == 0 or iteration == self.iterations
+        shown = [one for one in range(1, self.iterations + 1) if one == self.iterations or self.options.due(one)]
+        between = -(-len(shown) // FIGURES)
+        return iteration == self.iterations or iteration in shown[between - 1 :: between]
 
 
 def histogram_edges(values: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -300,12 +300,25 @@ class EvaluationOptions:
     """Matches during and after training. Seeds of the two never meet (see `seed`)."""
 
     opponents: list[Any] = field(default_factory=lambda: ["deterministic"])  # agent specs
-    every: int = 10  # iterations between monitoring matches; 0: none
+    every: int = 10  # iterations (of other learners than replay: checkpoints) between monitoring matches; 0: none
+    at: list[int] | None = None  # in place of `every`, if that is not 0: iterations with matches; 0: before the first
     games: int = 1000  # games of a monitoring match
     final_games: int = 5000  # games of each final match
     epsilon: float = 0.0  # of the evaluated agent
+    exploring: bool = False  # final matches also of the agent with the epsilon that its training ended with
     hands: int = 0  # hands of the play-only metric of table 3 (hands won on play points); 0: none
     seed: int | None = None  # monitoring uses it, the final matches another one derived from it
+
+    @property
+    def monitored(self) -> bool:
+        """Whether there are matches between iterations at all."""
+        return self.every > 0
+
+    def due(self, iteration: int) -> bool:
+        """Whether there are matches after that iteration; 0 is before the first, and is met by `at` alone."""
+        if self.every and self.at:
+            return iteration in self.at
+        return self.every > 0 < iteration and iteration % self.every == 0
 
 
 class Settings(Protocol):

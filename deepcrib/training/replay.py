@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from deepcrib.training.checkpointing import (
     write_scalars,
 )
 from deepcrib.training.combinations import refuse_combinations
+from deepcrib.training.curve import add_matches, forget_after
 from deepcrib.training.experience import Backup, discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
@@ -46,12 +47,13 @@ from deepcrib.workers import run_pieces
 
 @dataclass
 class TrainResult:
-    """A finished run: its agent, with the epsilon of evaluation, and what it took.
+    """A finished run: its agent, with the epsilon of evaluation and with that of its last iteration; what it took.
 
     seconds: of all iterations, monitoring matches between them included, without pretraining.
     """
 
     agent: QNetworkAgent
+    exploring: QNetworkAgent
     iterations: int
     hands: int
     seconds: float
@@ -106,7 +108,12 @@ def schedule(options: ReplayOptions, iteration: int) -> tuple[float, float, floa
     """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
     linear = options.lr_schedule == "linear"
     factor = 1 - iteration / options.iterations if linear else options.lr_decay**iteration
-    return options.epsilon * options.epsilon_decay**iteration, options.discard_lr * factor, options.play_lr * factor
+    return exploration(options, iteration), options.discard_lr * factor, options.play_lr * factor
+
+
+def exploration(options: ReplayOptions, iteration: int) -> float:
+    """Epsilon of an iteration, counted from 0."""
+    return options.epsilon * options.epsilon_decay**iteration
 
 
 def train(
@@ -141,11 +148,22 @@ def train(
     options, seed, last = settings.evaluation, evaluation_seed(settings), settings.learner.iterations
     monitor = Monitor(options, seed, last, opponents, evaluate, probe, figure, writer)
     begin = time.perf_counter() - run.seconds
-    while run.iteration < settings.learner.iterations:
-        figures, learned = _iterate(run, settings, dealing)
-        figures |= monitor(run.iteration, _agent(run, settings.evaluation.epsilon), learned)
+    forget_after(run_dir, run.iteration if resume else -1)
+
+    def measure(figures: dict[str, float], learned: Mapping[str, Samples]) -> dict[str, float]:
+        """With what matches and probes find, if they are due, for TensorBoard and the curve."""
+        found = figures | monitor(run.iteration, _agent(run, options.epsilon), learned)
         run.seconds = time.perf_counter() - begin
-        write_scalars(writer, run.iteration, figures)
+        add_matches(run_dir, run.iteration, opponents, options.games, run.seconds, found)
+        write_scalars(writer, run.iteration, found)
+        return found
+
+    if run.iteration == 0 and options.due(0):
+        figures = measure({"progress/hands": 0.0}, {})
+        if progress is not None:
+            progress(0, figures)
+    while run.iteration < last:
+        figures = measure(*_iterate(run, settings, dealing))
         if run.iteration % settings.learner.checkpoint_every == 0:
             _checkpoint(run, settings, run_dir, dealing, writer)
         if progress is not None:
@@ -154,8 +172,8 @@ def train(
         _checkpoint(run, settings, run_dir, dealing, writer)
     weights = run_dir / checkpoints.WEIGHTS_FILE
     _save_weights(run, settings, weights, dealing)
-    agent = _agent(run, settings.evaluation.epsilon)
-    return TrainResult(agent, run.iteration, run.hands, run.seconds, pretrained, weights)
+    agent, exploring = _agent(run, options.epsilon), _agent(run, exploration(settings.learner, max(last - 1, 0)))
+    return TrainResult(agent, exploring, run.iteration, run.hands, run.seconds, pretrained, weights)
 
 
 def prepare(settings: Settings, saved: Path | None = None) -> LearnerState:

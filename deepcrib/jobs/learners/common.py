@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deepcrib.agents import Agent
+from deepcrib.agents import Agent, QNetworkAgent
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.jobs.console import Bars
 
@@ -30,6 +30,7 @@ class Trained:
     seconds: as the learner counts them: of learning, with or without the matches on the way.
     account: what it took, for the title of the final table: `500 iterations, 100,000 hands, 75 s`.
     summary and tables: what else the learner measured at the end.
+    exploring: the agent as it explored when training ended; None where the learner has no such one.
     """
 
     agent: Agent | None
@@ -38,6 +39,7 @@ class Trained:
     account: str
     summary: Mapping[str, Any] = field(default_factory=dict)
     tables: Sequence[RenderableType] = ()
+    exploring: QNetworkAgent | None = None
 
 
 def run_learner(

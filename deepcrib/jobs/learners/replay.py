@@ -32,6 +32,8 @@ READS = (
     "play_network",
     "pretraining",
     "evaluation.epsilon",
+    "evaluation.at",
+    "evaluation.exploring",
 )
 
 
@@ -61,7 +63,7 @@ def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume:
             resume=resume,
         )
     account = f"{result.iterations:,} iterations, {result.hands:,} hands, {result.seconds:,.0f} s"
-    return Trained(result.agent, result.iterations, result.seconds, account)
+    return Trained(result.agent, result.iterations, result.seconds, account, exploring=result.exploring)
 
 
 def _settings(config: Config) -> Settings:
