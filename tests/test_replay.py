@@ -26,7 +26,7 @@ from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.errors import OptionError
 from deepcrib.matches import Trajectories, play_match, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.training import learning, playing, replay
+from deepcrib.training import learning, playing, replay, teacher
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import (
@@ -446,6 +446,35 @@ def test_unforced_plays_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         run(tmp_path / str(forced), small(iterations=1, forced=forced))
         sizes[forced] = counts[0]
     assert sizes[True] == 160 > 1.2 * sizes[False]
+
+
+@pytest.mark.parametrize("scores", [False, True])
+def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_score(
+    scores: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the teacher's games as in self-play; the buffer keeps whole hands either way."""
+    seen: dict[str, list[Trajectories]] = {"play": [], "discard": []}
+
+    def spy(part: str, sample: Any) -> Any:
+        def samples(hands: Trajectories, *args: Any, **options: Any) -> Samples:
+            seen[part].append(hands)
+            return sample(hands, *args, **options)
+
+        return samples
+
+    for module in (replay, teacher):
+        monkeypatch.setattr(module, "play_samples", spy("play", play_samples))
+        monkeypatch.setattr(module, "discard_samples", spy("discard", discard_samples))
+    settings = small(iterations=1, unit="games", episodes=6)
+    settings.state.scores = scores
+    settings.pretraining = PretrainingOptions(enabled=False, teacher="greedy", teacher_episodes=6, epochs=1)
+    run(tmp_path, settings)
+    assert [len(found) for found in seen.values()] == [2, 2]
+    for hands in (*seen["play"], *seen["discard"]):
+        assert (hands.play_seats < 0).any() == scores
+        assert (hands.hand_points == 0).any(axis=1).sum() >= (6 if scores else 0)
+    [kept] = load_state(tmp_path / "state.pt")["buffer"]
+    assert (kept["play_seats"] >= 0).all()
 
 
 # --- the same seed, the same weights ------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from deepcrib.training.checkpointing import (
     write_scalars,
 )
 from deepcrib.training.combinations import refuse_combinations
-from deepcrib.training.experience import Backup, discard_samples, play_samples
+from deepcrib.training.experience import Backup, discard_samples, experience_of, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
 from deepcrib.training.options import ReplayOptions, Settings
@@ -247,7 +247,7 @@ def _learn(
 ) -> tuple[dict[str, float], dict[str, Samples]]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
-    hands, newest = run.buffer.hands(), run.buffer.newest
+    hands, newest = experience_of(run.buffer.hands(), settings), run.buffer.newest
     reward, sampling = settings.reward, sampling_of(options, run.iteration)
 
     def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
