@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, name_agents
+from deepcrib.agents import Agent, QFunction, QNetworkAgent, absolute_spec, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
@@ -300,7 +300,7 @@ def _save_weights(run: LearnerState, settings: Settings, path: Path, dealing: st
         "seed": settings.seed,
         "iteration": run.iteration,
         "hands": run.hands,
-        "discard_agent": settings.learner.discard_agent,
+        "discards_by": absolute_spec(settings.learner.discard_agent),
     }
     discard = run.discard.network if run.discard else None
     checkpoints.save_weights(path, discard, run.play.network, metadata)
