@@ -1,5 +1,6 @@
 """Encoders: exact encodings of positions written by hand, and what must hold for every encoder."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from deepcrib.encoders import (
 )
 from deepcrib.encoders.document import page
 from deepcrib.encoders.expansion import ROWS_PER_TASK
+from deepcrib.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import DISCARD_SLOTS_6, play_points
@@ -114,6 +116,16 @@ def test_compact_play_holds_the_observation_in_its_columns() -> None:
 def test_compact_discard_holds_the_observation_in_its_columns() -> None:
     states = compact_discard(discard_observation("AC 2D 5H 5S JC KS", seat=1, dealer=1, scores=(7, 120)))
     assert states.tolist() == [[0, 5, 18, 19, 40, 51, 1, 120, 7]]
+
+
+@pytest.mark.parametrize(("made", "kept"), [(120, 120), (121, 121), (127, 121), (128, 121), (171, 121)])
+def test_a_score_past_the_end_is_kept_as_the_end(made: int, kept: int) -> None:
+    """Learning games are played out; 128 would be -128 in a column of eight bits."""
+    scores = np.array([[made, 60]], dtype=np.int16)
+    play = compact_play(replace(play_observation(**SECOND_SERIES), scores=scores))
+    assert play[0, [OPPONENT_SCORE, OWN_SCORE]].tolist() == [kept, 60]
+    discard = compact_discard(replace(discard_observation("AC 2D 5H 5S JC KS"), scores=scores))
+    assert discard[0, [DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE]].tolist() == [kept, 60]
 
 
 def test_states_are_int8_rows_of_all_observations() -> None:

@@ -8,7 +8,7 @@ from numba import prange
 from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.rules import HAND_SIZE
+from deepcrib.rules import HAND_SIZE, MAX_SCORE
 
 MAX_PLAYED = 7
 """Cards that can lie on the table before one's own play, with two players."""
@@ -22,7 +22,7 @@ SERIES_START = 11  # index among the played cards of the first of the current se
 DISCARD_RANKS = 12  # 2: own discards
 STARTER_RANK = 14
 IS_DEALER = 15
-OWN_SCORE = 16
+OWN_SCORE = 16  # points, at most 121: learning games are played out past the win
 OPPONENT_SCORE = 17
 OPPONENT_CARDS = 18  # cards the opponent still holds
 COUNT = 19
@@ -68,8 +68,9 @@ def compact_discard(observation: DiscardObservation) -> np.ndarray:
     states = np.empty((len(rows), DISCARD_COLUMNS), dtype=np.int8)
     states[:, HAND:DISCARD_IS_DEALER] = observation.hand
     states[:, DISCARD_IS_DEALER] = observation.seat == observation.dealer
-    states[:, DISCARD_OWN_SCORE] = observation.scores[rows, observation.seat]
-    states[:, DISCARD_OPPONENT_SCORE] = observation.scores[rows, 1 - observation.seat]
+    scores = np.minimum(observation.scores, MAX_SCORE)
+    states[:, DISCARD_OWN_SCORE] = scores[rows, observation.seat]
+    states[:, DISCARD_OPPONENT_SCORE] = scores[rows, 1 - observation.seat]
     return states
 
 
@@ -115,8 +116,8 @@ def _compact_play(
         states[i, DISCARD_RANKS + 1] = rank_of(discards[i, 1])
         states[i, STARTER_RANK] = rank_of(starter[i])
         states[i, IS_DEALER] = 1 if own == dealer[i] else 0
-        states[i, OWN_SCORE] = scores[i, own]
-        states[i, OPPONENT_SCORE] = scores[i, other]
+        states[i, OWN_SCORE] = min(scores[i, own], MAX_SCORE)
+        states[i, OPPONENT_SCORE] = min(scores[i, other], MAX_SCORE)
         states[i, OPPONENT_CARDS] = opponent_cards
         states[i, COUNT] = count[i]
         states[i, OPPONENT_GO] = goes[i, other]

@@ -36,7 +36,8 @@ class RewardOptions:
     discard: `own` = own play, hand and (dealer) crib points (section 3.6.1); `difference` = own minus the
         opponent's, with the crib for its owner.
     discard_baseline: takes the points of the opponent's hand, which no discard of one's own can change, out of
-        `difference` again: the same order of choices from returns with half the variance.
+        `difference` again: the same order of choices from returns with half the variance (with `state.scores` not quite
+        so where a game may end before that hand is counted).
     game_bonus: for winning the game, with the winner's last card and with its discard of that hand (section 5).
     hand_bonus: for the most points in the play of a hand, half of it for as many, with one's last card.
     """
@@ -55,7 +56,7 @@ class StateOptions:
     play: str = "basic"
     discard: str = "basic"
     dealer: bool = False  # dealer flag in play states basic and full (all other states have it)
-    scores: bool = False  # both players' scores, in both states
+    scores: bool = False  # both players' scores, in both states; experience then ends where a game is won
 
 
 @dataclass
