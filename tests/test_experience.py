@@ -10,7 +10,7 @@ import torch
 from reference import pips
 
 from deepcrib.agents import QFunction, make_agent
-from deepcrib.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS
+from deepcrib.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS, SEAT
 from deepcrib.engine import Games
 from deepcrib.matches import Recorder, Trajectories, play_hand, self_play
 from deepcrib.training.experience import (
@@ -27,7 +27,8 @@ from deepcrib.training.rewards import winning_pegs
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 EPSILON = 0.25
 # Whole numbers: sums of them are exact in float32, whatever their order.
-WEIGHTS, OTHERS = np.random.default_rng(7).integers(-9, 10, (2, 4, PLAY_COLUMNS)).astype(np.float32)
+_DRAWN = np.random.default_rng(7).integers(-9, 10, (2, 4, SEAT))  # of the columns after it, who played what, none
+WEIGHTS, OTHERS = np.pad(_DRAWN, ((0, 0), (0, 0), (0, PLAY_COLUMNS - SEAT))).astype(np.float32)
 
 
 class Columns:

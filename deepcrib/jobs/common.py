@@ -13,7 +13,7 @@ import torch
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.cards import parse_cards
 from deepcrib.errors import OptionError
-from deepcrib.jobs.options import Check
+from deepcrib.jobs.checks import Check
 from deepcrib.workers import use_workers
 
 if TYPE_CHECKING:

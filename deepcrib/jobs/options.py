@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from itertools import pairwise, starmap
-from operator import lt
 from typing import Any
-
-import torch
 
 from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.agents.q_network import INFERENCE
@@ -17,6 +12,22 @@ from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.encoders.partida import ENCODINGS, INPUTS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
+from deepcrib.jobs.checks import (
+    Check,
+    anything,
+    ascending,
+    at_least,
+    between,
+    distinct,
+    each,
+    if_number,
+    one_of,
+    optional,
+    positive,
+    seed_value,
+    share,
+    torch_device,
+)
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
 from deepcrib.training.climbers import CLIMBED
@@ -42,9 +53,6 @@ from deepcrib.training.options import (
 from deepcrib.training.partida_fitting import OPTIMIZERS
 from deepcrib.training.rewards import PLAY_REWARDS
 
-Check = Callable[[Any], str | None]
-"""Returns what was expected when the value is not it, else None."""
-
 
 @dataclass
 class RulesOptions:
@@ -53,86 +61,12 @@ class RulesOptions:
     name: str = "acc"
 
 
-def one_of(choices: Collection[Any]) -> Check:
-    """One of a few words or numbers."""
-    return lambda value: None if value in choices else f"expected one of {', '.join(map(str, choices))}"
-
-
-def between(low: float, high: float) -> Check:
-    """A number from `low` to `high`, both allowed."""
-    return lambda value: None if low <= value <= high else f"expected {low:g} to {high:g}"
-
-
-def at_least(low: int) -> Check:
-    """A number not below `low`."""
-    return lambda value: None if low <= value < math.inf else f"expected {low} or more"
-
-
-def positive(value: float) -> str | None:
-    """A finite number above 0."""
-    return None if 0 < value < math.inf else "expected a number above 0"
-
-
-def share(value: float) -> str | None:
-    """Above 0, up to 1."""
-    return None if 0 < value <= 1 else "expected more than 0, at most 1"
-
-
-def optional(check: Check) -> Check:
-    """None, or what `check` accepts."""
-    return lambda value: None if value is None else check(value)
-
-
-def if_number(check: Check) -> Check:
-    """What `check` accepts where the job takes a number; whatever else it takes, paths say, the job checks itself."""
-    return lambda value: check(value) if isinstance(value, int | float) else None
-
-
-def each(check: Check, least: int = 0) -> Check:
-    """A list of `least` or more values that `check` accepts."""
-    few = f"expected {least} or more values"
-    return lambda values: few if len(values) < least else next(filter(None, map(check, values)), None)
-
-
-def distinct(check: Check) -> Check:
-    """A list that `check` accepts, without anything twice."""
-    return lambda values: check(values) or (None if len(set(values)) == len(values) else "expected nothing twice")
-
-
-def ascending(check: Check) -> Check:
-    """A list that `check` accepts, each value above the one before it."""
-    return lambda values: check(values) or (None if all(starmap(lt, pairwise(values))) else "expected ascending values")
-
-
-def anything(value: Any) -> None:
-    """Whatever it is."""
-    return None
-
-
-def seed_value(value: int) -> str | None:
-    """What NumPy and PyTorch both take as a seed."""
-    return None if 0 <= value < 2**63 else "expected a whole number from 0 to 2^63 - 1"
-
-
-def torch_device(value: str) -> str | None:
-    """A device that PyTorch can use here."""
-    try:
-        device = torch.device(value)
-    except RuntimeError:
-        return "expected a PyTorch device such as cpu, cuda or cuda:1"
-    if device.type == "cpu":
-        return None
-    if device.type != "cuda":
-        return "expected cpu or cuda"
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return None if (device.index or 0) < count else f"expected a device of this machine ({count} GPUs)"
-
-
-HEAD_CHECKS: dict[str, Check] = {  # of both networks
+HEAD_CHECKS: dict[str, Check] = {
     "head": one_of(HEADS),
     "atoms_low": between(-1000, 1000),
     "atoms_high": between(-1000, 1000),
 }
+"""Of both networks."""
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
     AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},

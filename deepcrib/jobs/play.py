@@ -18,9 +18,10 @@ from deepcrib.app.words import SUIT_SIGNS
 from deepcrib.engine import IllegalActionError
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.checks import at_least, one_of
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import short_path
-from deepcrib.jobs.options import RulesOptions, at_least, one_of
+from deepcrib.jobs.options import RulesOptions
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 from deepcrib.rules import KINDS
 

@@ -31,9 +31,9 @@ from deepcrib.evaluation.recorded import (
 )
 from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.checks import at_least, one_of
 from deepcrib.jobs.common import check_task
 from deepcrib.jobs.console import Bars
-from deepcrib.jobs.options import at_least, one_of
 from deepcrib.jobs.run_report import plan
 from deepcrib.records import GameRecord, find_files, read_games, replay
 

@@ -49,9 +49,9 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.first_dealer import first_dealer_advantage
 from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.jobs.checks import at_least, one_of
 from deepcrib.jobs.common import check_task, six_cards
 from deepcrib.jobs.console import Bars
-from deepcrib.jobs.options import at_least, one_of
 from deepcrib.statistics.classes import NUM_CLASSES
 from deepcrib.statistics.cribs import NUM_DISCARDS, uniform_weights
 from deepcrib.statistics.discards import CRIB_COMPLETIONS, HAND_STARTERS

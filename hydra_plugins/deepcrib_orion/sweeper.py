@@ -249,7 +249,7 @@ class OrionSweeper(Sweeper):
 def _check_options(options: OrionSweeperConf) -> None:
     """Refuse the first option of the sweeper that is out of its range."""
     from deepcrib.errors import OptionError
-    from deepcrib.jobs.options import Check, at_least, one_of
+    from deepcrib.jobs.checks import Check, at_least, one_of
 
     if options.name is None:
         raise OptionError("option hydra.sweeper.name is missing: expected a name, by which a study is gone on with")
