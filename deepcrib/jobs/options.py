@@ -17,6 +17,7 @@ from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.encoders.partida import ENCODINGS, INPUTS
 from deepcrib.engine import DEALING
 from deepcrib.errors import OptionError
+from deepcrib.jobs.options_together import check_together
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
 from deepcrib.training.climbers import CLIMBED
@@ -28,7 +29,6 @@ from deepcrib.training.options import (
     EvaluationOptions,
     EvolutionOptions,
     HillClimbOptions,
-    LearnerOptions,
     PartidaOptions,
     PretrainingOptions,
     ReplayOptions,
@@ -89,8 +89,13 @@ def if_number(check: Check) -> Check:
 
 def each(check: Check, least: int = 0) -> Check:
     """A list of `least` or more values that `check` accepts."""
-    few = f"expected {least} or more values"
-    return lambda values: few if len(values) < least else next(filter(None, map(check, values)), None)
+
+    def check_list(values: list[Any]) -> str | None:
+        if len(values) < least:
+            return f"expected {least} or more values"
+        return next((problem for problem in map(check, values) if problem), None)
+
+    return check_list
 
 
 def distinct(check: Check) -> Check:
@@ -127,11 +132,12 @@ def torch_device(value: str) -> str | None:
     return None if (device.index or 0) < count else f"expected a device of this machine ({count} GPUs)"
 
 
-HEAD_CHECKS: dict[str, Check] = {  # of both networks
+HEAD_CHECKS: dict[str, Check] = {
     "head": one_of(HEADS),
     "atoms_low": between(-1000, 1000),
     "atoms_high": between(-1000, 1000),
 }
+"""Of both networks."""
 CHECKS: dict[type, dict[str, Check]] = {
     RulesOptions: {"name": one_of(DEALING)},
     AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
@@ -314,31 +320,7 @@ def check_values(config: Any) -> None:
         problem = check(value)
         if problem:
             raise OptionError(f"{path}={value}: {problem}")
-    learner = getattr(config, "learner", None)
-    if isinstance(learner, ReplayOptions):
-        _check_replay(learner, config.reward)
-    elif isinstance(learner, LearnerOptions) and (config.evaluation.at or config.evaluation.exploring):
-        words = f"evaluation.at={config.evaluation.at} evaluation.exploring={config.evaluation.exploring}"
-        raise OptionError(f"{words}: learner={learner.name} reads neither, only learner=replay does")
-
-
-def _check_replay(learner: ReplayOptions, reward: RewardOptions) -> None:
-    """Options of `learner=replay` that do not go together."""
-    if (learner.buffer_size is None) != (learner.replacement is None):
-        raise OptionError(
-            f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}: "
-            "expected both, or neither"
-        )
-    if bool(learner.priming) != bool(learner.priming_iterations):
-        raise OptionError(
-            f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}: "
-            "expected agents and a number of iterations, or neither"
-        )
-    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
-        raise OptionError(
-            f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, "
-            "expected learner.unit=games and no learner.buffer_size"
-        )
+    check_together(config)
 
 
 def _checked_fields(node: Any, prefix: str, checks: dict[str, Check]) -> Iterator[tuple[str, Any, Check]]:
