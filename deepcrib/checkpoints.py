@@ -129,6 +129,16 @@ def read_metadata(path: Path | str) -> dict[str, Any]:
     return _metadata(path, {"metadata": "{}"} | _read_weights(path)[0])
 
 
+def other_agents(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Specs of the agents that take the decisions which were not learned: `discards_by`, `plays_by`, where there are.
+
+    Older metadata of `learner=replay` say `discard_agent`.
+    """
+    discards_by = metadata.get("discards_by", metadata.get("discard_agent"))
+    specs = {"discards_by": discards_by, "plays_by": metadata.get("plays_by")}
+    return {part: spec for part, spec in specs.items() if spec is not None}
+
+
 def save_state(path: Path | str, state: dict[str, Any]) -> None:
     """Write a training state: nested dicts, lists and tuples of tensors, NumPy arrays and plain values.
 

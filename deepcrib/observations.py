@@ -52,7 +52,7 @@ class _Observation:
 
 @dataclass(frozen=True)
 class DiscardObservation(_Observation):
-    """Before the discard: hand [N, 6] (two players) or [N, 5], sorted; seat, dealer [N]; scores [N, P] points."""
+    """Before the discard: hand [N, 6] (two players) or [N, 5], sorted; seat, dealer [N]; scores [N, P], 0..121."""
 
 
 @dataclass(frozen=True)

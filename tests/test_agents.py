@@ -18,6 +18,7 @@ from deepcrib.agents import (
     QNetworkAgent,
     ScriptedAgent,
     WeightedAgent,
+    absolute_spec,
     make_agent,
     name_agents,
     require_players,
@@ -160,6 +161,39 @@ def test_discards_of_another_kind_of_agent(play_only: Path, name: str) -> None:
         assert isinstance(agent, QNetworkAgent) and agent.discards_by.name == name
         assert (agent.discard(discards) == alone.discard(discards)).all()
         assert (agent.discard_probabilities(discards) == alone.discard_probabilities(discards)).all()
+
+
+def test_the_discard_agent_of_an_older_checkpoint(tmp_path: Path) -> None:
+    """Runs once wrote `discard_agent`, which nothing read."""
+    play_q, old = network_agent().play_q.network, {"rules": "acc", "discard_agent": "hand_max_avg"}
+    save_weights(tmp_path / "weights.safetensors", None, play_q, old)
+    discards, _ = observations(60, 803)
+    assert (make_agent(tmp_path).discard(discards) == make_agent("hand_max_avg").discard(discards)).all()
+    other = make_agent({"name": "q_network", "path": str(tmp_path), "discards": "greedy"})
+    assert (other.discard(discards) == make_agent("greedy").discard(discards)).all()
+    save_weights(tmp_path / "both.safetensors", network_agent().discard_q.network, play_q, {"discard_agent": None})
+    assert make_agent(tmp_path / "both.safetensors").discards_by is None
+
+
+def test_the_paths_of_a_spec_made_absolute(play_only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names stay, also where a file has the same; options that are no agents are left alone."""
+    monkeypatch.chdir(play_only.parent)
+    folder = play_only.name
+    (play_only.parent / "greedy").touch()
+    (play_only.parent / "hand_max_avg").touch()
+    inner = {"name": "weighted", "initial": "hand_max_avg", "strategies": ["hand_max_avg"]}
+    for plain in (None, "greedy", "hill_climber", "hand_max_avg", "random_weights", inner):
+        assert absolute_spec(plain) == plain
+    for spec in (folder, Path(folder), f"./{folder}"):
+        assert absolute_spec(spec) == str(play_only)
+    assert absolute_spec("later/run.safetensors") == str(play_only.parent / "later" / "run.safetensors")
+    nested = {"path": folder, "epsilon": 0.5, "discards": {"name": "best_response", "to": folder, "within": 2}}
+    assert absolute_spec(nested) == {
+        "path": str(play_only),
+        "epsilon": 0.5,
+        "discards": {"name": "best_response", "to": str(play_only), "within": 2},
+    }
+    assert absolute_spec(absolute_spec(nested)) == absolute_spec(nested)
 
 
 @pytest.mark.parametrize(

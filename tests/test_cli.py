@@ -539,6 +539,31 @@ def test_checkpoints_that_cannot_be_read(
     assert str(tmp_path) in one_line(capsys)
 
 
+def test_a_run_with_a_discard_agent_is_measured_by_its_folder_alone(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name, a mapping or another run, whose path was relative; in every job that takes agents."""
+    monkeypatch.chdir(trained.parent)
+    for number, by in enumerate(("greedy", "{name: weighted, initial: hand_max_avg}", trained.name)):
+        folder = tmp_path / f"run {number}"
+        assert call(f"train {TINY}", f"learner.discard_agent={by}", run_dir(folder)) == 0
+        monkeypatch.chdir("/")
+        for command in ("evaluate games=4", "evaluate play hands=4", "analyse '5H 5S JD 2C 3C KH'"):
+            agents = f"agents=['{folder}']" if command.startswith("analyse") else f"agent='{folder}'"
+            assert call(command, agents) == 0, command
+        assert call("tournament games=4", f"agents=['{folder}',greedy]") == 0
+        monkeypatch.chdir(trained.parent)
+    capsys.readouterr()
+    shutil.copytree(tmp_path / "run 2", tmp_path / "stray")
+    moved = trained.rename(trained.parent / "moved")
+    try:
+        assert main(["evaluate", f"agent={tmp_path / 'stray'}", "games=4"]) == 2
+        assert f"names an agent that cannot be made: no checkpoint at {trained}" in one_line(capsys)
+        assert main(["evaluate", f"agent={{path: {tmp_path / 'stray'}, discards: {moved}}}", "games=4"]) == 0
+    finally:
+        moved.rename(trained)
+
+
 def test_run_folders_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing/run")):

@@ -97,16 +97,25 @@ def test_paper_experiments_are_the_papers_setup(name: str) -> None:
     assert (learner.epsilon, learner.epsilon_decay) == (0.05, 0.995)
     assert (learner.discard_lr, learner.play_lr, learner.lr_decay) == (5e-5, 7e-4, 0.99)
     assert (options.reward.play, options.reward.discard) == ("offensive_defensive", "own")
-    assert (options.state.play, options.state.discard) == ("basic", "basic")
+    pretraining = options.pretraining
+    assert (pretraining.optimizer, pretraining.lr, pretraining.starter) == ("sgd", 5e-4, False)
     assert (options.pretraining.enabled, options.pretraining.epochs, options.pretraining.batch_size) == (True, 3, 64)
     assert options.rules.name == "acc"
     assert (options.evaluation.opponents, options.evaluation.final_games) == (["deterministic"], 5000)
     assert (options.evaluation.games, options.evaluation.at) == (5000, [0, 1, 2, 5, 10, 20, 50, *range(100, 501, 100)])
     assert options.evaluation.exploring and options.evaluation.epsilon == 0
     network = "cnn_lstm" if "cnn_lstm" in name else "mlp"
-    assert options.play_network.name == network
-    assert options.discard_network.name == {"cnn_lstm": "cnn", "mlp": "mlp"}[network]
+    assert options.play_network.name == options.state.play == f"belanger2019_{network}"
     assert options.algorithm.name == name.removeprefix(f"paper2019_{network}_")
+
+
+def test_the_paper_experiments_differ_in_play_network_and_algorithm_alone() -> None:
+    """So that nothing else can explain what one wins more than another."""
+    first, *others = (composed("train", f"experiment={name}") for name in PAPER)
+    assert first.discard_network.name == "belanger2019" and first.state.discard == "basic"
+    for other in others:
+        other.algorithm, other.play_network, other.state.play = first.algorithm, first.play_network, first.state.play
+        assert other == first
 
 
 def test_the_ideal_agent_of_the_paper() -> None:
@@ -118,6 +127,8 @@ def test_the_ideal_agent_of_the_paper() -> None:
     assert (options.learner.buffer_size, options.learner.replacement) == (45_000, 0.1)
     assert options.learner.epsilon > 0 and options.learner.epsilon_decay < 1 and options.pretraining.enabled
     options.state, options.learner.buffer_size, options.learner.replacement = other.state, None, None
+    options.discard_network, options.play_network = other.discard_network, other.play_network
+    options.pretraining = other.pretraining
     assert options == other
 
 

@@ -1,5 +1,6 @@
 """Encoders: exact encodings of positions written by hand, and what must hold for every encoder."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from deepcrib.encoders import (
 )
 from deepcrib.encoders.document import page
 from deepcrib.encoders.expansion import ROWS_PER_TASK
+from deepcrib.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import DISCARD_SLOTS_6, play_points
@@ -106,12 +108,24 @@ def second_series() -> np.ndarray:
 
 
 def test_compact_play_holds_the_observation_in_its_columns() -> None:
-    assert second_series().tolist() == [[4, 5, -1, -1, 9, 6, 8, 4, 4, -1, -1, 3, 12, 12, 5, 0, 11, 60, 2, 10, 1, 5]]
+    assert second_series().tolist() == [
+        [4, 5, -1, -1, 9, 6, 8, 4, 4, -1, -1, 3, 12, 12, 5, 0, 11, 60, 2, 10, 1, 5, 1, 10]
+    ]
 
 
 def test_compact_discard_holds_the_observation_in_its_columns() -> None:
     states = compact_discard(discard_observation("AC 2D 5H 5S JC KS", seat=1, dealer=1, scores=(7, 120)))
     assert states.tolist() == [[0, 5, 18, 19, 40, 51, 1, 120, 7]]
+
+
+@pytest.mark.parametrize(("made", "kept"), [(120, 120), (121, 121), (127, 121), (128, 121), (171, 121)])
+def test_a_score_past_the_end_is_kept_as_the_end(made: int, kept: int) -> None:
+    """Learning games are played out; 128 would be -128 in a column of eight bits."""
+    scores = np.array([[made, 60]], dtype=np.int16)
+    play = compact_play(replace(play_observation(**SECOND_SERIES), scores=scores))
+    assert play[0, [OPPONENT_SCORE, OWN_SCORE]].tolist() == [kept, 60]
+    discard = compact_discard(replace(discard_observation("AC 2D 5H 5S JC KS"), scores=scores))
+    assert discard[0, [DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE]].tolist() == [kept, 60]
 
 
 def test_states_are_int8_rows_of_all_observations() -> None:
@@ -182,6 +196,38 @@ def test_play_afterstate_reads_the_series_backwards_and_knows_the_dealer() -> No
 # 5H 5S kept with the jack and queen of hearts, AC and 2H thrown; sorted: AC 2H 5H 5S JH QH.
 DEALT = "AC 2H 5H 5S JH QH"
 THROW_FIRST_TWO = 0
+
+
+def test_play_of_the_published_cnn_lstm_splits_earlier_series_by_seat_and_adds_the_thrown_to_ones_own() -> None:
+    encoder = make_play_encoder("belanger2019_cnn_lstm")
+    assert encoder.width == 143
+    expected = ones("hand: 6", "series[1]: 5", "series[2]: 5", "series[3]: 5", "seat_0_played: 7")
+    expected |= ones("seat_1_played: T", "seat_1_played: 9", "seat_1_played: K", "seat_1_played: K")
+    assert channels(encoder, second_series(), 0) == expected
+    other_seat = dict(SECOND_SERIES, seat=0, seats=(0, 1, 0, 1, 0), goes=(0, 1))
+    expected = ones("hand: 6", "series[1]: 5", "series[2]: 5", "series[3]: 5", "seat_1_played: 7")
+    expected |= ones("seat_0_played: T", "seat_0_played: 9", "seat_0_played: K", "seat_0_played: K")
+    assert channels(encoder, compact_play(play_observation(**other_seat)), 0) == expected
+
+
+def test_play_of_the_published_feed_forward_network_is_the_playable_hand_and_all_that_is_seen() -> None:
+    encoder = make_play_encoder("belanger2019_mlp")
+    assert encoder.width == 143
+    expected = ones("hand: 5", "hand: 6", "opponent_played: 7", "opponent_played: 5", "candidate: 5")
+    expected |= ones("series_before[1]: 5", "series_before[2]: 5")
+    expected |= ones("own_seen: T", "own_seen: 9", "own_seen: 5", "own_seen: K", "own_seen: K", "own_seen: 6")
+    assert channels(encoder, second_series(), 0) == expected
+
+
+def test_the_published_networks_see_no_card_that_is_blocked() -> None:
+    """At a count of 25 a king may not be played."""
+    states = compact_play(play_observation("2C 6D KD --", "AD AS", "6H", "KH 5S JC", (0, 1, 0), 0, 25, seat=1))
+    six = ones("hand: 2", "series[1]: K", "series[2]: 5", "series[3]: J", "series[4]: 6")
+    assert channels(make_play_encoder("belanger2019_cnn_lstm"), states, 1) == six | ones(
+        "seat_1_played: A", "seat_1_played: A"
+    )
+    shown = channels(make_play_encoder("belanger2019_mlp"), states, 1)
+    assert {name for name in shown if name.startswith("hand")} == {"hand: 2", "hand: 6"}
 
 
 def test_discard_basic_sums_the_kept_cards() -> None:
@@ -352,7 +398,8 @@ def test_specs_differ_in_their_hash_and_keep_it() -> None:
     # A change here makes every saved checkpoint of the encoder unreadable, and must be meant.
     kept = {make_play_encoder(n).spec.hash()[:8] for n in PLAY_ENCODERS}
     kept |= {make_discard_encoder(n).spec.hash()[:8] for n in DISCARD_ENCODERS}
-    assert kept == {"00a9ad3f", "1527f55b", "4209a808", "918b634b", "9552f7ec", "c895690c"}
+    paper = {"00a9ad3f", "1527f55b", "4209a808", "918b634b", "9552f7ec", "c895690c"}
+    assert kept == paper | {"654addf9", "fe4e7ec0"}
 
 
 def test_blocks_are_found_by_name() -> None:

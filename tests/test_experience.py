@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 from reference import pips
 
 from deepcrib.agents import QFunction, make_agent
-from deepcrib.encoders.states import COUNT, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS
+from deepcrib.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS
 from deepcrib.engine import Games
 from deepcrib.matches import Recorder, Trajectories, play_hand, self_play
-from deepcrib.training.experience import Backup, discard_samples, legal_plays, play_samples
+from deepcrib.training.experience import (
+    Backup,
+    discard_samples,
+    experience_of,
+    legal_plays,
+    play_samples,
+)
 from deepcrib.training.learning import Samples
+from deepcrib.training.options import StateOptions
+from deepcrib.training.rewards import winning_pegs
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 EPSILON = 0.25
@@ -168,6 +178,74 @@ def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
         assert (some.targets == every.targets[free]).all()
 
 
+# --- networks that see the score ----------------------------------------------------------------------------
+
+
+def last_hands() -> Trajectories:
+    """The hands in which 400 games end, played out, of which 45% or so end before the last card."""
+    hands = self_play(make_agent("random"), 0, 400, 702)
+    return hands.take(np.flatnonzero(winning_pegs(hands)[0] >= 0))
+
+
+def cards_before_the_end(hands: Trajectories, hand: int) -> tuple[int, list[int]]:
+    """(cards played, points of each) by counting from the scores at the discard: heels, then card by card."""
+    scores = hands.discard_states[hand, :, DISCARD_OWN_SCORE].tolist()
+    scores[hands.dealer[hand]] += int(hands.heels[hand])
+    points = hands.play_points[hand].tolist()
+    for play in range(8):
+        if max(scores) >= 121:
+            return play, points[:play]
+        scores[hands.play_seats[hand, play]] += points[play]
+    return 8, points
+
+
+@pytest.mark.parametrize("forced", [True, False])
+@pytest.mark.parametrize(("steps", "decay"), [(1, 0.0), (3, 0.0), (1, 0.5)])
+@pytest.mark.parametrize("algorithm", ["sarsa", "expected_sarsa", "q_learning"])
+def test_nothing_follows_a_won_game(algorithm: str, steps: int, decay: float, forced: bool) -> None:
+    """Where networks see the score, the last decision before the winning peg is a hand's last."""
+    hands, seeing = last_hands(), SimpleNamespace(state=StateOptions(scores=True))
+    backup = Backup(n_steps=steps, trace_decay=decay)
+    ended = experience_of(hands, seeing)
+    found = play_samples(ended, algorithm, "offensive_defensive", toy(), EPSILON, forced, backup)
+    played = [cards_before_the_end(hands, hand)[0] for hand in range(len(hands))]
+    assert 50 < sum(number < 8 for number in played) < len(hands) - 50
+    expected = slow_far_targets(hands, algorithm, forced, steps, decay, played=played)
+    np.testing.assert_allclose(found.targets, expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("forced", [True, False])
+def test_plays_after_the_win_are_no_samples(forced: bool) -> None:
+    """Nor are rewards of theirs anybody's, also where forced plays are skipped; the discards all stay."""
+    hands, seeing = last_hands(), SimpleNamespace(state=StateOptions(scores=True))
+    ended = experience_of(hands, seeing)
+    samples = play_samples(ended, "monte_carlo", "offensive", toy(), EPSILON, forced, newest=30)
+    expected = []
+    for hand in range(len(hands)):
+        number, points = cards_before_the_end(hands, hand)
+        seats = hands.play_seats[hand].tolist()
+        for play in range(number):
+            if forced or len(lawful(hands.play_states[hand, play].tolist())) > 1:
+                expected.append((hand, sum(points[k] for k in range(play, number) if seats[k] == seats[play])))
+    assert samples.targets.tolist() == [value for _, value in expected]
+    assert samples.newest == sum(hand >= len(hands) - 30 for hand, _ in expected)
+    discards = discard_samples(ended, "own")
+    assert len(discards) == 2 * len(hands)
+    assert discards.targets.sum() < discard_samples(hands, "own").targets.sum()
+
+
+def test_without_the_score_hands_are_learned_from_to_their_end() -> None:
+    """The same arrays: a player that does not see the score has no reason to play for what is left of the game."""
+    hands = last_hands()
+    assert experience_of(hands, SimpleNamespace(state=StateOptions())) is hands
+
+
+def test_single_hands_end_where_they_end(hands: Trajectories) -> None:
+    """They begin at 0-0, so that nobody wins a game; nothing is left out."""
+    ended = experience_of(hands, SimpleNamespace(state=StateOptions(scores=True)))
+    assert all(np.array_equal(one, two) for one, two in zip(vars(ended).values(), vars(hands).values(), strict=True))
+
+
 def test_an_unknown_algorithm(hands: Trajectories) -> None:
     with pytest.raises(ValueError, match="unknown algorithm 'dyna'"):
         play_samples(hands, "dyna", "margin", toy(), EPSILON)
@@ -190,16 +268,26 @@ def slow_value(algorithm: str, state: list[int], action: int, double: bool) -> t
 
 
 def slow_far_targets(
-    hands: Trajectories, algorithm: str, forced: bool, steps: int = 1, decay: float = 0.0, double: bool = False
+    hands: Trajectories,
+    algorithm: str,
+    forced: bool,
+    steps: int = 1,
+    decay: float = 0.0,
+    double: bool = False,
+    played: list[int] | None = None,
 ) -> list[float]:
-    """By definition: n rewards and a value, or the mean of all n-step returns that a trace which may end weighs."""
+    """By definition: n rewards and a value, or the mean of all n-step returns that a trace which may end weighs.
+
+    Of each hand's cards the first `played`, by default all, are part of a game.
+    """
     targets = []
-    for hand in range(len(hands)):
+    for hand, number in enumerate(played or [8] * len(hands)):
         points, seats = hands.play_points[hand].tolist(), hands.play_seats[hand].tolist()
         states, actions = hands.play_states[hand].tolist(), hands.play_actions[hand].tolist()
-        free = [play for play in range(8) if forced or len(lawful(states[play])) > 1]
+        points[number:] = [0] * (8 - number)
+        free = [play for play in range(number) if forced or len(lawful(states[play])) > 1]
         for play in free:
-            own = [later for later in range(play, 8) if seats[later] == seats[play]]
+            own = [later for later in range(play, number) if seats[later] == seats[play]]
             ahead = [later for later in own[1:] if later in free]
             limits = [*ahead, 8]  # the n-step return for n = 1, 2, ... sums up the rewards before these
             returns = []
@@ -281,7 +369,9 @@ def test_legal_plays_are_the_engines(hands: Trajectories) -> None:
     found = legal_plays(hands.play_states)
     assert found.shape == (250, 8, 4)
     assert (found == recorder.legal).all()
-    expected = [[slot in lawful(state) for slot in range(4)] for state in hands.play_states.reshape(-1, 22).tolist()]
+    expected = [
+        [slot in lawful(state) for slot in range(4)] for state in hands.play_states.reshape(-1, PLAY_COLUMNS).tolist()
+    ]
     assert found.reshape(-1, 4).tolist() == expected
 
 

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file
 
 from deepcrib import checkpoints
 from deepcrib.agents import AgentError, EvolutionaryAgent, QNetworkAgent, make_agent
+from deepcrib.checkpoints import read_metadata
 from deepcrib.cli import main
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
@@ -176,6 +177,14 @@ def test_a_saved_champion_is_made_again(climb: str, tmp_path: Path) -> None:
     if climb == "discard":
         assert isinstance(again, QNetworkAgent) and again.plays_by is not None
         assert again.plays_by.name == "deterministic"
+
+
+def test_the_path_of_who_discards_is_kept_as_an_absolute_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_agent("hand_max_avg").save(tmp_path / "first.safetensors")
+    climber = make_climber(settings(climb="play", discards_by="first.safetensors"))
+    climber.save(climber.start(), tmp_path / "second.safetensors", {})
+    assert read_metadata(tmp_path / "second.safetensors")["discards_by"] == str(tmp_path / "first.safetensors")
 
 
 def test_another_agent_plays_for_a_discard_network() -> None:

@@ -172,6 +172,8 @@ def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
     )
     whole = identity(str(tmp_path / "whole.safetensors"))
     assert whole["discards_by"] == identity(str(file)) and "plays_by" not in whole
+    save_arrays(tmp_path / "older.safetensors", "other", {"x": np.zeros(1)}, {"discard_agent": str(file)})
+    assert identity(str(tmp_path / "older.safetensors"))["discards_by"] == identity(str(file))
     file.write_bytes(b"three")
     assert whole != identity(str(tmp_path / "whole.safetensors"))
     assert identity("greedy") == "greedy"

@@ -24,6 +24,7 @@ from deepcrib.encoders.states import (
     OPPONENT_SCORE,
     OWN_RANKS,
     OWN_SCORE,
+    PLAY_COLUMNS,
     STARTER_RANK,
 )
 from deepcrib.engine import Games
@@ -386,7 +387,7 @@ def played(request: pytest.FixtureRequest) -> Trajectories:
 def test_trajectories_are_dense(played: Trajectories) -> None:
     """Eight plays a hand, four a seat, every slot once; int8 throughout."""
     size = len(played)
-    shapes = {"discard_states": (2, 9), "discard_actions": (2,), "play_states": (8, 22), "play_actions": (8,)}
+    shapes = {"discard_states": (2, 9), "discard_actions": (2,), "play_states": (8, PLAY_COLUMNS), "play_actions": (8,)}
     shapes |= {"play_seats": (8,), "play_points": (8,), "hand_points": (2,), "learned": (2,)}
     for field in fields(Trajectories):
         array = getattr(played, field.name)

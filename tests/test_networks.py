@@ -16,8 +16,15 @@ from deepcrib.networks import (
     make_play_network,
 )
 
-DISCARD_CASES = [("cnn", "basic"), ("cnn", "full")] + [("mlp", name) for name in DISCARD_ENCODERS]
-PLAY_CASES = [("cnn_lstm", "basic"), ("cnn_lstm", "full")] + [("mlp", name) for name in PLAY_ENCODERS]
+DISCARD_CASES = [("cnn", "basic"), ("cnn", "full"), ("belanger2019", "basic")] + [
+    ("mlp", name) for name in DISCARD_ENCODERS
+]
+PUBLISHED = ("belanger2019_cnn_lstm", "belanger2019_mlp")
+PLAY_CASES = (
+    [("cnn_lstm", "basic"), ("cnn_lstm", "full")]
+    + [(name, name) for name in PUBLISHED]
+    + [("mlp", name) for name in PLAY_ENCODERS]
+)
 CASES = [("discard", *case) for case in DISCARD_CASES] + [("play", *case) for case in PLAY_CASES]
 
 
@@ -41,7 +48,7 @@ def inputs_of(part: str, network, num_rows: int, seed: int = 0) -> torch.Tensor:
         states[:, 7:] = rng.integers(0, 121, (num_rows, 2))
         encoder = make_discard_encoder(spec.name, spec.dealer, spec.scores)
         return encoder.encode(states, rng.integers(0, 15, num_rows).astype(np.int8))
-    states = rng.integers(0, 13, (num_rows, 22)).astype(np.int8)
+    states = rng.integers(0, 13, (num_rows, 24)).astype(np.int8)
     num_played = np.arange(num_rows) % 8
     states[:, 4:11][np.arange(7) >= num_played[:, None]] = -1
     states[:, 11] = 0
@@ -50,6 +57,8 @@ def inputs_of(part: str, network, num_rows: int, seed: int = 0) -> torch.Tensor:
     states[:, 19] = rng.integers(0, 22, num_rows)
     states[:, 15] = states[:, 20] = num_played % 2
     states[:, 21] = num_played
+    states[:, 22] = rng.integers(0, 2, num_rows)
+    states[:, 23] = rng.integers(0, 128, num_rows)
     encoder = make_play_encoder(spec.name, spec.dealer, spec.scores)
     return encoder.encode(states, rng.integers(0, 4, num_rows).astype(np.int8))
 

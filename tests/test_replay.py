@@ -22,11 +22,12 @@ from safetensors import safe_open
 
 from deepcrib.agents import AgentError, QNetworkAgent, make_agent
 from deepcrib.checkpoints import CheckpointError, load_state, load_weights
-from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
+from deepcrib.engine import Games
 from deepcrib.errors import OptionError
 from deepcrib.matches import Trajectories, play_match, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.training import learning, playing, replay
+from deepcrib.training import learning, playing, replay, teacher
 from deepcrib.training.experience import discard_samples, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import (
@@ -134,7 +135,7 @@ def test_a_linear_target_is_learned(hands: Trajectories, part: str, network: str
     """Targets that add up a number for each rank held: an error of a quarter of their deviation at most."""
     learner = learned(part, network)
     if part == "play":
-        states, actions = hands.play_states.reshape(-1, 22), hands.play_actions.reshape(-1)
+        states, actions = hands.play_states.reshape(-1, PLAY_COLUMNS), hands.play_actions.reshape(-1)
         held = states[:, :4]
     else:
         states, actions = hands.discard_states.reshape(-1, 9), hands.discard_actions.reshape(-1)
@@ -448,6 +449,35 @@ def test_unforced_plays_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert sizes[True] == 160 > 1.2 * sizes[False]
 
 
+@pytest.mark.parametrize("scores", [False, True])
+def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_score(
+    scores: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the teacher's games as in self-play; the buffer keeps whole hands either way."""
+    seen: dict[str, list[Trajectories]] = {"play": [], "discard": []}
+
+    def spy(part: str, sample: Any) -> Any:
+        def samples(hands: Trajectories, *args: Any, **options: Any) -> Samples:
+            seen[part].append(hands)
+            return sample(hands, *args, **options)
+
+        return samples
+
+    for module in (replay, teacher):
+        monkeypatch.setattr(module, "play_samples", spy("play", play_samples))
+        monkeypatch.setattr(module, "discard_samples", spy("discard", discard_samples))
+    settings = small(iterations=1, unit="games", episodes=6)
+    settings.state.scores = scores
+    settings.pretraining = PretrainingOptions(enabled=False, teacher="greedy", teacher_episodes=6, epochs=1)
+    run(tmp_path, settings)
+    assert [len(found) for found in seen.values()] == [2, 2]
+    for hands in (*seen["play"], *seen["discard"]):
+        assert (hands.play_seats < 0).any() == scores
+        assert (hands.hand_points == 0).any(axis=1).sum() >= (6 if scores else 0)
+    [kept] = load_state(tmp_path / "state.pt")["buffer"]
+    assert (kept["play_seats"] >= 0).all()
+
+
 # --- the same seed, the same weights ------------------------------------------------------------------------
 
 
@@ -675,6 +705,48 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
     assert load_weights(tmp_path / "checkpoints" / names[0]).metadata["iteration"] == 2
 
 
+@pytest.mark.parametrize("by", ["greedy", {"name": "weighted", "initial": "hand_max_min"}])
+def test_a_run_keeps_its_discard_agent(by: Any, tmp_path: Path) -> None:
+    """Its folder and its checkpoints are agents that discard as the run did."""
+    result = run(tmp_path, small(discard_agent=by))
+    assert load_weights(tmp_path).metadata["discards_by"] == by
+    table = Games(np.arange(200), 3)
+    seen = table.discard_observation(table.deal(), np.zeros(200, dtype=np.int8))
+    expected = make_agent(by).discard(seen)
+    for path in (tmp_path, tmp_path / "checkpoints" / "000002.safetensors"):
+        np.testing.assert_array_equal(make_agent(path).discard(seen), expected)
+    again, other = make_agent(tmp_path), make_agent({"path": str(tmp_path), "discards": "random"})
+    assert (play_match((again, result.agent), 20, 3, duplicate=True).winner == 0).mean() == 0.5  # twins
+    assert (other.discard(seen) != expected).any()
+    assert load_weights(run(tmp_path / "both", small()).weights).metadata["discards_by"] is None
+
+
+def test_another_runs_discards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path is kept as an absolute one; where nothing is any more, a line says so, and who else may discard."""
+    run(tmp_path / "first", small(seed=2))
+    monkeypatch.chdir(tmp_path)
+    run(tmp_path / "second", small(discard_agent={"name": "q_network", "path": "first"}))
+    run(tmp_path / "third", small(discard_agent="second/weights.safetensors"))
+    kept = [load_weights(tmp_path / name).metadata["discards_by"] for name in ("second", "third")]
+    assert kept == [
+        {"name": "q_network", "path": str(tmp_path / "first")},
+        str(tmp_path / "second" / "weights.safetensors"),
+    ]
+    monkeypatch.chdir("/")
+    table = Games(np.arange(200), 3)
+    seen = table.discard_observation(table.deal(), np.zeros(200, dtype=np.int8))
+    expected = make_agent(tmp_path / "first").discard(seen)
+    for name in ("second", "third"):
+        np.testing.assert_array_equal(make_agent(tmp_path / name).discard(seen), expected)
+    (tmp_path / "first").rename(tmp_path / "moved")
+    with pytest.raises(AgentError) as error:
+        make_agent(tmp_path / "second")
+    said = f"{tmp_path / 'second'} names an agent that cannot be made: no checkpoint at {tmp_path / 'first'}; "
+    assert str(error.value) == said + f"name another as {{path: {tmp_path / 'second'}, discards: AGENT}}"
+    other = make_agent({"path": str(tmp_path / "second"), "discards": str(tmp_path / "moved")})
+    np.testing.assert_array_equal(other.discard(seen), expected)
+
+
 def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hands are thrown as the fixed agent throws them, and no discard network is made, trained or saved."""
     seen: list[Trajectories] = []
@@ -695,8 +767,6 @@ def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest
     assert checkpoint.play_network is not None
     assert load_state(tmp_path / "state.pt")["discard"] is None
     assert "loss/play" in figures[0] and "loss/discard" not in figures[0]
-    with pytest.raises(AgentError, match="no discard network"):
-        play_match([make_agent(tmp_path), make_agent("random")], 2, 1)
     for states, actions in zip(seen[0].discard_states, seen[0].discard_actions, strict=True):
         for seat in (0, 1):
             assert actions[seat] in plain_discards("greedy", states[seat, :6].tolist())

@@ -11,7 +11,7 @@ import reference
 from reference import Board, cards
 
 from deepcrib.agents import make_agent
-from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS
+from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS, PLAY_COLUMNS
 from deepcrib.engine import Games
 from deepcrib.matches import Trajectories, play_hand, self_play
 from deepcrib.training.experience import discard_samples
@@ -27,6 +27,7 @@ from deepcrib.training.rewards import (
     offensive_defensive,
     play_rewards,
     play_totals,
+    up_to_the_win,
     winning_discards,
     winning_pegs,
     winning_plays,
@@ -442,7 +443,7 @@ def hand_at(before: tuple[int, int], heels: int = 0, shown: tuple[int, int] = (0
     arrays = {
         "discard_states": states,
         "discard_actions": np.zeros((1, 2)),
-        "play_states": np.zeros((1, 8, 22)),
+        "play_states": np.zeros((1, 8, PLAY_COLUMNS)),
         "play_actions": np.zeros((1, 8)),
         "play_seats": THREE_IN_A_ROW.seats,
         "play_points": THREE_IN_A_ROW.points,
@@ -489,6 +490,57 @@ def test_the_bonus_is_for_the_winners_last_card(hand: Trajectories, winner: int,
         assert with_bonus[0].tolist() == [20.0 * (seat == winner) for seat in (0, 1)]
 
 
+@pytest.mark.parametrize(
+    ("hand", "cards_played", "returns", "game_returns", "shown", "crib"),
+    [
+        # Seat 1 wins with its pair: -2 and 2 for all that was played till then, and the more points are its.
+        (hand_at((100, 119), shown=(8, 8), crib=4), 5, [-2, 2, -2, 2, 2], [0, 1, 0, 1, 1], [0, 0], 0),
+        # One card later; its 21 is the third point.
+        (hand_at((100, 118), shown=(8, 8), crib=4), 6, [-3, 3, -3, 3, 3, 1], [0, 1, 0, 1, 1, 1], [0, 0], 0),
+        # With the last card of the hand; nothing is shown.
+        (hand_at((120, 117), shown=(8, 8), crib=4), 8, THREE_IN_A_ROW.returns, [0, 1, 0, 1, 1, 1, 0, 0], [0, 0], 0),
+        # By heels: no card was played.
+        (hand_at((100, 119), heels=2, shown=(8, 8), crib=4), 0, [], [], [0, 0], 0),
+        # By the pone's hand, by the dealer's, by the crib, and by nobody.
+        (hand_at((113, 110), shown=(8, 8), crib=4), 8, THREE_IN_A_ROW.returns, [0, 1, 0, 1, 1, 1, 0, 0], [8, 0], 0),
+        (hand_at((99, 110), shown=(8, 8), crib=4), 8, THREE_IN_A_ROW.returns, [0, 1, 0, 1, 1, 1, 0, 0], [8, 8], 0),
+        (hand_at((99, 110), shown=(8, 4), crib=4), 8, THREE_IN_A_ROW.returns, [0, 1, 0, 1, 1, 1, 0, 0], [8, 4], 4),
+        (hand_at((0, 0), shown=(8, 8), crib=4), 8, THREE_IN_A_ROW.returns, [0, 1, 0, 1, 1, 1, 0, 0], [8, 8], 4),
+    ],
+)
+def test_up_to_the_win(
+    hand: Trajectories, cards_played: int, returns: list, game_returns: list, shown: list, crib: int
+) -> None:
+    """Seats 0 1 0 1 1 1 0 0 with points 0 0 0 0 2 1 0 1, dealt by seat 1: only what came before the end counts."""
+    ended = up_to_the_win(hand)
+    seats, points = THREE_IN_A_ROW.seats[0].tolist(), THREE_IN_A_ROW.points[0].tolist()
+    after = 8 - cards_played
+    assert ended.play_seats[0].tolist() == seats[:cards_played] + [-1] * after
+    assert ended.play_points[0].tolist() == points[:cards_played] + [0] * after
+    assert ended.hand_points[0].tolist() == shown and ended.crib_points.tolist() == [crib]
+    assert all(array.dtype == np.int8 for array in vars(ended).values())
+    following = next_own(ended.play_seats)
+    for kind, expected in (("offensive_defensive", returns), ("game", game_returns)):
+        found = discounted_returns(play_rewards(ended, kind), following)[0].tolist()
+        assert found == list(expected) + [0] * after
+    assert [k if 0 <= k < cards_played else -1 for k in THREE_IN_A_ROW.next_own[:cards_played]] == following[
+        0, :cards_played
+    ].tolist()
+    own = [sum(p for p, s in zip(points[:cards_played], seats, strict=False) if s == seat) for seat in (0, 1)]
+    totals = [own[0] + shown[0], own[1] + shown[1] + crib]
+    assert discard_returns(ended, "own")[0].tolist() == totals
+    assert discard_returns(ended, "difference")[0].tolist() == [totals[0] - totals[1], totals[1] - totals[0]]
+    assert winning_pegs(ended) == winning_pegs(hand)
+
+
+def test_the_bonuses_stay_where_they_are_up_to_the_win() -> None:
+    """The game's comes with its last card, the hand's with each player's last card of it."""
+    ended = up_to_the_win(hand_at((100, 119)))
+    assert play_rewards(ended, "offensive", 20.0, 4.0)[0].tolist() == [0, 0, 0, 0, 2 + 20 + 4, 0, 0, 0]
+    tie = up_to_the_win(hand_at((100, 119), heels=2))
+    assert play_rewards(tie, "offensive", 20.0, 4.0)[0].tolist() == [0] * 8
+
+
 def test_the_bonus_for_a_hands_play() -> None:
     """Bélanger et al. 2019, section 3.7.1: with one's last card, for the most points of the play; a tie is half."""
     rewards = play_rewards(hand_at((0, 0)), "offensive", hand_bonus=4.0)
@@ -508,6 +560,15 @@ def test_the_winner_is_the_engines() -> None:
         winner, peg = winning_pegs(hands)
         assert winner[-1] == table.state.winner[0] and (winner[:-1] == -1).all() and (peg[:-1] == -1).all()
         kinds.add(int(peg[-1]))
+        counted = up_to_the_win(hands)
+        assert (counted.play_seats >= 0).sum() == 8 * (len(hands) - 1) + table.state.num_played[0]
+        points = discard_returns(counted, "own").sum(axis=0)
+        np.add.at(points, counted.dealer, counted.heels)
+        over = points - table.state.points[0].sum(axis=(1, 2))
+        assert over[1 - winner[-1]] == 0
+        assert over[winner[-1]] in (
+            {0, 1} if 0 < peg[-1] <= 8 else {0}
+        )  # with the winning card its go or last-card point
         cards_down = int(table.state.num_played[0])  # the winning card is the last that was played, if a card won it
         assert peg[-1] == cards_down if 0 < peg[-1] <= 8 else cards_down in (0, 8)
     assert {9, 10} <= kinds and len(kinds) > 5

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -26,9 +26,10 @@ from deepcrib.agents import (
 )
 from deepcrib.agents.weighted import NEIGHBOURS, WEIGHTED_NAMES, initial_weights, pegging_summary
 from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, save_weights
+from deepcrib.encoders.states import OPPONENT_SCORE, OWN_SCORE
 from deepcrib.errors import OptionError, UserError
-from deepcrib.matches import play_match
-from deepcrib.observations import DiscardObservation
+from deepcrib.matches import learning_games, play_match
+from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.discards import discard_statistics
 from deepcrib.statistics.pegging import exact_records
@@ -36,6 +37,7 @@ from deepcrib.statistics.ranks import rank_sets
 from deepcrib.statistics.strategies import STRATEGIES, THESIS_STRATEGIES
 
 ERROR_LEVEL = 1e-6
+Seen = TypeVar("Seen", DiscardObservation, PlayObservation)
 SETS = {tuple(row): number for number, row in enumerate(rank_sets(4).tolist())}
 
 
@@ -51,7 +53,7 @@ def agent_of(
     return WeightedAgent("tested", weights, strategies, pegging, **options)
 
 
-def at_scores(observation: DiscardObservation, scores: list[tuple[int, int]]) -> DiscardObservation:
+def at_scores(observation: Seen, scores: list[tuple[int, int]]) -> Seen:
     """The same cards at (own, opponent's) scores, again and again."""
     rows = np.arange(len(observation))
     pairs = np.array(scores, dtype=np.int8)[rows % len(scores)]
@@ -264,6 +266,20 @@ def test_weighted_play_of_offence_alone_is_greedy(plays: int) -> None:
     assert np.array_equal(mixed[there], found[there])
     if plays < 5 and len(defence):
         assert (mixed[~there] != found[~there]).any()
+
+
+def test_past_the_end_of_a_game_the_last_weights_decide() -> None:
+    """Learning games are played out, so that a player may be asked at 121, for which there are no weights."""
+    play_weights = np.random.default_rng(3).random((121, 121, 2, 1))
+    play_weights = np.concatenate([play_weights, 1 - play_weights], axis=3)
+    agent = agent_of(random_weights(1), play_weights=play_weights, neighbours="average")
+    discards, to_play = observations(300, 916, plays=3)
+    for seen, choose in ((discards, agent.preferences), (to_play, agent.play)):
+        for past, last in (((121, 64), (120, 64)), ((37, 121), (37, 120)), ((121, 121), (120, 120))):
+            assert np.array_equal(choose(at_scores(seen, [past])), choose(at_scores(seen, [last])))
+    hands = learning_games([agent, make_agent("greedy")], np.tile([0, 1], (40, 1)), 0, 917)
+    own = hands.play_states[hands.play_seats == 0]
+    assert (own[:, [OWN_SCORE, OPPONENT_SCORE]] == 121).any()
 
 
 def test_weighted_play_depends_on_cards_seen_not_on_their_order() -> None:

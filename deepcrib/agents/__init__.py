@@ -15,7 +15,7 @@ from deepcrib.agents.minimax import MinimaxAgent
 from deepcrib.agents.partida import PartidaAgent, load_partida
 from deepcrib.agents.q_network import QFunction, QNetworkAgent, load_agent
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.agents.specs import make_agent, name_agents
+from deepcrib.agents.specs import absolute_spec, make_agent, name_agents
 from deepcrib.agents.td_perceptron import TdPerceptronAgent, load_td_perceptron
 from deepcrib.agents.weighted import WeightedAgent, load_weighted
 from deepcrib.agents.weighted_network import WeightedNetworkAgent, load_weighted_network
@@ -38,6 +38,7 @@ __all__ = [
     "TdPerceptronAgent",
     "WeightedAgent",
     "WeightedNetworkAgent",
+    "absolute_spec",
     "discard_expectations",
     "load_agent",
     "load_partida",

@@ -13,8 +13,9 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
-from deepcrib.checkpoints import load_weights
+from deepcrib.checkpoints import load_weights, other_agents
 from deepcrib.encoders import compact_discard, compact_play
+from deepcrib.errors import UserError
 from deepcrib.kernels import jit
 from deepcrib.networks import CategoricalHead, QNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
@@ -238,16 +239,14 @@ def load_agent(
 ) -> QNetworkAgent:
     """The agent of a checkpoint file or run folder. Raises CheckpointError.
 
-    Where the checkpoint names an agent for the part that was not trained, `make` makes it from its spec.
+    Where the checkpoint names an agent for the part that was not trained, `make` makes it from its spec, but where
+    `discards` takes its place; AgentError says so if it cannot be made.
     """
     checkpoint = load_weights(path, device)
-    others = {part: checkpoint.metadata.get(part) for part in ("discards_by", "plays_by")}
-    try:
-        made = {part: make(spec) for part, spec in others.items() if make is not None and spec is not None}
-    except AgentError as error:
-        raise AgentError(f"{path} names an agent that cannot be made: {error}") from error
-    if discards is not None:
-        made["discards_by"] = discards
+    made = {} if discards is None else {"discards_by": discards}
+    for part, spec in other_agents(checkpoint.metadata).items():
+        if make is not None and part not in made:
+            made[part] = _made_for(path, part, spec, make)
     functions = []
     for encoder, network in (
         (checkpoint.discard_encoder, checkpoint.discard_network),
@@ -255,6 +254,14 @@ def load_agent(
     ):
         functions.append(QFunction(encoder, network, device) if encoder and network else None)
     return QNetworkAgent(functions[0], functions[1], epsilon, name=str(path), **made)
+
+
+def _made_for(path: str, part: str, spec: Any, make: Callable[[Any], Agent]) -> Agent:
+    try:
+        return make(spec)
+    except UserError as error:
+        hint = f"; name another as {{path: {path}, discards: AGENT}}" if part == "discards_by" else ""
+        raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
 
 
 def _with_probabilities(agent: Agent) -> HasProbabilities:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.belanger2019 import load_belanger2019
 from deepcrib.agents.best_response import best_response_options
 from deepcrib.agents.evolutionary import load_evolutionary
 from deepcrib.agents.expected_value import ExpectedValueAgent
@@ -38,6 +39,8 @@ from deepcrib.policies import POLICIES
 Options = dict[str, Any]
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
 """Weights of small trained baselines, with how they were trained in its README."""
+_AGENT_OPTIONS = ("name", "discards", "to")
+"""Of a mapping: those whose values are agents again, or may be."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,16 @@ def make_agent(spec: Any, device: str = "cpu") -> Agent:
     raise AgentError(f"not an agent: {spec!r} (expected a name, a checkpoint path or {{name: NAME, option: value}})")
 
 
+def absolute_spec(spec: Any) -> Any:
+    """A spec in plain JSON values, with every path of a checkpoint made absolute: it holds wherever it is read."""
+    if isinstance(spec, Mapping):
+        return {str(key): _absolute_option(str(key), value) for key, value in spec.items()}
+    text = os.fspath(spec) if isinstance(spec, str | os.PathLike) else ""
+    if text in BUILDERS or text in packaged_weights() or not _is_path(text):
+        return spec
+    return str(Path(text).absolute())
+
+
 def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
     """Agents by their names, numbered where two would share one."""
     named: dict[str, Agent] = {}
@@ -103,7 +116,7 @@ def _from_text(text: str, device: str) -> Agent:
         agent = _from_checkpoint(str(packaged[text]), {}, device)
         agent.name = text
         return agent
-    if os.sep in text or text.endswith(".safetensors") or _exists(text):
+    if _is_path(text):
         return _from_checkpoint(text, {}, device)
     names = ", ".join(_shown_names())
     raise AgentError(f"unknown agent {text!r} (expected one of {names}, or the path of a checkpoint)")
@@ -118,6 +131,12 @@ def _from_mapping(spec: Options, device: str) -> Agent:
     if spec:
         raise AgentError(f"agent {name!r} has no option {next(iter(spec))!r} (expected none)")
     return _from_text(name, device)
+
+
+def _absolute_option(option: str, value: Any) -> Any:
+    if option == "path":
+        return str(Path(str(value)).absolute())
+    return absolute_spec(value) if option in _AGENT_OPTIONS else value
 
 
 def _build(name: str, options: Options, device: str) -> Agent:
@@ -144,6 +163,11 @@ def _from_checkpoint(path: str, options: Options, device: str) -> Agent:
 def _shown_names() -> tuple[str, ...]:
     own = [name for name in BUILDERS if name not in WEIGHTED_NAMES]
     return (*own, "random_weights", "STRATEGY", "semi_pure_STRATEGY", *packaged_weights())
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text that is no name is meant as the path of a checkpoint."""
+    return os.sep in text or text.endswith(".safetensors") or _exists(text)
 
 
 def _exists(text: str) -> bool:
@@ -216,6 +240,10 @@ def _by_path(options: Options, device: str) -> Agent:
     return _from_checkpoint(str(options["path"]), {"discards": options.get("discards"), **epsilon}, device)
 
 
+def _belanger2019(options: Options, device: str) -> Agent:
+    return load_belanger2019(str(options["path"]), device, _number(options.get("epsilon", 0.0)))
+
+
 def _scripted(name: str, options: Options, device: str) -> Agent:
     return ScriptedAgent(name)
 
@@ -252,6 +280,7 @@ BUILDERS: dict[str, Builder] = {
     "best_response": Builder(_best_response, ("to", "within"), ("to",)),
     "weighted": Builder(_weighted, ("initial", "seed", "strategies")),
     "q_network": Builder(_by_path, ("path", "epsilon", "discards"), ("path",)),
+    "belanger2019": Builder(_belanger2019, ("path", "epsilon"), ("path",)),
     **{
         name: Builder(partial(_named_weighted, name), ("seed",) if name == "random_weights" else ())
         for name in WEIGHTED_NAMES

@@ -94,16 +94,15 @@ class WeightedAgent:
 
     def preferences(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """p [N, 15]: how much the strategies, weighted, like each discard, 0 to 1."""
-        scores, seats = observation.scores, observation.seat
-        each = np.arange(len(observation))
+        own, other = _score_locations(observation)
         table = cached_table()
         preferences = np.empty((len(observation), NUM_DISCARDS))
         _fill_preferences(
             observation.hand,
             np.asarray(table.rows),
             *table.classes,
-            scores[each, seats],
-            scores[each, 1 - seats],
+            own,
+            other,
             observation.is_dealer.astype(np.int8),
             self.codes,
             self.pegging,
@@ -131,9 +130,8 @@ class WeightedAgent:
         """[N] slots."""
         if self.play_weights is None:
             return self._greedy.play(observation)
-        o, rows = observation, np.arange(len(observation))
-        slots = np.empty(len(o), dtype=np.int8)
-        own, other = o.scores[rows, o.seat], o.scores[rows, 1 - o.seat]
+        o, slots = observation, np.empty(len(observation), dtype=np.int8)
+        own, other = _score_locations(o)
         cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
         _choose_plays(o.hand, o.discards, o.starter, o.history, o.series_start, o.count, cells, slots)
         return slots
@@ -154,6 +152,12 @@ class WeightedAgent:
 
     def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
         return best_masks(self.preferences(observation))
+
+
+def _score_locations(observation: DiscardObservation | PlayObservation) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Own and opponent's scores [N], 120 at most: in games that are played out, a player may be asked at 121."""
+    rows, scores = np.arange(len(observation)), np.minimum(observation.scores, SCORES - 1)
+    return scores[rows, observation.seat], scores[rows, 1 - observation.seat]
 
 
 def load_weighted(path: Path | str) -> WeightedAgent:

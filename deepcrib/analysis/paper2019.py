@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 ALGORITHMS = {
     "monte_carlo": "Monte Carlo",
@@ -15,7 +17,9 @@ ALGORITHMS = {
 }
 """Names of the option `algorithm`, in the order of table 2."""
 ARCHITECTURES = {"mlp": "feed-forward", "cnn_lstm": "CNN+LSTM"}
-"""Names of the option `play_network`, in the order of table 2."""
+"""Names of the option `play_network`, in the order of table 2; `architecture_of` knows the published sizes, too."""
+PUBLISHED = "belanger2019_"
+"""Before the names of networks that are those of the published code."""
 FIGURES = {"cnn_lstm": 9, "mlp": 10}
 """The learning curves of each architecture."""
 
@@ -65,7 +69,7 @@ TABLE_3 = (
     Searched("game_ties", "full", 462, 0.0011, 0.971, 0.910, 90_000, 0.2, 24),
 )
 """Table 3, by our names of rewards and states: SARSA, feed-forward, epsilon 0.1, the play alone (section 4.4)."""
-TABLE_3_SETUP = {"algorithm.name": "sarsa", "play_network.name": "mlp", "learner.epsilon": 0.1}
+TABLE_3_SETUP = {"algorithm.name": "sarsa", "play_network.name": "belanger2019_mlp", "learner.epsilon": 0.1}
 
 
 @dataclass(frozen=True)
@@ -95,3 +99,8 @@ PREDICTED = {
     (True, True): 'figure 6: "very hard ... to confidently approximate"',
 }
 """Section 3.6 on predicted against true values, by (convolutions over suits, random starter)."""
+
+
+def architecture_of(options: Mapping[str, Any]) -> str:
+    """The name in ARCHITECTURES of a run's play network, whichever its sizes; another network's own name."""
+    return str(options.get("play_network.name")).removeprefix(PUBLISHED)

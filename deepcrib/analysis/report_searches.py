@@ -142,7 +142,7 @@ def _row(sample: Sample, opponent: str, page: Page) -> tuple[str, ...]:
     setup = ", ".join(
         str(name)
         for name in (
-            paper2019.ARCHITECTURES.get(str(options.get("play_network.name")), options.get("play_network.name")),
+            paper2019.ARCHITECTURES.get(paper2019.architecture_of(options), options.get("play_network.name")),
             paper2019.ALGORITHMS.get(str(options.get("algorithm.name")), options.get("algorithm.name")),
             f"epsilon {options.get('learner.epsilon')}",
             f"{options.get('learner.iterations')} iterations",

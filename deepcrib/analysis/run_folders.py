@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.analysis import paper2019
 from deepcrib.analysis.curves import as_curve, read_events
 from deepcrib.analysis.run_files import check_matches, check_pretrained, read_environment, read_json, read_options
 from deepcrib.errors import OptionError, RunError
@@ -126,8 +127,8 @@ class Group:
 
     @property
     def architecture(self) -> str:
-        """The option `play_network`."""
-        return str(self.options.get("play_network.name"))
+        """That of the option `play_network`, as the paper has it."""
+        return paper2019.architecture_of(self.options)
 
 
 # --- finding ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from deepcrib.rules import COUNT_LIMIT, DISCARD_SLOTS_6, HAND_SIZE
 
 
 def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """bool [..., 4] of compact play states [..., 22]: the slots that could be played."""
+    """bool [..., 4] of compact play states [..., 24]: the slots that could be played."""
     ranks = states[..., OWN_RANKS : OWN_RANKS + HAND_SIZE]
     counts = states[..., COUNT, None].astype(np.int64) + VALUES[np.maximum(ranks, 0)]
     return (ranks >= 0) & (counts <= COUNT_LIMIT)

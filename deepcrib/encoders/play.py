@@ -7,6 +7,17 @@ import torch
 from numba import prange
 
 from deepcrib.cards import NUM_RANKS, value_of_rank
+from deepcrib.encoders.belanger2019 import (
+    CNN_LSTM,
+    CNN_LSTM_COLUMNS,
+    FEED_FORWARD,
+    FEED_FORWARD_COLUMNS,
+    add_cnn_lstm_blocks,
+    add_feed_forward_blocks,
+    cnn_lstm_row,
+    feed_forward_row,
+)
+from deepcrib.encoders.columns import put_flag, put_rank
 from deepcrib.encoders.expansion import ROWS_PER_TASK, expand
 from deepcrib.encoders.legal import legal_plays
 from deepcrib.encoders.spec import COUNT as COUNTS
@@ -23,6 +34,8 @@ from deepcrib.encoders.states import (
     OWN_RANKS,
     OWN_SCORE,
     PLAYED_RANKS,
+    SEAT,
+    SERIES_ROWS,
     SERIES_START,
     STARTER_RANK,
 )
@@ -30,9 +43,8 @@ from deepcrib.kernels import jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, play_points
 from deepcrib.workers import is_worker
 
-PLAY_ENCODERS = ("basic", "full", "afterstate")
-SERIES_ROWS = MAX_PLAYED + 1
-_BASIC, _FULL, _AFTERSTATE = range(3)
+PLAY_ENCODERS = ("basic", "full", "afterstate", CNN_LSTM, FEED_FORWARD)
+_BASIC, _FULL, _AFTERSTATE, _CNN_LSTM, _FEED_FORWARD = range(5)
 # Blocks in the order of the `starts` that kernels receive; -1 marks a block that the encoder lacks.
 _BLOCKS = (
     "hand",
@@ -50,6 +62,10 @@ _BLOCKS = (
     "dealer",
     "points",
     "own_score",
+    "seat_0_played",
+    "seat_1_played",
+    "opponent_played",
+    "own_seen",
 )
 (
     _HAND,
@@ -67,9 +83,13 @@ _BLOCKS = (
     _DEALER,
     _POINTS,
     _OWN_SCORE,
+    _SEAT_0_PLAYED,
+    _SEAT_1_PLAYED,
+    _OPPONENT_PLAYED,
+    _OWN_SEEN,
 ) = range(len(_BLOCKS))
 # Index columns without options: 3 hand + 8 series; + 7 played + 2 discards + 1 starter; see _afterstate_row.
-_COLUMNS = (11, 21, 29)
+_COLUMNS = (11, 21, 29, CNN_LSTM_COLUMNS, FEED_FORWARD_COLUMNS)
 
 
 class PlayEncoder:
@@ -91,11 +111,11 @@ class PlayEncoder:
         self.columns = _COLUMNS[self._kind] + has_dealer_column + len(self._scales)
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """bool [M, 4] of compact states int8 [M, 22]: the slots that may be played."""
+        """bool [M, 4] of compact states int8 [M, 24]: the slots that may be played."""
         return legal_plays(states)
 
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """int16 [M, columns] of compact states int8 [M, 22] with the slots int8 [M] of candidate cards."""
+        """int16 [M, columns] of compact states int8 [M, 24] with the slots int8 [M] of candidate cards."""
         columns = np.empty((len(states), self.columns), dtype=np.int16)
         if len(states) < 2 * ROWS_PER_TASK or is_worker():
             _encode_range(self._kind, self._starts, states, actions, columns, 0, len(states))
@@ -108,12 +128,16 @@ class PlayEncoder:
         return expand(indices, self.width, self._scales, device)
 
     def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
-        """float32 [M, width] of compact states int8 [M, 22] with candidate slots int8 [M]."""
+        """float32 [M, width] of compact states int8 [M, 24] with candidate slots int8 [M]."""
         return self.expand(self.indices(states, actions), device)
 
 
 def make_play_encoder(name: str, dealer: bool = False, scores: bool = False) -> PlayEncoder:
-    """`basic` and `full` of Bélanger et al. 2019 (section 3.7.4), or our `afterstate` (with dealer flag)."""
+    """An encoder of PLAY_ENCODERS.
+
+    `basic` and `full` of Bélanger et al. 2019 (section 3.7.4), the two of their published code, or our `afterstate`
+    (with dealer flag).
+    """
     return PlayEncoder(name, dealer, scores)
 
 
@@ -121,10 +145,14 @@ def _play_spec(name: str, dealer: bool, scores: bool) -> Spec:
     builder = SpecBuilder()
     if name == "afterstate":
         _add_afterstate_blocks(builder)
+    elif name == CNN_LSTM:
+        add_cnn_lstm_blocks(builder)
+    elif name == FEED_FORWARD:
+        add_feed_forward_blocks(builder)
     else:
         _add_paper_blocks(builder, name == "full")
-        if dealer:
-            builder.add("dealer", FLAG, ("dealer",), "one is the dealer")
+    if dealer and "dealer" not in [block.name for block in builder.blocks]:
+        builder.add("dealer", FLAG, ("dealer",), "one is the dealer")
     if name == "afterstate":
         builder.add("points", SCALAR, ("points",), "points that the candidate makes (go and last card apart)")
     if scores:
@@ -183,30 +211,17 @@ def _add_afterstate_blocks(builder: SpecBuilder) -> None:
 
 
 @jit
-def _put_rank(row: np.ndarray, column: int, start: int, rank: int) -> int:
-    """Write the channel of a rank (-1: none) into a column; returns the next column."""
-    row[column] = start + rank if rank >= 0 else -1
-    return column + 1
-
-
-@jit
-def _put_flag(row: np.ndarray, column: int, start: int, flag: int) -> int:
-    row[column] = start if flag else -1
-    return column + 1
-
-
-@jit
 def _put_played_before(row: np.ndarray, column: int, start: int, state: np.ndarray) -> int:
     for k in range(MAX_PLAYED):
-        column = _put_rank(row, column, start, state[PLAYED_RANKS + k])
+        column = put_rank(row, column, start, state[PLAYED_RANKS + k])
     return column
 
 
 @jit
 def _put_thrown_and_starter(row: np.ndarray, column: int, discards: int, starter: int, state: np.ndarray) -> int:
-    column = _put_rank(row, column, discards, state[DISCARD_RANKS])
-    column = _put_rank(row, column, discards, state[DISCARD_RANKS + 1])
-    return _put_rank(row, column, starter, state[STARTER_RANK])
+    column = put_rank(row, column, discards, state[DISCARD_RANKS])
+    column = put_rank(row, column, discards, state[DISCARD_RANKS + 1])
+    return put_rank(row, column, starter, state[STARTER_RANK])
 
 
 @jit
@@ -216,10 +231,10 @@ def _put_hand(row: np.ndarray, column: int, start: int, step: int, state: np.nda
     for slot in range(HAND_SIZE):
         rank = state[OWN_RANKS + slot]
         if slot != action and rank >= 0:
-            column = _put_rank(row, column, start, rank)
+            column = put_rank(row, column, start, rank)
             start += step
     while column < end:
-        column = _put_rank(row, column, start, -1)
+        column = put_rank(row, column, start, -1)
     return column
 
 
@@ -229,16 +244,14 @@ def _paper_row(starts: np.ndarray, full: bool, state: np.ndarray, action: int, r
     start = starts[_SERIES]
     end = column + SERIES_ROWS
     for k in range(state[SERIES_START], state[NUM_PLAYED]):
-        column = _put_rank(row, column, start, state[PLAYED_RANKS + k])
+        column = put_rank(row, column, start, state[PLAYED_RANKS + k])
         start += NUM_RANKS
-    column = _put_rank(row, column, start, state[OWN_RANKS + action])
+    column = put_rank(row, column, start, state[OWN_RANKS + action])
     while column < end:
-        column = _put_rank(row, column, start, -1)
+        column = put_rank(row, column, start, -1)
     if full:
         column = _put_played_before(row, column, starts[_PLAYED], state)
         column = _put_thrown_and_starter(row, column, starts[_DISCARDS], starts[_STARTER], state)
-    if starts[_DEALER] >= 0:
-        column = _put_flag(row, column, starts[_DEALER], state[IS_DEALER])
     return column
 
 
@@ -258,22 +271,46 @@ def _points_of(state: np.ndarray, action: int) -> int:
 def _afterstate_row(starts: np.ndarray, state: np.ndarray, action: int, row: np.ndarray) -> int:
     rank = state[OWN_RANKS + action]
     column = _put_hand(row, 0, starts[_OWN_LEFT], 0, state, action)
-    column = _put_rank(row, column, starts[_CANDIDATE], rank)
+    column = put_rank(row, column, starts[_CANDIDATE], rank)
     for back in range(MAX_PLAYED):
         k = state[NUM_PLAYED] - 1 - back
         before = state[PLAYED_RANKS + k] if k >= state[SERIES_START] else -1
-        column = _put_rank(row, column, starts[_SERIES_BEFORE] + back * NUM_RANKS, before)
+        column = put_rank(row, column, starts[_SERIES_BEFORE] + back * NUM_RANKS, before)
     row[column] = starts[_COUNT] + state[COUNT] + value_of_rank(rank)
     seen = starts[_SEEN]
-    column = _put_rank(row, column + 1, seen, rank)
+    column = put_rank(row, column + 1, seen, rank)
     column = _put_hand(row, column, seen, 0, state, action)
     column = _put_played_before(row, column, seen, state)
     column = _put_thrown_and_starter(row, column, seen, seen, state)
     row[column] = starts[_OPPONENT_CARDS] + state[OPPONENT_CARDS]
-    column = _put_flag(row, column + 1, starts[_OPPONENT_GO], state[OPPONENT_GO])
-    column = _put_flag(row, column, starts[_DEALER], state[IS_DEALER])
+    column = put_flag(row, column + 1, starts[_OPPONENT_GO], state[OPPONENT_GO])
+    column = put_flag(row, column, starts[_DEALER], state[IS_DEALER])
     row[column] = _points_of(state, action)
     return column + 1
+
+
+@jit
+def _row(kind: int, starts: np.ndarray, state: np.ndarray, action: int, row: np.ndarray) -> int:
+    """Write the columns of an encoding without its options; returns the next column."""
+    if kind == _AFTERSTATE:
+        return _afterstate_row(starts, state, action, row)
+    if kind == _CNN_LSTM:
+        own, other = starts[_SEAT_0_PLAYED], starts[_SEAT_1_PLAYED]
+        if state[SEAT] == 1:
+            own, other = other, own
+        return cnn_lstm_row(starts[_HAND], starts[_SERIES], own, other, state, action, row)
+    if kind == _FEED_FORWARD:
+        return feed_forward_row(
+            starts[_HAND],
+            starts[_OPPONENT_PLAYED],
+            starts[_OWN_SEEN],
+            starts[_SERIES_BEFORE],
+            starts[_CANDIDATE],
+            state,
+            action,
+            row,
+        )
+    return _paper_row(starts, kind == _FULL, state, action, row)
 
 
 @jit
@@ -287,10 +324,9 @@ def _encode_range(
     last: int,
 ) -> None:
     for i in range(first, last):
-        if kind == _AFTERSTATE:
-            column = _afterstate_row(starts, states[i], actions[i], columns[i])
-        else:
-            column = _paper_row(starts, kind == _FULL, states[i], actions[i], columns[i])
+        column = _row(kind, starts, states[i], actions[i], columns[i])
+        if kind != _AFTERSTATE and starts[_DEALER] >= 0:
+            column = put_flag(columns[i], column, starts[_DEALER], states[i, IS_DEALER])
         if starts[_OWN_SCORE] >= 0:
             columns[i, column] = states[i, OWN_SCORE]
             columns[i, column + 1] = states[i, OPPONENT_SCORE]

@@ -8,10 +8,12 @@ from numba import prange
 from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.rules import HAND_SIZE
+from deepcrib.rules import HAND_SIZE, MAX_SCORE
 
 MAX_PLAYED = 7
 """Cards that can lie on the table before one's own play, with two players."""
+SERIES_ROWS = MAX_PLAYED + 1
+"""Cards of the longest series, one's own play included."""
 
 # Columns of a compact play state.
 OWN_RANKS = 0  # 4: own ranks in slot order, -1 once played
@@ -20,13 +22,15 @@ SERIES_START = 11  # index among the played cards of the first of the current se
 DISCARD_RANKS = 12  # 2: own discards
 STARTER_RANK = 14
 IS_DEALER = 15
-OWN_SCORE = 16
+OWN_SCORE = 16  # points, at most 121: learning games are played out past the win
 OPPONENT_SCORE = 17
 OPPONENT_CARDS = 18  # cards the opponent still holds
 COUNT = 19
 OPPONENT_GO = 20  # 1: the opponent said go in this series
 NUM_PLAYED = 21
-PLAY_COLUMNS = 22
+SEAT = 22  # one's own: 0 or 1
+OPPONENT_PLAYED = 23  # bit k: the k-th card played is the opponent's
+PLAY_COLUMNS = 24
 
 # Columns of a compact discard state.
 HAND = 0  # 6: card ids, sorted
@@ -37,7 +41,7 @@ DISCARD_COLUMNS = 9
 
 
 def compact_play(observation: PlayObservation) -> np.ndarray:
-    """int8 [N, 22] compact play states (columns above) of a two-player observation of N rows."""
+    """int8 [N, 24] compact play states (columns above) of a two-player observation of N rows."""
     _require_two_players(observation.scores)
     states = np.empty((len(observation.hand), PLAY_COLUMNS), dtype=np.int8)
     _compact_play(
@@ -64,8 +68,9 @@ def compact_discard(observation: DiscardObservation) -> np.ndarray:
     states = np.empty((len(rows), DISCARD_COLUMNS), dtype=np.int8)
     states[:, HAND:DISCARD_IS_DEALER] = observation.hand
     states[:, DISCARD_IS_DEALER] = observation.seat == observation.dealer
-    states[:, DISCARD_OWN_SCORE] = observation.scores[rows, observation.seat]
-    states[:, DISCARD_OPPONENT_SCORE] = observation.scores[rows, 1 - observation.seat]
+    scores = np.minimum(observation.scores, MAX_SCORE)
+    states[:, DISCARD_OWN_SCORE] = scores[rows, observation.seat]
+    states[:, DISCARD_OPPONENT_SCORE] = scores[rows, 1 - observation.seat]
     return states
 
 
@@ -97,6 +102,7 @@ def _compact_play(
             states[i, OWN_RANKS + slot] = rank_of(card) if card != NO_CARD else -1
         num_played = 0
         opponent_cards = HAND_SIZE
+        opponent_played = 0
         for k in range(MAX_PLAYED):
             card = history[i, k]
             states[i, PLAYED_RANKS + k] = rank_of(card) if card != NO_CARD else -1
@@ -104,14 +110,17 @@ def _compact_play(
                 num_played += 1
                 if history_seats[i, k] == other:
                     opponent_cards -= 1
+                    opponent_played |= 1 << k
         states[i, SERIES_START] = series_start[i]
         states[i, DISCARD_RANKS] = rank_of(discards[i, 0])
         states[i, DISCARD_RANKS + 1] = rank_of(discards[i, 1])
         states[i, STARTER_RANK] = rank_of(starter[i])
         states[i, IS_DEALER] = 1 if own == dealer[i] else 0
-        states[i, OWN_SCORE] = scores[i, own]
-        states[i, OPPONENT_SCORE] = scores[i, other]
+        states[i, OWN_SCORE] = min(scores[i, own], MAX_SCORE)
+        states[i, OPPONENT_SCORE] = min(scores[i, other], MAX_SCORE)
         states[i, OPPONENT_CARDS] = opponent_cards
         states[i, COUNT] = count[i]
         states[i, OPPONENT_GO] = goes[i, other]
         states[i, NUM_PLAYED] = num_played
+        states[i, SEAT] = own
+        states[i, OPPONENT_PLAYED] = opponent_played

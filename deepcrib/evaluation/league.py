@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, ScriptedAgent
 from deepcrib.agents.specs import BUILDERS, packaged_weights
-from deepcrib.checkpoints import WEIGHTS_FILE, CheckpointError, read_metadata
+from deepcrib.checkpoints import WEIGHTS_FILE, CheckpointError, other_agents, read_metadata
 from deepcrib.engine import IllegalActionError
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import check_games
@@ -173,8 +173,7 @@ def identity(spec: Any) -> Any:
     except OSError:  # no file: a word
         return spec
     with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
-        metadata = read_metadata(file)
-        found |= {part: identity(metadata[part]) for part in ("discards_by", "plays_by") if metadata.get(part)}
+        found |= {part: identity(other) for part, other in other_agents(read_metadata(file)).items()}
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numba
 import numpy as np
@@ -24,13 +24,12 @@ from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.device_speed import devices, devices_table, time_devices
-from deepcrib.jobs.profile_speed import check_experiments, parts_table, time_parts
+from deepcrib.jobs.profile_speed import check_experiments, experiment_settings, parts_table, time_parts
 from deepcrib.jobs.search_speed import search_table, time_search
 from deepcrib.jobs.speed import statistics_table, time_statistics, time_weighted, weighted_table
-from deepcrib.jobs.train import Config as TrainConfig
 from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.training.options import ReplayOptions, Settings
+from deepcrib.training.options import ReplayOptions
 from deepcrib.training.replay import train
 
 REPEATS = 3  # of each match, of which the median counts
@@ -199,13 +198,10 @@ def _on_threads(threads: int, measure: Callable[[], dict[str, Any]]) -> dict[str
 
 
 def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, Any]:
-    learner = ReplayOptions(iterations=config.iterations)
-    settings = TrainConfig(seed=config.seed, device=config.device, learner=learner)  # its defaults are the paper's
-    settings.algorithm.name = algorithm
-    settings.play_network.name = network
-    settings.discard_network.name = "mlp" if network == "mlp" else "cnn"
-    settings.pretraining.enabled = False
-    settings.evaluation.every = 0
+    settings = experiment_settings(f"paper2019_{network}_{algorithm}", config.seed, config.device)
+    learner = settings.learner
+    learner.iterations = config.iterations
+    settings.evaluation.every, settings.evaluation.at = 0, None
     times: list[tuple[float, float, float]] = []
     cpu = time.process_time()
 
@@ -216,7 +212,7 @@ def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, A
             times.append((figures["speed/playing_seconds"], figures["speed/learning_seconds"], spent))
 
     with tempfile.TemporaryDirectory() as folder:
-        train(cast(Settings, settings), Path(folder), _no_match, progress=note)
+        train(settings, Path(folder), _no_match, progress=note)
     playing, learning, spent = (statistics.median(part) for part in zip(*times, strict=True))
     published = PUBLISHED_SECONDS.get((network, algorithm))
     return {

@@ -25,6 +25,7 @@ from deepcrib.training.evolution_steps import ADJUSTMENTS
 from deepcrib.training.options import (
     ALGORITHMS,
     DISCARD_REWARDS,
+    PRETRAINING_OPTIMIZERS,
     AlgorithmOptions,
     EvaluationOptions,
     EvolutionOptions,
@@ -277,6 +278,7 @@ CHECKS: dict[type, dict[str, Check]] = {
     PretrainingOptions: {
         "epochs": at_least(1),
         "batch_size": at_least(1),
+        "optimizer": one_of(PRETRAINING_OPTIMIZERS),
         "lr": positive,
         "teacher_episodes": at_least(1),
         "teacher_epsilon": between(0, 1),

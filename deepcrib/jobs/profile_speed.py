@@ -166,7 +166,7 @@ def time_parts(experiment: str, iterations: int, seed: int, device: str) -> dict
 
     Pretraining is left out. Matches and saving are measured once, and what of them falls to one iteration is given.
     """
-    settings = _settings(experiment, seed, device)
+    settings = experiment_settings(experiment, seed, device)
     learner, evaluation = settings.learner, settings.evaluation
     matches = sum(map(evaluation.due, range(learner.iterations + 1)))
     shares = {MATCHES: learner.iterations / matches if matches else 0, SAVING: learner.checkpoint_every}
@@ -200,7 +200,7 @@ def _tiny(settings: Settings) -> Settings:
     return tiny
 
 
-def _settings(experiment: str, seed: int, device: str) -> Settings:
+def experiment_settings(experiment: str, seed: int, device: str) -> Settings:
     """Options of `deepcrib train experiment=...`, to be called while Hydra is initialised."""
     register_schema(JOBS["train"])
     settings = OmegaConf.to_object(compose("train", overrides=[f"experiment={experiment}"]))

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from deepcrib.errors import OptionError
 from deepcrib.networks.distributions import two_hot
-from deepcrib.networks.layers import MLP, relu_layers
+from deepcrib.networks.layers import MLP, dense_layers
 from deepcrib.networks.noise import NoisyLinear
 
 HEADS = ("value", "dueling", "categorical")
@@ -85,7 +85,7 @@ class CategoricalHead(nn.Module):
         super().__init__()
         if low >= high:
             raise OptionError(f"atoms_low={low} atoms_high={high}: expected the first below the second")
-        self.layers = relu_layers(width, hidden, high - low + 1, linear)
+        self.layers = dense_layers(width, hidden, high - low + 1, linear)
         self.register_buffer("atoms", torch.arange(low, high + 1, dtype=torch.float32), persistent=False)
 
     def forward(self, features: Tensor, groups: Tensor | None = None) -> Tensor:

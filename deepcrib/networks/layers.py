@@ -7,24 +7,37 @@ import math
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 
-def relu_layers(width: int, hidden: list[int], outputs: int, linear: type[nn.Linear] = nn.Linear) -> nn.Sequential:
-    """Fully connected layers of `width` inputs, ReLU after each hidden one, and linear outputs."""
+def dense_layers(
+    width: int,
+    hidden: list[int],
+    outputs: int,
+    linear: type[nn.Linear] = nn.Linear,
+    activation: type[nn.Module] = nn.ReLU,
+) -> nn.Sequential:
+    """Fully connected layers of `width` inputs, an activation after each hidden one, and linear outputs."""
     layers: list[nn.Module] = []
     for size in hidden:
-        layers += [linear(width, size), nn.ReLU()]
+        layers += [linear(width, size), activation()]
         width = size
     return nn.Sequential(*layers, linear(width, outputs))
 
 
 class MLP(nn.Module):
-    """Fully connected layers with ReLU and one linear output."""
+    """Fully connected layers with an activation between them and one linear output."""
 
-    def __init__(self, width: int, hidden: list[int], linear: type[nn.Linear] = nn.Linear) -> None:
+    def __init__(
+        self,
+        width: int,
+        hidden: list[int],
+        linear: type[nn.Linear] = nn.Linear,
+        activation: type[nn.Module] = nn.ReLU,
+    ) -> None:
         """`width` inputs and hidden layers of the given sizes, all of the class `linear`."""
         super().__init__()
-        self.layers = relu_layers(width, hidden, 1, linear)
+        self.layers = dense_layers(width, hidden, 1, linear, activation)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Values [...] of inputs [..., width]."""
@@ -73,6 +86,42 @@ class Convolutions(nn.Module):
         spread = self.weight @ self.placement.view(num_taps, -1)
         matrix = spread.view(-1, num_cells, num_positions).transpose(1, 2).reshape(-1, num_cells)
         return functional.linear(cells, matrix, (self.bias @ self.kernel_of).flatten())
+
+
+class SummedConvolutions(nn.Module):
+    """Square convolutions without bias over the last rows of a grid, each summed over its positions.
+
+    `weight` is [channels, taps of all kernels], a kernel's taps by row and column.
+    """
+
+    def __init__(self, rows: int, columns: int, sides: tuple[int, ...], channels: int) -> None:
+        """sides: of the kernels, at most `rows`; a kernel stands at every position that lies within the columns."""
+        super().__init__()
+        self.taps = [side * side for side in sides]
+        self.weight = nn.Parameter(torch.empty(channels, sum(self.taps)))
+        # Positions of each kernel where a tap lies on a cell: [taps of all kernels, cells].
+        reached = [_placement(rows, columns, side, side, padded=False).sum(dim=2) for side in sides]
+        self.register_buffer("reached", torch.cat(reached), persistent=False)
+        self.num_features = channels * len(sides)
+
+    reached: Tensor
+
+    def forward(self, cells: Tensor) -> Tensor:
+        """Features [B, num_features], by kernel and channel, of grids [B, rows * columns]."""
+        kernels = zip(self.weight.split(self.taps, dim=1), self.reached.split(self.taps), strict=True)
+        return functional.linear(cells, torch.cat([weight @ reached for weight, reached in kernels]))
+
+
+def packed_windows(cards: Tensor, window: int) -> PackedSequence:
+    """Pack, for every card of the series [B, rows, ranks], itself and the window - 1 rows before it (zeros above).
+
+    Rows without a card, which are the last ones, are left out; a series without any keeps its first row.
+    """
+    lengths = (cards.sum(dim=2) > 0).sum(dim=1).clamp(min=1).cpu()
+    longest = int(lengths.max())
+    padded = functional.pad(cards[:, :longest], (0, 0, window - 1, 0))
+    windows = padded.unfold(1, window, 1).transpose(2, 3).flatten(2)
+    return pack_padded_sequence(windows, lengths, batch_first=True, enforce_sorted=False)
 
 
 def _placement(rows: int, columns: int, height: int, width: int, padded: bool) -> Tensor:

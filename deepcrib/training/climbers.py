@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, EvolutionaryAgent, QFunction, QNetworkAgent, make_agent
+from deepcrib.agents import Agent, EvolutionaryAgent, QFunction, QNetworkAgent, absolute_spec, make_agent
 from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
@@ -128,7 +128,8 @@ class NetworkClimber:
     def save(self, vector: Vector, path: Path, metadata: dict[str, Any]) -> None:
         """Write the networks of weights, and the specs of the agents that take the other decisions."""
         networks = self._networks(vector)
-        save_weights(path, networks.get("discard"), networks.get("play"), {**metadata, **self._specs})
+        others = {part: absolute_spec(spec) for part, spec in self._specs.items()}
+        save_weights(path, networks.get("discard"), networks.get("play"), {**metadata, **others})
 
     def _networks(self, vector: Vector) -> dict[str, Any]:
         networks = {part: copy.deepcopy(network) for part, (_, network) in self._parts.items()}

@@ -16,7 +16,8 @@ from deepcrib.rules import HAND_SIZE
 from deepcrib.training import targets
 from deepcrib.training.distributions import distributed_returns, mixture, policy
 from deepcrib.training.learning import Samples
-from deepcrib.training.rewards import discard_returns, discounted_returns, next_own, play_rewards
+from deepcrib.training.options import Settings
+from deepcrib.training.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
 
 Float = NDArray[np.float32]
 
@@ -37,6 +38,15 @@ class Backup:
 ONE_STEP = Backup()
 
 
+def experience_of(hands: Trajectories, settings: Settings) -> Trajectories:
+    """What of played hands is learned from: all of it, or where networks see the score what counted in the game.
+
+    Hands are played out after a win, so that the returns of players that do not see the score are not cut. One that
+    sees it would learn that points can be had after 121, where nothing follows.
+    """
+    return up_to_the_win(hands) if settings.state.scores else hands
+
+
 def discard_samples(
     hands: Trajectories, reward: str, baseline: bool = False, newest: int = 0, game_bonus: float = 0.0
 ) -> Samples:
@@ -51,8 +61,9 @@ def discard_samples(
 
 
 def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
-    """bool [H, 8]: the plays that are the learner's own, all of them in self-play."""
-    return np.take_along_axis(hands.learned, hands.play_seats.astype(np.int64), axis=1) == 1
+    """bool [H, 8]: the plays that are the learner's own, all of a game's in self-play."""
+    own = np.take_along_axis(hands.learned, hands.play_seats.astype(np.int64), axis=1) == 1
+    return own & (hands.play_seats >= 0)
 
 
 def play_samples(
@@ -71,14 +82,14 @@ def play_samples(
 
     epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
     no decisions: they are left out, and their rewards belong to the decision before them. The plays of a seat that
-    another agent took count in the rewards of the learner's and are no samples. The last `newest`
-    hands are those of the newest epoch.
+    another agent took count in the rewards of the learner's and are no samples; those after a won game do neither, in
+    hands `up_to_the_win`. The last `newest` hands are those of the newest epoch.
     """
     rewards = play_rewards(hands, reward, game_bonus, hand_bonus)
     following = next_own(hands.play_seats)
-    chosen = np.ones(rewards.shape, dtype=bool)
+    chosen = hands.play_seats >= 0
     if not forced:
-        chosen = legal_plays(hands.play_states).sum(axis=2) > 1
+        chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = _skip(rewards, following, chosen)
     if algorithm == "monte_carlo":
         aims = targets.monte_carlo(discounted_returns(rewards, following))

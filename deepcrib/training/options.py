@@ -15,6 +15,7 @@ from deepcrib.statistics.strategies import THESIS_STRATEGIES
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 DISCARD_REWARDS = ("own", "difference")
+PRETRAINING_OPTIMIZERS = ("adam", "sgd")
 
 
 @dataclass
@@ -35,7 +36,8 @@ class RewardOptions:
     discard: `own` = own play, hand and (dealer) crib points (section 3.6.1); `difference` = own minus the
         opponent's, with the crib for its owner.
     discard_baseline: takes the points of the opponent's hand, which no discard of one's own can change, out of
-        `difference` again: the same order of choices from returns with half the variance.
+        `difference` again: the same order of choices from returns with half the variance (with `state.scores` not quite
+        so where a game may end before that hand is counted).
     game_bonus: for winning the game, with the winner's last card and with its discard of that hand (section 5).
     hand_bonus: for the most points in the play of a hand, half of it for as many, with one's last card.
     """
@@ -54,7 +56,7 @@ class StateOptions:
     play: str = "basic"
     discard: str = "basic"
     dealer: bool = False  # dealer flag in play states basic and full (all other states have it)
-    scores: bool = False  # both players' scores, in both states
+    scores: bool = False  # both players' scores, in both states; experience then ends where a game is won
 
 
 @dataclass
@@ -284,6 +286,9 @@ class PretrainingOptions:
     enabled: bool = True
     epochs: int = 3
     batch_size: int = 64
+    optimizer: str = (
+        "adam"  # with a warm-up and a cosine; or `sgd`: momentum 0.9 and a constant rate, the authors' (5e-4)
+    )
     lr: float = 1e-3
     starter: bool = False  # true: value with a random starter (figure 6)
     teacher: Any = None  # agent spec: its games against itself are learned from after that, `enabled` or not

@@ -32,6 +32,8 @@ KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
 """The discard action that throws the last two slots, which are empty here."""
 REPORT_EVERY = 200
 """Minibatches between two losses in TensorBoard and two calls of the progress callback."""
+MOMENTUM = 0.9
+"""Of `sgd`, as in the published code of 2019."""
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises to its peak, before it falls to zero along a cosine."""
 
@@ -128,7 +130,7 @@ def _fit(
     """All epochs of minibatches; returns the mean loss of the last ones."""
     batches_per_epoch = math.ceil(len(hands) / options.batch_size)
     total = options.epochs * batches_per_epoch
-    optimizer = torch.optim.Adam(network.parameters(), lr=options.lr, fused=True)
+    optimizer = _optimizer(network, options)
     recent = torch.zeros((), device=inputs.device)
     loss, lr = math.nan, 0.0
     for step in range(total):
@@ -137,7 +139,9 @@ def _fit(
             targets = torch.from_numpy(_targets(hands, options, generator)).float()
         first = step % batches_per_epoch * options.batch_size
         rows = order[first : first + options.batch_size]
-        optimizer.param_groups[0]["lr"] = lr = options.lr * _lr_factor(step / total)
+        optimizer.param_groups[0]["lr"] = lr = options.lr * (
+            1.0 if options.optimizer == "sgd" else _lr_factor(step / total)
+        )
         known = targets[rows].to(inputs.device)
         _, losses = network.losses(encoder.expand(_rows(inputs, rows), inputs.device), known)
         batch_loss = losses.mean()
@@ -150,6 +154,12 @@ def _fit(
             recent.zero_()
             _report(step + 1, total, loss, lr, writer, progress)
     return loss
+
+
+def _optimizer(network: QNetwork, options: PretrainingOptions) -> torch.optim.Optimizer:
+    if options.optimizer == "sgd":
+        return torch.optim.SGD(network.parameters(), lr=options.lr, momentum=MOMENTUM)
+    return torch.optim.Adam(network.parameters(), lr=options.lr, fused=True)
 
 
 def _rows(inputs: Tensor, rows: Tensor) -> Tensor | np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, name_agents
+from deepcrib.agents import Agent, QFunction, QNetworkAgent, absolute_spec, make_agent, name_agents
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
@@ -33,7 +33,7 @@ from deepcrib.training.checkpointing import (
 )
 from deepcrib.training.combinations import refuse_combinations
 from deepcrib.training.curve import add_matches, forget_after
-from deepcrib.training.experience import Backup, discard_samples, play_samples
+from deepcrib.training.experience import Backup, discard_samples, experience_of, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
 from deepcrib.training.options import ReplayOptions, Settings
@@ -265,7 +265,7 @@ def _learn(
 ) -> tuple[dict[str, float], dict[str, Samples]]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
-    hands, newest = run.buffer.hands(), run.buffer.newest
+    hands, newest = experience_of(run.buffer.hands(), settings), run.buffer.newest
     reward, sampling = settings.reward, sampling_of(options, run.iteration)
 
     def learn(part: str, network: LearnedNetwork, samples: Samples, lr: float, stream: int) -> dict[str, float]:
@@ -318,7 +318,7 @@ def _save_weights(run: LearnerState, settings: Settings, path: Path, dealing: st
         "seed": settings.seed,
         "iteration": run.iteration,
         "hands": run.hands,
-        "discard_agent": settings.learner.discard_agent,
+        "discards_by": absolute_spec(settings.learner.discard_agent),
     }
     discard = run.discard.network if run.discard else None
     checkpoints.save_weights(path, discard, run.play.network, metadata)

@@ -2,9 +2,12 @@
 
 Plays are [H, 8]: the k-th card of each hand, its seat and the points that it pegged, a go or last-card point
 included. A player's decision is followed by its own next one in the same hand (`next_own`) or by the end of the hand.
+The seat is -1 where a game was over before that card (`up_to_the_win`).
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +22,11 @@ Float = NDArray[np.float32]
 def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
     """[H, K] index of the next play by the same seat, -1 after its last card."""
     following = np.full(seats.shape, -1, dtype=np.int64)
-    latest = np.full((len(seats), int(seats.max(initial=0)) + 1), -1, dtype=np.int64)
+    latest = np.full((len(seats), int(seats.max(initial=0)) + 2), -1, dtype=np.int64)  # the last is nobody's, seat -1
     hands = np.arange(len(seats))
     for play in range(seats.shape[1] - 1, -1, -1):
         following[:, play] = latest[hands, seats[:, play]]
-        latest[hands, seats[:, play]] = play
+        latest[hands, seats[:, play]] = np.where(seats[:, play] >= 0, play, -1)
     return following
 
 
@@ -69,7 +72,7 @@ def game(points: NDArray[np.int8], seats: NDArray[np.int8], tie: float = 0.0) ->
     own = np.take_along_axis(won, seats.astype(np.int64), axis=1)
     other = won.sum(axis=1, keepdims=True) - own
     result = np.where(own > other, 1.0, np.where(own == other, tie, 0.0))
-    return np.where(next_own(seats) < 0, result, 0.0).astype(np.float32)
+    return np.where((next_own(seats) < 0) & (seats >= 0), result, 0.0).astype(np.float32)
 
 
 def game_ties(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
@@ -103,6 +106,9 @@ def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_b
 
 # --- who won the game -------------------------------------------------------------------------------------------
 
+_CRIB_PEG = 11
+"""Number of a hand's last peg."""
+
 
 def winning_pegs(hands: Trajectories) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(winner [H], peg [H]): the seat that reached 121 in a hand and with what; -1 where nobody did.
@@ -122,6 +128,25 @@ def winning_pegs(hands: Trajectories) -> tuple[NDArray[np.int64], NDArray[np.int
     pegs = np.where(over.any(axis=2), over.argmax(axis=2), never)
     winner, peg = pegs.argmin(axis=1), pegs.min(axis=1)
     return np.where(peg < never, winner, -1), np.where(peg < never, peg, -1)
+
+
+def up_to_the_win(hands: Trajectories) -> Trajectories:
+    """The hands without what came after the peg that won a game (`winning_pegs`).
+
+    That peg counts in full, beyond 121 too, and a card's with its go or last-card point. Plays after it have the seat
+    -1 and no points; hands and cribs that were not counted any more have none.
+    """
+    peg = winning_pegs(hands)[1][:, None]
+    last = np.where(peg < 0, _CRIB_PEG, peg)
+    in_game = np.arange(1, hands.play_seats.shape[1] + 1) <= last
+    is_dealer = np.arange(2) == hands.dealer[:, None]
+    return replace(
+        hands,
+        play_seats=np.where(in_game, hands.play_seats, np.int8(-1)),
+        play_points=hands.play_points * in_game,
+        hand_points=hands.hand_points * (np.where(is_dealer, _CRIB_PEG - 1, _CRIB_PEG - 2) <= last),
+        crib_points=hands.crib_points * (last[:, 0] == _CRIB_PEG),
+    )
 
 
 def winning_plays(hands: Trajectories) -> Float:

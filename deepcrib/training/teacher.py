@@ -19,7 +19,7 @@ from deepcrib.kernels import jit
 from deepcrib.matches import Trajectories, self_play
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import PRETRAINING, derive, uniform
-from deepcrib.training.experience import discard_samples, play_samples
+from deepcrib.training.experience import discard_samples, experience_of, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.options import PretrainingOptions, Settings
 from deepcrib.training.playing import episodes_of
@@ -90,7 +90,7 @@ def teach(
     options, (unit, _) = settings.pretraining, episodes_of(settings.learner)
     seed = derive(settings.seed, PRETRAINING, _LESSONS)
     hands = self_play(teacher, 0, options.teacher_episodes, seed, unit=unit, dealing=dealing)
-    lessons = _lessons(hands, discard, play, settings)
+    lessons = _lessons(experience_of(hands, settings), discard, play, settings)
     # An optimiser of their own, as the show's pretraining has one.
     students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, (own, _) in lessons.items()}
     generators = {part: np.random.default_rng((seed, stream)) for stream, part in enumerate(lessons)}

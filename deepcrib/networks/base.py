@@ -1,0 +1,113 @@
+"""What every Q-network is: its config, and a body that makes features of the encoded input for a head to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torch import Tensor, nn
+
+from deepcrib.encoders import Spec
+from deepcrib.errors import OptionError
+from deepcrib.networks.heads import CategoricalHead, Head, make_head
+
+
+@dataclass
+class DiscardNetworkConfig:
+    """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone.
+
+    The atoms are of the head `categorical`; by default they hold every return of a hand, of either sign.
+    """
+
+    name: str = "cnn"
+    hidden: list[int] = field(default_factory=lambda: [256, 128])
+    channels: int = 8  # of each convolution
+    suit_convolution: bool = True  # false: figure 5a, a network that cannot see flushes
+    head: str = "value"  # or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)
+    noisy: bool = False  # head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it
+    atoms_low: int = -80  # lowest return, points
+    atoms_high: int = 80
+
+
+@dataclass
+class PlayNetworkConfig:
+    """Group `play_network`. channels and lstm_hidden are of the `cnn_lstm` (figure 8) alone.
+
+    The atoms are of the head `categorical`; by default they hold the returns of a play with every reward,
+    but not with large bonuses besides.
+    """
+
+    name: str = "cnn_lstm"
+    hidden: list[int] = field(default_factory=lambda: [256, 256])
+    channels: int = 4  # of each convolution
+    lstm_hidden: int = 64
+    head: str = "value"  # or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)
+    noisy: bool = False  # head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it
+    atoms_low: int = -30  # lowest return, points
+    atoms_high: int = 30
+
+
+class QNetwork(nn.Module):
+    """A network that knows the input it reads (`spec`) and how it was built (`config`).
+
+    Where its head is `grouped`, the rows of all legal actions of a state must come together, with `groups` [B], the
+    number of each row's state (see `DuelingHead`). Other heads need no groups and do not look at them.
+    """
+
+    head: Head
+
+    def __init__(self, config: DiscardNetworkConfig | PlayNetworkConfig, spec: Spec) -> None:
+        """Keep both."""
+        super().__init__()
+        self.config = config
+        self.spec = spec
+
+    def features(self, inputs: Tensor) -> Tensor:
+        """What the head reads, [B, F], of inputs [B, width]."""
+        raise NotImplementedError
+
+    def readout(self) -> Head:
+        """The head, whatever its name is in the weights."""
+        return self.head
+
+    def outputs(self, inputs: Tensor, groups: Tensor | None = None) -> Tensor:
+        """What the head learns, [B] or [B, K], of inputs [B, width]."""
+        return self.readout()(self.features(inputs), groups)
+
+    def forward(self, inputs: Tensor, groups: Tensor | None = None) -> Tensor:
+        """Values [B] of inputs [B, width]."""
+        return self.readout().values(self.outputs(inputs, groups))
+
+    def losses(
+        self, inputs: Tensor, targets: Tensor, groups: Tensor | None = None, chosen: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Values [B], and what is minimised, [B], of inputs [B, width] against targets [B] (or [B, K], distributions).
+
+        With groups [R], the inputs are those of all legal actions of B states, R rows, of which `chosen` [B] count.
+        """
+        outputs = self.outputs(inputs, groups)
+        if chosen is not None:
+            outputs = outputs[chosen]
+        head = self.readout()
+        return head.values(outputs), head.losses(outputs, targets)
+
+    def expected(self, targets: Tensor) -> Tensor:
+        """Expected returns [B] of targets: of returns [B], themselves, or of distributions [B, K]."""
+        head = self.readout()
+        return head.expected(targets) if isinstance(head, CategoricalHead) and targets.dim() == 2 else targets
+
+    def make_head(self, width: int) -> Head:
+        """The head that the config names, for features [B, width]."""
+        config = self.config
+        return make_head(config.head, width, config.hidden, config.noisy, (config.atoms_low, config.atoms_high))
+
+
+def require_blocks(spec: Spec, names: tuple[str, ...], network: str, states: str) -> None:
+    """Raise OptionError where the input lacks a block that the network reads; states: those that have all of them."""
+    missing = [name for name in names if name not in spec]
+    if missing:
+        raise OptionError(f"{network} needs the state {states}: {spec.name} has no block {missing[0]}")
+
+
+def size_of(part: slice) -> int:
+    """Number of channels."""
+    return part.stop - part.start
