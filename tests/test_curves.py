@@ -42,7 +42,8 @@ def test_a_logarithmic_axis_begins_at_0_all_the_same(tmp_path: Path) -> None:
     figure = learning_curves([run], ["greedy/win_rate"], "from 0", x_tag="progress/hands", log=True)
     (axes,) = figure.axes
     assert axes.lines[0].get_xdata().tolist() == [0, 1000, 2000]
-    assert axes.get_xlim()[0] == 0
+    assert axes.get_xlim()[0] < 0 and axes.get_xlim()[1] > 2000
+    assert [tick for tick in axes.get_xticks() if tick <= 2000] == [0, 1000]
     places = axes.transData.transform([(x, 0.5) for x in (0, 1000, 10_000, 100_000)])[:, 0]
     assert places[0] < places[1] and places[2] - places[1] == pytest.approx(places[3] - places[2])
 

@@ -68,8 +68,7 @@ def learning_curves(
         (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=tag.split("/")[0])
         axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
     if log:
-        axes.set_xscale("symlog", linthresh=min(x[x > 0]), linscale=0.4, subs=range(2, 10))
-        axes.set_xlim(left=0)
+        _logarithmic(axes, float(min(x[x > 0])), float(max(x)))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     if tags[0].endswith("rate"):
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -79,6 +78,16 @@ def learning_curves(
     axes.grid(alpha=0.3)
     axes.legend(title="against", loc="best")
     return figure
+
+
+def _logarithmic(axes: Any, first: float, last: float) -> None:
+    """A logarithmic x axis that begins at 0, and is linear from there to `first`; ticks at 0 and powers of ten."""
+    powers = 10.0 ** np.arange(np.floor(np.log10(first)), np.ceil(np.log10(last)) + 1)
+    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
+    axes.set_xticks([0, *powers[powers >= first]])
+    between = np.outer(powers, np.arange(2, 10)).ravel()
+    axes.set_xticks(between[between >= first], minor=True)
+    axes.set_xlim(-0.1 * first, 1.2 * last)  # last, since ticks beyond the ends widen it
 
 
 def _at_steps(run: Path | str, tag: str, steps: NDArray[np.int64]) -> NDArray[np.float64]:
