@@ -11,5 +11,5 @@ if __name__ == "__main__":
     runs = sys.argv[1:]
     tags = ["deterministic/win_rate", "greedy/win_rate"]
     title = f"experiment=quick: mean and range of {len(runs)} seeds"
-    learning_curves(runs, tags, title, x_tag="progress/hands").savefig(TARGET, dpi=110)
+    learning_curves(runs, tags, title, x_tag="progress/hands", log=True).savefig(TARGET, dpi=110)
     print(TARGET)

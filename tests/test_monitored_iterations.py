@@ -16,6 +16,8 @@ from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.jobs.options import check_values
+from deepcrib.jobs.options_together import check_heard
+from deepcrib.jobs.schema import parse
 from deepcrib.randomness import FINAL_MATCHES, derive
 from deepcrib.training.curve import COLUMNS, CURVE_FILE, add_matches, forget_after
 from deepcrib.training.monitoring import FIGURES, Monitor
@@ -194,8 +196,19 @@ def test_other_learners_refuse_what_they_do_not_read(option: dict[str, Any], cap
     assert main(["train", "learner=td", word]) == 2
     assert f"{word}: learner=td does not read it, only learner=replay" in capsys.readouterr().err
     config = _dataclass(SimpleNamespace(learner=TdOptions(), evaluation=EvaluationOptions(**option)))
-    with pytest.raises(OptionError, match="learner=td reads neither"):  # not from the command line: an experiment's
+    with pytest.raises(
+        OptionError, match="learner=td does not read it, only learner=replay"
+    ):  # not from the command line: an experiment's
         check_values(config)
+
+
+def test_every_beside_a_list_is_refused(capsys: pytest.CaptureFixture) -> None:
+    """Else what was asked for would pass without effect; every=0, no matches at all, is heard."""
+    assert main(["train", "experiment=quick", "evaluation.every=50"]) == 2
+    assert "evaluation.every=50: evaluation.at=[0, 1, 2," in capsys.readouterr().err
+    for every, at in ((0, [1]), (50, []), (50, None)):
+        config = _dataclass(SimpleNamespace(evaluation=EvaluationOptions(every=every, at=at)))
+        check_heard(config, parse([f"evaluation.every={every}"]))
 
 
 def test_figures_of_a_list_come_at_most_ten_times() -> None:

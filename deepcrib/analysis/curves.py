@@ -44,11 +44,14 @@ def as_curve(events: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.float
     return np.array([e.step for e in events], dtype=np.int64), np.array([e.value for e in events])
 
 
-def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str, x_tag: str | None = None) -> Any:
+def learning_curves(
+    runs: Sequence[Path | str], tags: Sequence[str], title: str, x_tag: str | None = None, log: bool = False
+) -> Any:
     """Figure of a line a tag, the mean over runs, in the band from the lowest to the highest run.
 
     The horizontal axis is the iteration, or the value of `x_tag` at that iteration. The runs must have been
-    measured at the same iterations. Needs matplotlib. Raises RunError.
+    measured at the same iterations. log: that axis is logarithmic, and linear from 0 to its first point after that.
+    Needs matplotlib. Raises RunError.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter, PercentFormatter
@@ -64,6 +67,8 @@ def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str,
         x = steps if x_tag is None else _at_steps(runs[0], x_tag, steps)
         (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=tag.split("/")[0])
         axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
+    if log:
+        _logarithmic(axes, float(min(x[x > 0])), float(max(x)))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     if tags[0].endswith("rate"):
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -73,6 +78,16 @@ def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str,
     axes.grid(alpha=0.3)
     axes.legend(title="against", loc="best")
     return figure
+
+
+def _logarithmic(axes: Any, first: float, last: float) -> None:
+    """A logarithmic x axis that begins at 0, and is linear from there to `first`; ticks at 0 and powers of ten."""
+    powers = 10.0 ** np.arange(np.floor(np.log10(first)), np.ceil(np.log10(last)) + 1)
+    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
+    axes.set_xticks([0, *powers[powers >= first]])
+    between = np.outer(powers, np.arange(2, 10)).ravel()
+    axes.set_xticks(between[between >= first], minor=True)
+    axes.set_xlim(-0.1 * first, 1.2 * last)  # last, since ticks beyond the ends widen it
 
 
 def _at_steps(run: Path | str, tag: str, steps: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.jobs import JOBS, Job, Run, sweep_runs, sweeps
 from deepcrib.jobs.console import console, error_line, short_path
 from deepcrib.jobs.options import check_values
+from deepcrib.jobs.options_together import check_heard
 from deepcrib.jobs.resume import Resume, plan_resume, split_resume
 from deepcrib.jobs.schema import check_keys, check_no_extras, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.variants import check_variants
@@ -204,8 +205,10 @@ def execute(
     schema = register_schema(job)
     check_no_extras(config, schema)
     options = OmegaConf.to_object(config)
-    check_variants(options, parse(resume.words if resume else HydraConfig.get().overrides.task))
+    overrides = parse(resume.words if resume else HydraConfig.get().overrides.task)
+    check_variants(options, overrides)
     check_values(options)
+    check_heard(options, overrides)
     text = _config_text(config)
     start = (lambda: folder.resume(text)) if resume or again else (lambda: folder.start(text))
     show_progress = sys.stdout.isatty() and sweep_runs.is_sequential()

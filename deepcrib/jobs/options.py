@@ -28,6 +28,7 @@ from deepcrib.jobs.checks import (
     share,
     torch_device,
 )
+from deepcrib.jobs.options_together import check_together
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.statistics.strategies import STRATEGIES
 from deepcrib.training.climbers import CLIMBED
@@ -40,7 +41,6 @@ from deepcrib.training.options import (
     EvaluationOptions,
     EvolutionOptions,
     HillClimbOptions,
-    LearnerOptions,
     PartidaOptions,
     PretrainingOptions,
     ReplayOptions,
@@ -250,31 +250,7 @@ def check_values(config: Any) -> None:
         problem = check(value)
         if problem:
             raise OptionError(f"{path}={value}: {problem}")
-    learner = getattr(config, "learner", None)
-    if isinstance(learner, ReplayOptions):
-        _check_replay(learner, config.reward)
-    elif isinstance(learner, LearnerOptions) and (config.evaluation.at or config.evaluation.exploring):
-        words = f"evaluation.at={config.evaluation.at} evaluation.exploring={config.evaluation.exploring}"
-        raise OptionError(f"{words}: learner={learner.name} reads neither, only learner=replay does")
-
-
-def _check_replay(learner: ReplayOptions, reward: RewardOptions) -> None:
-    """Options of `learner=replay` that do not go together."""
-    if (learner.buffer_size is None) != (learner.replacement is None):
-        raise OptionError(
-            f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}: "
-            "expected both, or neither"
-        )
-    if bool(learner.priming) != bool(learner.priming_iterations):
-        raise OptionError(
-            f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}: "
-            "expected agents and a number of iterations, or neither"
-        )
-    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
-        raise OptionError(
-            f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, "
-            "expected learner.unit=games and no learner.buffer_size"
-        )
+    check_together(config)
 
 
 def _checked_fields(node: Any, prefix: str, checks: dict[str, Check]) -> Iterator[tuple[str, Any, Check]]:
