@@ -130,7 +130,7 @@ JOBS = {
             "runs as a page of tables and figures; people's recorded games counted, and reviewed",
             (
                 "deepcrib report runs=outputs/train/2026-11-20",
-                "deepcrib report runs=[outputs/short,outputs/search] path=short_runs.md",
+                "deepcrib report runs=[outputs/short,outputs/search] path=runs.md",
                 "deepcrib report humans games=games.jsonl",
                 "deepcrib report humans games=outputs/play by=person hints=include",
                 "deepcrib report review games=games.jsonl worst=5",
