@@ -34,7 +34,7 @@ MATCH_GAMES, CHECKPOINT_GAMES, MATCH_SEED = 20_000, 10_000, 20_181
 CHECKPOINT = 100_000  # games between two
 OPPONENTS = ("random_weights", "hand_max_avg", "greedy", "deterministic")
 START = "own start"
-BASE, HALF, LOSERS = "decay_0.1", "decay_0.1 at 500,000", "round_2_losers"
+BASE, HALF, LOSERS, WINNERS = "decay_0.1", "decay_0.1 at 500,000", "round_2_losers", "round_2_winners"
 """The common parameters have d = 0.1, so that their runs are a row of figure 25 as well."""
 LEADS = ((-60, -16), (-15, -1), (0, 15), (16, 60))
 
@@ -79,43 +79,45 @@ OTHERS: Experiments = {
 }
 
 
-def first_runs() -> Iterator[Run]:
-    """The common parameters, and the pairs of round 1 of which winners go on."""
+def programme() -> Iterator[Run]:
+    """All trainings, those first of which most is said: five seeds of each, and the 16 pairs of round 1."""
     for number in range(1, SEEDS + 1):
         yield _run(BASE, number, "base", 1_000_000)
-    for pair in range(1, 2 * SEEDS + 1):
-        yield _run("round_1", pair, "round_1", 1_000_000)
-
-
-def round_2(root: Path) -> Iterator[Run]:
-    """Five pairs in each bracket; winners of round 1, if it is finished, meet in its order, the others start over."""
-    for pair in range(1, SEEDS + 1):
-        yield _run(LOSERS, pair, "round_2", 1_000_000, seed=300 + pair)
-    folders = [run.folder(root) for run in first_runs() if run.group == "round_1"]
-    if not all((folder / "summary.json").is_file() for folder in folders):
-        return
-    winners = [_winner(folder) for folder in folders]
-    for pair in range(1, SEEDS + 1):
-        first, second = winners[2 * pair - 2 : 2 * pair]
-        starts = (f"learner.initial={first}", f"learner.opponents=[{second}]")
-        yield _run("round_2_winners", pair, "round_2", 1_000_000, starts, seed=200 + pair)
-
-
-def experiments() -> Iterator[Run]:
-    """Section 4.2, the static opponent of 4.1 and the draft's round robin; then the other pairs of round 1."""
-    for part in (HEADLINES, OTHERS):
-        for number in range(1, SEEDS + 1):
-            for group, (experiment, games, overrides) in part.items():
-                yield _run(group, number, experiment, games, overrides)
-    for pair in range(2 * SEEDS + 1, PAIRS_1 + 1):
-        yield _run("round_1", pair, "round_1", 1_000_000)
+    for number in range(1, SEEDS + 1):
+        yield _run(LOSERS, number, "round_2", 1_000_000, seed=300 + number)
+    yield from _pairs(1, SEEDS)
+    yield from _seeds(HEADLINES)
+    yield from _pairs(SEEDS + 1, 2 * SEEDS)
+    for number in range(1, SEEDS + 1):
+        yield _run(WINNERS, number, "round_2", 1_000_000, seed=200 + number)
+    yield from _seeds(OTHERS)
+    yield from _pairs(2 * SEEDS + 1, PAIRS_1)
     yield _run("baseline", 1, "baseline", 20_000_000, ("learner.checkpoint_every=2000000",))
+
+
+def _pairs(first: int, last: int) -> Iterator[Run]:
+    return (_run("round_1", pair, "round_1", 1_000_000) for pair in range(first, last + 1))
+
+
+def _seeds(part: Experiments) -> Iterator[Run]:
+    """The first seed of all, then the others."""
+    for number in range(1, SEEDS + 1):
+        for group, (experiment, games, overrides) in part.items():
+            yield _run(group, number, experiment, games, overrides)
 
 
 def _run(
     group: str, number: int, experiment: str, games: int, overrides: Sequence[str] = (), seed: int | None = None
 ) -> Run:
     return Run(group, number, f"lang2018_{experiment}", games, (*overrides, f"seed={seed or number}"))
+
+
+def _starts(run: Run, root: Path) -> list[str]:
+    """Winners of round 1 meet in its order: those of pairs 1 and 2, of 3 and 4, and so on."""
+    if run.group != WINNERS:
+        return []
+    first, second = (_winner(pair.folder(root)) for pair in _pairs(2 * run.number - 1, 2 * run.number))
+    return [f"learner.initial={first}", f"learner.opponents=[{second}]"]
 
 
 def _winner(folder: Path) -> Path:
@@ -131,7 +133,8 @@ def train(run: Run, root: Path, share: float) -> None:
     if not (folder / "summary.json").is_file():
         every = max(1, round(CHECKPOINT * share))
         words = [
-            *("train", f"experiment={run.experiment}", f"learner.checkpoint_every={every}", *run.overrides),
+            *("train", f"experiment={run.experiment}", f"learner.checkpoint_every={every}"),
+            *(*run.overrides, *_starts(run, root)),
             *(f"hydra.run.dir={folder}", f"learner.games={max(1, round(run.games * share))}"),
             f"evaluation.final_games={max(2, round(MATCH_GAMES * share))}",
         ]
@@ -316,15 +319,11 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="of what is finished; train nothing")
     options = parser.parse_args()
     root, share = options.folder.resolve(), options.share
-    runs: list[Run] = []
-
-    for stage in (first_runs(), round_2(root), experiments()):
-        found = list(stage)
-        runs.extend(found)
-        for run in found if not options.tables else []:
-            train(run, root, share)
-            print(run.group, run.number, "done", flush=True)
-            (root / "results.md").write_text(tables(runs, root, share))
+    runs = list(programme())
+    for run in runs if not options.tables else []:
+        train(run, root, share)
+        print(run.group, run.number, "done", flush=True)
+        (root / "results.md").write_text(tables(runs, root, share))
     (root / "results.md").write_text(tables(runs, root, share))
     if not options.tables and not (root / "figures" / "summary.json").is_file():
         _deepcrib(["analyse", "thesis", f"runs={root}", f"hydra.run.dir={root / 'figures'}"], "figures")
