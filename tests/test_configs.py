@@ -17,6 +17,7 @@ from deepcrib.jobs.options import CHECKS, check_values
 from deepcrib.jobs.schema import check_no_extras, leaf_type, parse, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
 from deepcrib.jobs.variants import check_variants
+from deepcrib.statistics.strategies import THESIS_STRATEGIES
 
 CONF = runs.conf_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))
@@ -156,7 +157,7 @@ def thesis(name: str):
 
 
 def test_the_tournament_of_the_thesis() -> None:
-    """Lang 2018, sections 3.3 and 4.1: scaling 10, then 2; e = 0.3 - Var(w), then 0.3; p as the distribution."""
+    """Lang 2018, sections 3.3 and 4.1: scaling 10, then 2; e = 0.3 - Var(p), then 0.3; p as the distribution."""
     first, second, static = (thesis(name) for name in ("round_1", "round_2", "round_2_static"))
     assert (first.scaling, first.exploration, first.epsilon, first.explore_by) == (10, "variance", 0.3, "preference")
     assert (first.records, first.record_hands, first.update_records) == ("sampled", 100_000, True)
@@ -172,7 +173,10 @@ def test_the_tournament_of_the_thesis() -> None:
     ("name", "games", "changed"),
     [
         ("base", 1_000_000, {}),
-        ("neighbours", 500_000, {"neighbours": "average"}),
+        ("text", 1_000_000, {"reading": "text"}),
+        ("neighbours", 500_000, {"neighbours": "sum"}),
+        ("neighbours_average", 500_000, {"neighbours": "average"}),
+        ("round_robin", 1_000_000, {"opponents": ["random"] * 3, "pairs": "random"}),
         ("cap_50", 500_000, {"cap": 0.5}),
         ("cap_60", 500_000, {"cap": 0.6}),
         ("cap_70", 500_000, {"cap": 0.7}),
@@ -209,12 +213,23 @@ def test_further_experiments_of_the_thesis(name: str, games: int, changed: dict)
         "opponents": ["random"],
         "opponents_learn": True,
         "neighbours": "none",
+        "neighbour_share": 0.4,
+        "pairs": "first",
+        "reading": "code",
         "cap": None,
         "punishment": 1.0,
         "records": "exact",
     }
     learner = asdict(thesis(name))
     assert {key: learner[key] for key in expected} == expected | changed
+
+
+@pytest.mark.parametrize("short", ["min", "avg", "med", "poss"])
+def test_a_semi_pure_start_s_strategy_is_the_first_of_the_list(short: str) -> None:
+    """`generate_checkpoints.py` of Lang's program turns the list until it is, which decides equal values."""
+    names = thesis(f"semi_pure_{short}").strategies
+    place = THESIS_STRATEGIES.index(f"hand_max_{short}")
+    assert names == [*THESIS_STRATEGIES[place:], *THESIS_STRATEGIES[:place]]
 
 
 def test_quick_trains_without_meeting_its_opponents_and_measures_20000_games() -> None:

@@ -16,6 +16,7 @@ from reference import cards, chi_square_limit
 from deepcrib.errors import OptionError
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.strategies import (
+    NO_OPINION,
     NUM_VALUES,
     STRATEGIES,
     THESIS_STRATEGIES,
@@ -42,9 +43,9 @@ def values_of(hand: list[int], role: int, pegging: np.ndarray) -> np.ndarray:
     return values
 
 
-def matrix_of(values: np.ndarray, names: tuple[str, ...] = STRATEGIES) -> np.ndarray:
+def matrix_of(values: np.ndarray, names: tuple[str, ...] = STRATEGIES, neutral: float = NO_OPINION) -> np.ndarray:
     matrix = np.empty((len(names), 15))
-    fill_matrix(strategy_codes(names), values, matrix)
+    fill_matrix(strategy_codes(names), values, neutral, matrix)
     return matrix
 
 
@@ -79,7 +80,7 @@ def test_each_strategy_likes_what_it_is_named_after(role: int) -> None:
         for name, statistic in best.items():
             worth = statistic(points, axis=1)
             assert np.array_equal(matrix[name] == 1, (worth == worth.max()) & (worth > worth.min()))
-            assert np.array_equal(matrix[name] == 0, worth == worth.min())
+            assert np.array_equal(matrix[name] == 0, (worth == worth.min()) & (worth < worth.max()))
         cribs, _ = brute_force.crib_sums(hand)
         assert np.array_equal(matrix["crib_min_avg"] == 1, cribs == cribs.min())
         assert np.array_equal(matrix["crib_max_avg"] == 1, cribs == cribs.max())
@@ -98,13 +99,29 @@ def test_the_example_of_the_thesis() -> None:
         assert row[:3].tolist() == wanted, name
 
 
-def test_a_strategy_to_which_all_are_alike_is_0() -> None:
+@pytest.mark.parametrize("neutral", [0.0, 0.5])
+def test_a_strategy_without_an_opinion(neutral: float) -> None:
+    """Lang's program: where no difference is, or no record, a discard is worth one half; 0.5 by default."""
+    assert NO_OPINION == 0.5
+    values = np.random.default_rng(0).random((15, NUM_VALUES))
+    values[:, 0] = 4  # hand_max_min: all alike
+    values[:4, 5] = [1, np.nan, 3, 2]  # pegging_max_avg_gained: one without a record
+    values[4:, 5] = 1
+    values[:, 6] = np.nan  # pegging_max_med_gained: no record at all
+    values[:14, 7] = np.nan  # pegging_min_avg_given: one record tells nothing
+    rows = dict(zip(THESIS_STRATEGIES, matrix_of(values, THESIS_STRATEGIES, neutral), strict=True))
+    assert rows["pegging_max_avg_gained"].tolist() == [0, neutral, 1, 0.5, *[0] * 11]
+    for name in ("hand_max_min", "pegging_max_med_gained", "pegging_min_avg_given"):
+        assert rows[name].tolist() == [neutral] * 15
+
+
+def test_a_strategy_to_which_all_are_alike_is_one_half() -> None:
     values = np.random.default_rng(0).random((15, NUM_VALUES))
     values[:, 0] = 4
     values[:, 4] = 3.1
     constant = {"hand_max_min", "crib_min_avg", "crib_max_avg"}
     for name, row in zip(STRATEGIES, matrix_of(values), strict=True):
-        assert (row == 0).all() if name in constant else (row.min(), row.max()) == (0, 1)
+        assert (row == 0.5).all() if name in constant else (row.min(), row.max()) == (0, 1)
 
 
 COLUMNS = dict(zip(STRATEGIES, (0, 1, 2, 3, 4, 5, 6, 7, 4), strict=True))
@@ -121,7 +138,7 @@ def test_desirability_is_linear(numbers: list[float], names: list[str], size: in
         column = values[:, COLUMNS[name]] * (-1 if name in ("crib_min_avg", "pegging_min_avg_given") else 1)
         assert row.min() >= 0 and row.max() <= 1
         if np.ptp(column) == 0:
-            assert not row.any()
+            assert (row == 0.5).all()
             continue
         np.testing.assert_allclose(row, (column - column.min()) / np.ptp(column), atol=1e-12)
         # what is best is so exactly, since strategies that call a discard best answer for it together
@@ -157,12 +174,12 @@ def random_weights(seed: int, strategies: int = 4) -> np.ndarray:
     return weights / weights.sum(axis=3, keepdims=True)
 
 
-def around(weights: np.ndarray, own: int, other: int, role: int, itself: bool) -> np.ndarray:
+def around(weights: np.ndarray, own: int, other: int, role: int) -> np.ndarray:
     cells = [
         weights[i, j, role]
         for i in range(121)
         for j in range(121)
-        if max(abs(i - own), abs(j - other)) <= 1 and (itself or (i, j) != (own, other))
+        if max(abs(i - own), abs(j - other)) <= 1 and (i, j) != (own, other)
     ]
     return np.array(cells)
 
@@ -170,19 +187,29 @@ def around(weights: np.ndarray, own: int, other: int, role: int, itself: bool) -
 @pytest.mark.parametrize(("own", "other"), PLACES)
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_weights_of_neighbours(own: int, other: int, share: float) -> None:
-    """The thesis's average of the others around, the draft's sum over the square; a corner has 3, a border 5."""
+    """The thesis's average of the others around, its author's sum of them; a corner has 3, a border 5."""
     weights = random_weights(1)
     outside = (own in (0, 120)) + (other in (0, 120))
     for role in (0, 1):
         cell = weights[own, other, role]
-        assert len(around(weights, own, other, role, False)) == {0: 8, 1: 5, 2: 3}[outside]
-        mean = (1 - share) * cell + share * around(weights, own, other, role, False).mean(axis=0)
-        total = (1 - share) * cell + share * around(weights, own, other, role, True).sum(axis=0)
+        assert len(around(weights, own, other, role)) == {0: 8, 1: 5, 2: 3}[outside]
+        mean = (1 - share) * cell + share * around(weights, own, other, role).mean(axis=0)
+        total = (1 - share) * cell + share * around(weights, own, other, role).sum(axis=0)
         for mode, wanted in enumerate((cell, mean, total / total.sum())):
             blended = np.empty(4)
             fill_weights(weights, own, other, role, mode, share, blended)
             np.testing.assert_allclose(blended, wanted, atol=1e-14)
             assert blended.sum() == pytest.approx(1)
+
+
+def test_the_program_s_sum_of_neighbours_by_hand() -> None:
+    """0.6 of (0.5, 0.5) and 0.4 times the sum of a corner's three, each (1, 0): (1.5, 0.3), divided by 1.8."""
+    weights = np.zeros((121, 121, 2, 2))
+    weights[..., 0] = 1
+    weights[0, 0, 1] = 0.5
+    blended = np.empty(2)
+    fill_weights(weights, 0, 0, 1, 2, 0.4, blended)
+    assert blended == pytest.approx([5 / 6, 1 / 6])
 
 
 # --- choices ------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from deepcrib.agents import (
     make_agent,
     require_players,
 )
-from deepcrib.agents.weighted import NEIGHBOURS, WEIGHTED_NAMES, initial_weights, pegging_summary
+from deepcrib.agents.weighted import NEIGHBOURS, WEIGHTED_NAMES, initial_weights, pegging_figures
 from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, save_weights
 from deepcrib.encoders.states import OPPONENT_SCORE, OWN_SCORE
 from deepcrib.errors import OptionError, UserError
@@ -49,7 +49,7 @@ def random_weights(seed: int, strategies: int = 8) -> np.ndarray:
 def agent_of(
     weights: np.ndarray, strategies: tuple[str, ...] = THESIS_STRATEGIES, pegging: Any = None, **options: Any
 ) -> WeightedAgent:
-    pegging = pegging_summary(strategies) if pegging is None else pegging
+    pegging = pegging_figures(strategies) if pegging is None else pegging
     return WeightedAgent("tested", weights, strategies, pegging, **options)
 
 
@@ -68,7 +68,9 @@ SCORES = [(0, 0), (120, 120), (0, 120), (120, 0), (60, 61), (3, 117), (119, 44)]
 # --- p = wS -------------------------------------------------------------------------------------------------
 
 
-def plain_matrix(hand: np.ndarray, dealer: bool, strategies: tuple[str, ...], pegging: np.ndarray) -> np.ndarray:
+def plain_matrix(
+    hand: np.ndarray, dealer: bool, strategies: tuple[str, ...], pegging: np.ndarray, neutral: float = 0.5
+) -> np.ndarray:
     row = discard_statistics(hand)[0]
     pegs = pegging[[SETS[tuple(hand[slots] // 4)] for slots in KEPT_SLOTS_6], int(dealer)]
     crib = row["crib_sum"] / 45540
@@ -84,8 +86,12 @@ def plain_matrix(hand: np.ndarray, dealer: bool, strategies: tuple[str, ...], pe
         "crib_max_avg": crib,
     }
     chosen = np.array([values[name] for name in strategies])
-    low, span = chosen.min(axis=1, keepdims=True), np.ptp(chosen, axis=1, keepdims=True)
-    return np.divide(chosen - low, span, out=np.zeros_like(chosen), where=span > 0)
+    scaled = np.full_like(chosen, neutral)
+    for row, out in zip(chosen, scaled, strict=True):
+        known = ~np.isnan(row)
+        if known.any() and np.ptp(row[known]) > 0:
+            out[known] = (row[known] - row[known].min()) / np.ptp(row[known])
+    return scaled
 
 
 def plain_weights(weights: np.ndarray, place: tuple[int, int, int], neighbours: str, share: float) -> np.ndarray:
@@ -93,8 +99,8 @@ def plain_weights(weights: np.ndarray, place: tuple[int, int, int], neighbours: 
     if neighbours == "none":
         return weights[place]
     square = weights[max(own - 1, 0) : own + 2, max(other - 1, 0) : other + 2, role].reshape(-1, weights.shape[3])
-    total, number = square.sum(axis=0), len(square)
-    around = total if neighbours == "sum" else (total - weights[place]) / (number - 1)
+    others = square.sum(axis=0) - weights[place]
+    around = others if neighbours == "sum" else others / (len(square) - 1)
     blended = (1 - share) * weights[place] + share * around
     return blended / blended.sum()
 
@@ -111,12 +117,29 @@ def test_preferences_are_weights_times_desirability(neighbours: str, strategies:
         seat, dealer = int(seen.seat[row]), bool(seen.is_dealer[row])
         place = int(seen.scores[row, seat]), int(seen.scores[row, 1 - seat]), int(dealer)
         p = plain_weights(weights, place, neighbours, share) @ plain_matrix(
-            seen.hand[row], dealer, strategies, exact_records().summary()
+            seen.hand[row], dealer, strategies, exact_records().pooled().known()
         )
         np.testing.assert_allclose(preferences[row], p, atol=1e-12)
         best = p >= p.max() - 1e-9
         assert probabilities[row].tolist() == (best / best.sum()).tolist()
     assert (probabilities[np.arange(len(seen)), agent.discard(seen)] > 0).all()
+
+
+def both_roles() -> np.ndarray:
+    """Mean gained, median gained and mean given [1820, 2, 3] by the exact records of either role, counted out."""
+    records, figures = exact_records(), np.empty((1820, 2, 3))
+    for number in range(1820):
+        gains, gives = (np.repeat(np.arange(32), c[number].sum(axis=0)) for c in (records.gained, records.given))
+        figures[number] = gains.mean(), np.median(gains), gives.mean()
+    return figures
+
+
+def test_records_do_not_tell_the_roles_apart() -> None:
+    """Lang's records know the four cards alone: one opinion of the play, whoever deals."""
+    np.testing.assert_allclose(exact_records().pooled().known(), both_roles(), rtol=1e-12)
+    agent, seen = make_agent("pegging_max_avg_gained"), observations(200, 905)[0]
+    turned = replace(seen, dealer=1 - seen.dealer)
+    assert np.array_equal(agent.preferences(seen), agent.preferences(turned))
 
 
 def test_the_records_it_carries_decide() -> None:
@@ -158,7 +181,7 @@ def test_a_pure_strategy_of_the_play_takes_its_best_discard(name: str) -> None:
     column, sign = {"gained": (0, 1), "med_gained": (1, 1), "given": (2, -1)}[
         "med_gained" if "med" in name else name.rpartition("_")[2]
     ]
-    seen, agent, summary = observations(500, 904)[0], make_agent(name), exact_records().summary()
+    seen, agent, summary = observations(500, 904)[0], make_agent(name), both_roles()
     chosen = agent.discard(seen)
     for row, hand in enumerate(seen.hand):
         numbers = [SETS[tuple(hand[slots] // 4)] for slots in KEPT_SLOTS_6]
@@ -384,7 +407,7 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
     "play weights": ({"play_weights": bent(((1, 2, 0), [2.0, 0]))}, r"play weights at \(1, 2, 0\) are \[2.0, 0.0\]"),
     "play shape": ({"play_weights": random_weights(5, 3)}, r"play weights have the shape \(121, 121, 2, 3\)"),
     "fewer records": ({"pegging": np.zeros((1819, 2, 3))}, r"pegging records have the shape \(1819, 2, 3\), expected"),
-    "records unknown": ({"pegging": np.full((1820, 2, 3), np.nan)}, "pegging records are not all finite"),
+    "endless records": ({"pegging": np.full((1820, 2, 3), np.inf)}, "pegging records are not all finite"),
     "strategy": ({"metadata": {"strategies": ["hand_max_avg", "crib_min"]}}, "strategy 'crib_min': expected one of"),
     "twice": ({"metadata": {"strategies": ["crib_min_avg"] * 2}}, "each once"),
     "no strategies": ({"metadata": {"strategies": None}}, "not iterable"),

@@ -35,6 +35,7 @@ from deepcrib.statistics.play_strategies import (
 )
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4
 from deepcrib.statistics.strategies import (
+    NO_OPINION,
     NUM_VALUES,
     SCORES,
     STRATEGIES,
@@ -62,7 +63,8 @@ Weights = NDArray[np.float64]
 class WeightedAgent:
     """Discards for the highest preference p = wS, w the weights at the score, ties uniform; plays as greedy does.
 
-    weights: [121, 121, 2, m]. pegging: [1820, 2, 3], the summary of pegging records that its strategies go by.
+    weights: [121, 121, 2, m]. pegging: [1820, 2, 3], figures of the pegging records that its strategies go by, nan
+    without a record.
     play_weights: [121, 121, 2, 2], of `PLAY_STRATEGIES`, or None for greedy play. neighbours, share: how the weights
     around a score count (`strategies.fill_weights`). For two players.
     """
@@ -73,7 +75,7 @@ class WeightedAgent:
     pegging: NDArray[np.float64]
     play_weights: Weights | None = None
     neighbours: str = "none"
-    share: float = 0.5
+    share: float = 0.4
     metadata: dict[str, Any] = field(default_factory=dict)
     num_players = frozenset({2})
 
@@ -84,8 +86,8 @@ class WeightedAgent:
             self.play_weights = checked_weights(self.play_weights, len(PLAY_STRATEGIES), "play weights")
         if self.pegging.shape != (NUM_RANK_SETS_4, 2, 3):
             raise AgentError(f"pegging records have the shape {self.pegging.shape}, expected (1820, 2, 3)")
-        if not np.isfinite(self.pegging).all():
-            raise AgentError("pegging records are not all finite, expected points")
+        if np.isinf(self.pegging).any():
+            raise AgentError("pegging records are not all finite, expected points, or nan without a record")
         if self.neighbours not in NEIGHBOURS:
             raise AgentError(f"neighbours {self.neighbours!r}: expected one of {', '.join(NEIGHBOURS)}")
         if not 0 <= self.share <= 1:
@@ -189,14 +191,14 @@ def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
         strategies = THESIS_STRATEGIES if wanted in (*THESIS_STRATEGIES, "random_weights") else STRATEGIES
     initial = RANDOM if name == "random_weights" else name
     weights = initial_weights(initial, strategies, seed, _APART)
-    return WeightedAgent(name, weights, strategies, pegging_summary(strategies))
+    return WeightedAgent(name, weights, strategies, pegging_figures(strategies))
 
 
-def pegging_summary(strategies: Sequence[str]) -> NDArray[np.float64]:
-    """The exact pegging records' summary, or zeros where no strategy reads it."""
+def pegging_figures(strategies: Sequence[str]) -> NDArray[np.float64]:
+    """The exact pegging figures of both roles together (`PeggingRecords.pooled`); zeros if no strategy reads it."""
     if _PEGGING.isdisjoint(strategies):
         return np.zeros((NUM_RANK_SETS_4, 2, 3))
-    return exact_records().summary()
+    return exact_records().pooled().known()
 
 
 def initial_weights(initial: str, strategies: Sequence[str], seed: int, index: int = 0) -> Weights:
@@ -249,7 +251,7 @@ def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
     initial = str(spec.get("initial", RANDOM))
     weights = initial_weights(initial, strategies, int(spec.get("seed", 1)), _APART)
     name = f"{initial} weights" if initial == RANDOM else initial
-    return WeightedAgent(name, weights, strategies, pegging_summary(strategies))
+    return WeightedAgent(name, weights, strategies, pegging_figures(strategies))
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------
@@ -278,7 +280,7 @@ def _fill_preferences(
         actions = np.empty(NUM_DISCARDS, dtype=np.int64)
         number = find_class(hands[r], keys, starts, actions)
         fill_values(hands[r], roles[r], rows[number], actions, pegging, values)
-        fill_matrix(codes, values, matrix)
+        fill_matrix(codes, values, NO_OPINION, matrix)
         fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
         fill_preference(blended, matrix, preferences[r])
 

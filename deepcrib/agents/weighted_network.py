@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.masks import best_masks, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.agents.weighted import pegging_summary
 from deepcrib.checkpoints import WEIGHTED_NETWORK_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
 from deepcrib.kernels import jit
@@ -26,6 +25,7 @@ from deepcrib.policies import GREEDY
 from deepcrib.rules import MAX_SCORE
 from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS
+from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.strategies import (
     NUM_VALUES,
     choose,
@@ -39,6 +39,7 @@ from deepcrib.workers import run_pieces
 CHUNK = 256
 """Hands of one forward pass on a CPU."""
 DEVICE_CHUNK = 16384
+_ALL_ALIKE = 0.0  # the input of a strategy to which all discards are alike
 
 
 class StrategyInputs:
@@ -49,7 +50,7 @@ class StrategyInputs:
         self.strategies = tuple(strategies)
         self.width = len(self.strategies) + SCORE_INPUTS
         self._codes = strategy_codes(self.strategies)
-        self._pegging = pegging_summary(self.strategies)
+        self._pegging = exact_records().summary()
 
     def __call__(self, observation: DiscardObservation) -> NDArray[np.float32]:
         """[N, 15, m + 3]: m strategies' opinions 0..1, own score / 121, opponent's score / 121, 1 for the dealer."""
@@ -178,7 +179,7 @@ def _fill_inputs(
         matrix = np.empty((m, NUM_DISCARDS))
         number = find_class(hands[r], keys, starts, actions)
         fill_values(hands[r], roles[r], rows[number], actions, pegging, values)
-        fill_matrix(codes, values, matrix)
+        fill_matrix(codes, values, _ALL_ALIKE, matrix)
         for action in range(NUM_DISCARDS):
             for i in range(m):
                 inputs[r, action, i] = matrix[i, action]

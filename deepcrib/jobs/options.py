@@ -52,6 +52,7 @@ from deepcrib.training.options import (
 )
 from deepcrib.training.partida_fitting import OPTIMIZERS
 from deepcrib.training.rewards import PLAY_REWARDS
+from deepcrib.training.weighted_state import READINGS
 
 
 @dataclass
@@ -108,14 +109,13 @@ CHECKS: dict[type, dict[str, Check]] = {
         "games": at_least(1),
         "strategies": distinct(each(one_of(STRATEGIES), least=1)),
         "opponents": each(anything, least=1),
+        "pairs": one_of(("first", "random")),
         "switch_every": at_least(1),
         "scaling": positive,
         "decay": between(0, 1),
-        "update": one_of(("linear", "exponential")),
-        "floor": share,
+        "reading": one_of(tuple(READINGS)),
         "punishment": at_least(0),
         "cap": optional(share),
-        "responsible_margin": between(0, 1),
         "exploration": one_of(("constant", "variance")),
         "epsilon": between(0, 1),
         "explore_by": one_of(("uniform", "preference")),

@@ -106,6 +106,20 @@ class PeggingRecords:
         overall = _figures(self.gained.sum(axis=0, keepdims=True), self.given.sum(axis=0, keepdims=True))
         return np.where(np.isnan(figures), np.nan_to_num(overall), figures)
 
+    def known(self) -> NDArray[np.float64]:
+        """[1820, 2, 3] as `summary`, but nan where there is no record."""
+        return _figures(self.gained, self.given)
+
+    def pooled(self) -> PeggingRecords:
+        """Copies that do not tell the roles apart: in both cells of a set stand the records of either.
+
+        So Lang's records are kept (`AggregatePlayedHandRecord`), which know the four cards alone.
+        """
+        gained, given = (
+            np.repeat(counts.sum(axis=1, keepdims=True), 2, axis=1) for counts in (self.gained, self.given)
+        )
+        return PeggingRecords(gained, given)
+
     def copy(self) -> PeggingRecords:
         """The same records in arrays of their own, to be added to; they no longer count as exact."""
         return PeggingRecords(self.gained.copy(), self.given.copy())

@@ -1,8 +1,9 @@
 """The strategies of Lang 2018 (section 3.1): how much each likes every discard of a hand, and the choice among them.
 
 A hand's desirability matrix S [m, 15] holds m strategies' opinions of its 15 discards, 0 for the worst and 1 for the
-best with a linear scale between; a strategy to which all 15 are worth the same has no opinion, and is 0 throughout.
-Weights w [m] make the preference p = wS, whose highest value is the choice.
+best with a linear scale between. A strategy to which all 15 are worth the same has no opinion, nor has one of a discard
+that it knows no figure of; its value then is NO_OPINION, as in the author's program (`kts_evaluator`). Weights w [m]
+make the preference p = wS, whose highest value is the choice.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ THESIS_STRATEGIES = (
 """The thesis's eight, in its order."""
 STRATEGIES = (*THESIS_STRATEGIES, "crib_max_avg")
 """All strategies by name: the eight and what they lack, the dealer's wish for a rich crib."""
+NO_OPINION = 0.5
+"""Desirability of a discard to a strategy that does not tell it from the others: halfway."""
 SCORES = 121
 """A score location is one's own score, the opponent's, 0..120 each, and whether one deals."""
 
@@ -81,20 +84,25 @@ def fill_values(
 
 
 @jit
-def fill_matrix(codes: np.ndarray, values: np.ndarray, matrix: np.ndarray) -> None:
-    """matrix [m, 15]: the desirability of each discard to each strategy (codes [m]), 0 to 1."""
+def fill_matrix(codes: np.ndarray, values: np.ndarray, neutral: float, matrix: np.ndarray) -> None:
+    """matrix [m, 15]: the desirability of each discard to each strategy (codes [m]), 0 to 1.
+
+    neutral: where a strategy has no opinion: all discards are alike to it, or the value of this one is nan.
+    """
     for i in range(len(codes)):
         column = _COLUMNS[codes[i]]
         sign = _SIGNS[codes[i]]
-        worst = sign * values[0, column]
-        best = worst
-        for action in range(1, NUM_DISCARDS):
-            worst = min(worst, sign * values[action, column])
-            best = max(best, sign * values[action, column])
-        scale = 1 / (best - worst) if best > worst else 0.0
+        worst = np.inf
+        best = -np.inf
         for action in range(NUM_DISCARDS):
             value = sign * values[action, column]
-            matrix[i, action] = 1.0 if value == best and best > worst else (value - worst) * scale
+            if not np.isnan(value):
+                worst = min(worst, value)
+                best = max(best, value)
+        for action in range(NUM_DISCARDS):
+            value = sign * values[action, column]
+            known = best > worst and not np.isnan(value)
+            matrix[i, action] = (value - worst) / (best - worst) if known else neutral
 
 
 @jit
@@ -154,7 +162,8 @@ def fill_weights(
     """blended [m]: the weights that decide at a score location of weights [121, 121, 2, m].
 
     neighbours 0: the location's own. 1: (1 - share) of them and share of the mean of the up to eight around it (the
-    thesis, section 4.2). 2: the sum over those and its own in place of the mean, normalised again (the draft).
+    thesis, section 4.2). 2: the sum of those in place of their mean, normalised again (the author's program, where the
+    share is 0.4; the draft's formula has the location itself in the sum as well).
     """
     count = weights.shape[3]
     blended[:] = weights[own, other, role]
@@ -164,7 +173,7 @@ def fill_weights(
     cells = 0
     for i in range(max(own - 1, 0), min(own + 2, SCORES)):
         for j in range(max(other - 1, 0), min(other + 2, SCORES)):
-            if neighbours == 1 and i == own and j == other:
+            if i == own and j == other:
                 continue
             cells += 1
             for k in range(count):

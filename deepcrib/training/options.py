@@ -118,8 +118,8 @@ class WeightedOptions(LearnerOptions):
     """`learner=weighted`: weighted strategies by score location (Lang 2018, chapter 3).
 
     Initial weights are named by `random`, a strategy (pure: all its weight on one), `semi_pure_` and a strategy (70%
-    on one), or the path of a weighted checkpoint. Defaults are those of the experiments of section 4.2; a comment says
-    where the thesis leaves a value open.
+    on one), or the path of a weighted checkpoint. Defaults are those of the experiments of section 4.2; what the thesis
+    leaves open is as in its author's program, or a comment says so.
     """
 
     name: str = "weighted"
@@ -128,20 +128,19 @@ class WeightedOptions(LearnerOptions):
     initial: str = "random"
     opponents: list[str] = field(default_factory=lambda: ["random"])  # initial weights of each of the pool
     opponents_learn: bool = True
-    switch_every: int = 1000  # games against one of the pool before the next one's turn (open in the thesis)
+    pairs: str = "first"  # the agent and each of the pool in turn, or `random`: any two, who are drawn (draft)
+    switch_every: int = 1000  # games of one pair before the next (open in the thesis)
+    reading: str = "code"  # of the update: the author's program, or `text`: what his thesis alone suggests
     scaling: float = 2.0  # s
     decay: float = 0.1  # d
-    update: str = "linear"  # factor max(floor, 1 + c/100), or `exponential`: exp(c/100)
-    floor: float = 0.01  # smallest factor of a linear update (open in the thesis)
     punishment: float = 1.0  # times the adjustment after a lost game
     baseline: bool = False  # adjust by the margin beyond the mean of earlier games from there (not in the thesis)
     cap: float | None = None  # r, the most a responsible weight may be before all are normalised again
-    responsible_margin: float = 0.0  # strategies within it of the highest value of the choice answer for it
-    exploration: str = "constant"  # chance epsilon, or `variance`: epsilon - Var(w)
+    exploration: str = "constant"  # chance epsilon, or `variance`: less the variance of the preferences
     epsilon: float = 0.3  # k of round 1, e afterwards
     explore_by: str = "uniform"  # or `preference`: p as the distribution
-    neighbours: str = "none"  # `average` of the up to 8 around a score, or `sum` with the score's own (draft)
-    neighbour_share: float = 0.5  # Y (open in the thesis)
+    neighbours: str = "none"  # `average` of the up to 8 around a score, or `sum`
+    neighbour_share: float = 0.4  # Y
     exploring_starts: bool = True
     start_spread: int = 60  # points apart, at most
     records: str = "exact"  # pegging records, or `sampled`: record_hands random hands

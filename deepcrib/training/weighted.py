@@ -32,7 +32,7 @@ from deepcrib.training.checkpointing import (
 )
 from deepcrib.training.options import EvaluationOptions, WeightedOptions
 from deepcrib.training.weighted_games import play_games
-from deepcrib.training.weighted_state import Method, Tables, new_memory, new_scratch
+from deepcrib.training.weighted_state import READINGS, Method, Tables, new_memory, new_scratch
 
 PIECE = 10_000  # games between two signs of life
 
@@ -47,7 +47,7 @@ class Settings(Protocol):
 
 @dataclass
 class LearnerState:
-    """A pool of members that play member 0, and how far they are.
+    """A pool of members, of which member 0 is the run's agent, and how far they are.
 
     pool: [K, 121, 121, 2, m]. play_pool: [K, 121, 121, 2, 2]. games, hands: played so far. outcomes: what `baseline`
     goes by (`weighted_state.Memory`).
@@ -63,7 +63,7 @@ class LearnerState:
     summary: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.summary = self.records.summary()
+        self.summary = self.records.known()
 
     def state(self) -> dict[str, Any]:
         """For `checkpoints.save_state`."""
@@ -154,14 +154,12 @@ def train(
 def method(options: WeightedOptions, dealing: str = "acc") -> Method:
     """The options as the compiled games read them."""
     return Method(
+        reading=READINGS[options.reading],
         scaling=float(options.scaling),
         decay=float(options.decay),
-        exponential=options.update == "exponential",
-        floor=float(options.floor),
         punishment=float(options.punishment),
         baseline=bool(options.baseline),
         cap=np.inf if options.cap is None else float(options.cap),
-        margin=float(options.responsible_margin),
         by_variance=options.exploration == "variance",
         epsilon=float(options.epsilon),
         by_preference=options.explore_by == "preference",
@@ -171,6 +169,7 @@ def method(options: WeightedOptions, dealing: str = "acc") -> Method:
         spread=int(options.start_spread),
         update_records=bool(options.update_records),
         weighted_play=options.play == "weighted",
+        random_pairs=options.pairs == "random",
         random_dealer=dealing == "random_dealer",
     )
 
@@ -178,8 +177,8 @@ def method(options: WeightedOptions, dealing: str = "acc") -> Method:
 def _records(settings: Settings) -> PeggingRecords:
     options = settings.learner
     if options.records == "sampled":
-        return sampled_records(options.record_hands, derive(settings.seed, PRETRAINING))
-    return exact_records().copy()
+        return sampled_records(options.record_hands, derive(settings.seed, PRETRAINING)).pooled()
+    return exact_records().pooled()
 
 
 def play_to(

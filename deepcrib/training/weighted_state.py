@@ -8,23 +8,40 @@ import numpy as np
 
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.strategies import NUM_VALUES, SCORES
+from deepcrib.statistics.strategies import NO_OPINION, NUM_VALUES, SCORES
 
 PLAYERS = 2
 MAX_HANDS = 128  # of a game; later ones, should a game ever last so long, are not learned from
 
 
+class Reading(NamedTuple):
+    """What the thesis leaves open about its update, as numbers for compiled code."""
+
+    shared: bool  # several strategies near the highest value answer for a choice; or those that have it
+    of_preference: bool  # the variance that exploration goes by is that of the 15 preferences; or of the weights
+    no_opinion: float  # the value of a discard to a strategy that does not tell it from the others
+    points: float  # in which a margin is counted
+    smallest_factor: float
+    smallest_weight: float  # of a responsible strategy, before all are normalised
+
+
+READINGS = {
+    # sim/agent.py and sim/strategy3.py of the author's program (github.com/srlang/ms-thesis-code)
+    "code": Reading(True, True, NO_OPINION, 121.0, 0.0, 0.001),
+    # what the thesis's text alone suggests, a margin as per cent; no factor would bring a weight back from 0
+    "text": Reading(False, False, 0.0, 100.0, 0.01, 1e-30),
+}
+
+
 class Method(NamedTuple):
     """How choices are made and answered for: `WeightedOptions` as numbers for compiled code."""
 
+    reading: Reading
     scaling: float
     decay: float
-    exponential: bool
-    floor: float
     punishment: float
     baseline: bool
     cap: float  # infinite: none
-    margin: float
     by_variance: bool
     epsilon: float
     by_preference: bool
@@ -34,6 +51,7 @@ class Method(NamedTuple):
     spread: int
     update_records: bool
     weighted_play: bool
+    random_pairs: bool
     random_dealer: bool
 
 
