@@ -285,9 +285,7 @@ class PretrainingOptions:
     enabled: bool = True
     epochs: int = 3
     batch_size: int = 64
-    optimizer: str = (
-        "adam"  # with a warm-up and a cosine; or `sgd`: momentum 0.9 and a constant rate, the authors' (5e-4)
-    )
+    optimizer: str = "adam"  # with a warm-up and a cosine; or the authors' `sgd`: momentum 0.9, a constant rate
     lr: float = 1e-3
     starter: bool = False  # true: value with a random starter (figure 6)
     teacher: Any = None  # agent spec: its games against itself are learned from after that, `enabled` or not
