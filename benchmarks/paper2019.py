@@ -23,8 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from deepcrib.agents import make_agent
-from deepcrib.analysis.paper2019 import ALGORITHMS, ARCHITECTURES, HOURS, PUBLISHED_WINS, TABLE_3, Searched
+from deepcrib.analysis.paper2019 import ALGORITHMS, ARCHITECTURES, FIGURES, HOURS, PUBLISHED_WINS, TABLE_3, Searched
 from deepcrib.evaluation.hands import hands_won
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
@@ -40,6 +42,8 @@ BASELINE = "table3_baseline"
 BASELINE_HANDS, FRESH_HANDS = 1_000_000, 100_000
 SEEDS, FRESH_SEEDS = (1, 2, 3), (101, 102, 103)
 """Of the eight setups, and of the best of table 3, whose search had seed 1."""
+TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+"""Iterations on the axis of the figure."""
 
 
 @dataclass(frozen=True)
@@ -240,6 +244,54 @@ def _searches_table() -> list[str]:
     return lines
 
 
+def draw_curves() -> None:
+    """curves.png: figures 9 and 10, the win rate by iteration of every setup that has finished; the mean over seeds.
+
+    Bars: 95% intervals of the games, of one seed; else a band from the lowest to the highest seed.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import PercentFormatter
+
+    found = {(network, algorithm): _curves(network, algorithm) for network in FIGURES for algorithm in ALGORITHMS}
+    networks = [network for network in FIGURES if any(found[network, algorithm] for algorithm in ALGORITHMS)]
+    if not networks:
+        return
+    figure = Figure(figsize=(7, 3.6 * len(networks)), layout="constrained")
+    panels = figure.subplots(len(networks), squeeze=False, sharex=True)[:, 0]
+    for panel, network in zip(panels, networks, strict=True):
+        for number, (algorithm, name) in enumerate(ALGORITHMS.items()):
+            if curves := found[network, algorithm]:
+                _draw(panel, curves, f"C{number}", name)
+        title = f"{ARCHITECTURES[network]} (figure {FIGURES[network]}): wins against {OPPONENT}, 5,000 games a point"
+        panel.set_title(title, fontsize="medium")
+        panel.set_xscale("symlog", linthresh=1, linscale=0.4)
+        panel.set_xticks(TICKS, [str(tick) for tick in TICKS])
+        panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        panel.grid(alpha=0.3)
+        panel.legend(loc="lower right")
+    panels[-1].set_xlabel("replay iteration")
+    figure.savefig(RESULTS / "curves.png", dpi=110)
+
+
+def _draw(panel: Any, curves: list[list[dict[str, str]]], color: str, name: str) -> None:
+    """The line of a setup, from the curves of its seeds that have finished."""
+    x = [int(row["iteration"]) for row in curves[0]]
+    rates = np.array([[float(row["win_rate"]) for row in curve] for curve in curves])
+    label = f"{name}, {len(curves)} seed{'s' if len(curves) > 1 else ''}"
+    (line,) = panel.plot(x, rates.mean(axis=0), color=color, marker="o", markersize=3, label=label)
+    if len(curves) > 1:
+        panel.fill_between(x, rates.min(axis=0), rates.max(axis=0), color=color, alpha=0.2, linewidth=0)
+        return
+    bounds = np.array([[float(row["ci_low"]), float(row["ci_high"])] for row in curves[0]]).T
+    panel.vlines(x, *bounds, color=line.get_color(), alpha=0.5, linewidth=1)
+
+
+def _curves(network: str, algorithm: str) -> list[list[dict[str, str]]]:
+    """Rows of curve.csv of each finished seed of a setup."""
+    files = [RESULTS / f"{_setup(network, algorithm, seed).name}.csv" for seed in SEEDS]
+    return [list(csv.DictReader(path.open(encoding="utf-8"))) for path in files if path.exists()]
+
+
 def _result(name: str) -> dict[str, Any] | None:
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
@@ -288,6 +340,7 @@ def main(words: Sequence[str] | None = None) -> None:
             runner.run(step)
         keep(runner, step)
         write_table()
+        draw_curves()
         print(f"{step.name}: done, {time.monotonic() - begin:,.0f} s in this call", flush=True)
 
 

@@ -88,7 +88,7 @@ def test_finished_runs_leave_small_results_and_a_table(tmp_path: Path, monkeypat
         summary = {"deterministic": MATCH | hands | {"exploring": MATCH | {"epsilon": 0.004, "win_rate": 0.62}}}
         write(place / "summary.json", summary)
         write(place / "environment.json", {"machine": {"host": "a name", "cores": 2}, "versions": {}})
-        write(place / "curve.csv", "iteration,opponent,seconds\n0,deterministic,60\n500,deterministic,5400\n")
+        write(place / "curve.csv", "iteration,win_rate,ci_low,ci_high,seconds\n0,.4,.3,.5,60\n500,.6,.5,.7,5400\n")
         write(place / WEIGHTS_FILE, "large")
         write(place / "trials.json", [trial(0.4 + 0.002 * number) for number in range(step.trials)])
 
@@ -103,7 +103,7 @@ def test_finished_runs_leave_small_results_and_a_table(tmp_path: Path, monkeypat
     paper2019.main([str(tmp_path), "--only", first, search])
     assert done == [first, search]  # the second call finds both done
     assert {path.name for path in results.iterdir()} == {
-        "README.md", "table3_baseline.json", f"{first}.json", f"{first}.csv", f"{search}.json"
+        "README.md", "curves.png", "table3_baseline.json", f"{first}.json", f"{first}.csv", f"{search}.json"
     }  # fmt: skip
     assert "a name" not in (results / f"{first}.json").read_text()
     table = (results / "README.md").read_text()
