@@ -266,6 +266,7 @@ def draw_curves() -> None:
         panel.set_title(title, fontsize="medium")
         panel.set_xscale("symlog", linthresh=1, linscale=0.4)
         panel.set_xticks(TICKS, [str(tick) for tick in TICKS])
+        panel.set_xlim(-0.1, 600)
         panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         panel.grid(alpha=0.3)
         panel.legend(loc="lower right")

@@ -50,6 +50,15 @@ def test_how_many_hands_are_the_newest() -> None:
             assert_same(buffer.hands().take(slice(-newest, None)), hands.take(slice(-newest, None)))
 
 
+def test_a_state_of_other_columns_is_refused() -> None:
+    buffer = ReplayBuffer(epochs=2)
+    buffer.add(epoch(0, 3))
+    state = buffer.state()
+    state[0]["play_states"] = state[0]["play_states"][:, :, :22]
+    with pytest.raises(ValueError, match="its plays have 22 columns, expected 24: of another version"):
+        ReplayBuffer(epochs=2).load(state)
+
+
 def test_one_epoch_kept_is_the_last_one() -> None:
     buffer = ReplayBuffer(epochs=1)
     for number in range(3):

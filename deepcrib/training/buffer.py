@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from deepcrib.encoders import PLAY_COLUMNS
 from deepcrib.matches import PLAYS, Trajectories
 
 
@@ -42,7 +43,13 @@ class ReplayBuffer:
         return [{f.name: getattr(part, f.name) for f in fields(part)} for part in self._parts]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        """Take over the hands of a saved state (tensors or arrays); one that names no seats is of self-play alone."""
+        """Take over the hands of a saved state (tensors or arrays); one that names no seats is of self-play alone.
+
+        Raises ValueError for one of a version whose positions have other columns.
+        """
+        columns = {part["play_states"].shape[-1] for part in state} - {PLAY_COLUMNS}
+        if columns:
+            raise ValueError(f"its plays have {columns.pop()} columns, expected {PLAY_COLUMNS}: of another version")
         parts = ({"learned": np.ones_like(part["discard_actions"])} | part for part in state)
         self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in parts]
 
