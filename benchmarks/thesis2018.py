@@ -86,11 +86,11 @@ def programme() -> Iterator[Run]:
     """All trainings, those first of which most is said: five seeds of each, and the 16 pairs of round 1."""
     for number in range(1, SEEDS + 1):
         yield _run(BASE, number, "base", 1_000_000)
+    yield _run(REVERSED, 1, *HEADLINES[REVERSED])
+    yield from _pairs(1, 1)
     for number in range(1, SEEDS + 1):
         yield _run(LOSERS, number, "round_2", 1_000_000, seed=300 + number)
-    for group in (REVERSED, "text"):
-        yield _run(group, 1, *HEADLINES[group])
-    yield from _pairs(1, SEEDS)
+    yield from _pairs(2, SEEDS)
     yield from _seeds(HEADLINES)
     yield from _pairs(SEEDS + 1, 2 * SEEDS)
     for number in range(1, SEEDS + 1):
