@@ -26,6 +26,7 @@ from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.tournament import against_checkpoints, play_acc_match
 from deepcrib.intervals import mean_interval
 from deepcrib.randomness import FINAL_MATCHES, derive
+from deepcrib.statistics.strategies import THESIS_STRATEGIES
 from deepcrib.training.weighted import STATE_FILE
 
 PAIRS_1, SEEDS = 16, 5
@@ -35,6 +36,7 @@ CHECKPOINT = 100_000  # games between two
 OPPONENTS = ("random_weights", "hand_max_avg", "greedy", "deterministic")
 START = "own start"
 BASE, HALF, LOSERS, WINNERS = "decay_0.1", "decay_0.1 at 500,000", "round_2_losers", "round_2_winners"
+REVERSED = "list_reversed"  # ours: the strategies in the opposite order, which decides who answers for equal values
 """The common parameters have d = 0.1, so that their runs are a row of figure 25 as well."""
 LEADS = ((-60, -16), (-15, -1), (0, 15), (16, 60))
 
@@ -63,6 +65,7 @@ HEADLINES: Experiments = {
     "neighbours": ("neighbours", 500_000, ()),
     "neighbours_average": ("neighbours_average", 500_000, ()),
     "punishment": ("punishment", 1_000_000, ()),
+    REVERSED: ("base", 1_000_000, (f"learner.strategies=[{','.join(reversed(THESIS_STRATEGIES))}]",)),
 }
 OTHERS: Experiments = {
     "round_2_static": ("round_2_static", 350_000, ()),
@@ -83,9 +86,11 @@ def programme() -> Iterator[Run]:
     """All trainings, those first of which most is said: five seeds of each, and the 16 pairs of round 1."""
     for number in range(1, SEEDS + 1):
         yield _run(BASE, number, "base", 1_000_000)
+    yield _run(REVERSED, 1, *HEADLINES[REVERSED])
+    yield from _pairs(1, 1)
     for number in range(1, SEEDS + 1):
         yield _run(LOSERS, number, "round_2", 1_000_000, seed=300 + number)
-    yield from _pairs(1, SEEDS)
+    yield from _pairs(2, SEEDS)
     yield from _seeds(HEADLINES)
     yield from _pairs(SEEDS + 1, 2 * SEEDS)
     for number in range(1, SEEDS + 1):
@@ -221,7 +226,7 @@ def tables(runs: Sequence[Run], root: Path, share: float) -> str:
         found = [run for run in groups.get(group, []) if (run.folder(root) / "against_checkpoints.json").is_file()]
         if found:
             parts.append(_by_checkpoint(group, [_against_checkpoints(run, root, share) for run in found]))
-    for group in ("round_1", LOSERS, BASE, "text"):
+    for group in ("round_1", LOSERS, BASE, REVERSED, "text"):
         if group in groups:
             parts.append(_weights_by_lead(group, [run.folder(root) for run in groups[group]]))
     if "round_1" in groups:
@@ -319,7 +324,7 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="of what is finished; train nothing")
     options = parser.parse_args()
     root, share = options.folder.resolve(), options.share
-    runs = list(programme())
+    runs = list(dict.fromkeys(programme()))
     for run in runs if not options.tables else []:
         train(run, root, share)
         print(run.group, run.number, "done", flush=True)
