@@ -29,10 +29,8 @@ from deepcrib.statistics.strategies import (
 )
 from deepcrib.training.weighted_state import MAX_HANDS, PLAYERS, Memory, Method, Reading, Scratch, Tables
 
-NEAR_HIGHEST, PART_RESPONSIBLE = (
-    0.7,
-    0.33,
-)  # 1 - ACTION_LOWER_BOUND_PCT and ACTION_MAX_COUNT_PCT of the author's program
+NEAR_HIGHEST = 0.7  # 1 - ACTION_LOWER_BOUND_PCT of the author's program
+PART_RESPONSIBLE = 0.33  # its ACTION_MAX_COUNT_PCT
 _SAME = 1e-9  # values that differ by rounding alone
 LARGEST_FACTOR = 1e300  # keeps a weight from becoming infinite
 _PAIRS = 1  # in place of a hand's number: the draw of a pair is no draw of a game's start
