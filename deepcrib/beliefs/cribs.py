@@ -49,6 +49,20 @@ def fill_crib_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -
 
 
 @jit
+def fill_flush_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
+    """means [15]: the flush's part of `fill_crib_means`, the one that is not exact."""
+    unseen = np.empty(NUM_RANKS, dtype=np.int64)
+    mask = unseen_of(hand, unseen)
+    thrown = np.zeros(NUM_RANK_PAIRS)
+    fill_thrown(hand, model, thrown, np.zeros((NUM_RANK_PAIRS, NUM_RANKS)))
+    for action in range(NUM_DISCARDS):
+        suit = suit_of(hand[DISCARD_SLOTS_6[action, 0]])
+        means[action] = 0.0
+        if suit == suit_of(hand[DISCARD_SLOTS_6[action, 1]]):
+            means[action] = FLUSH * _flush_weight(suit, mask, unseen, thrown) / thrown.sum()
+
+
+@jit
 def _is_unseen(mask: int, rank: int, suit: int) -> bool:
     return mask >> np.uint64(NUM_SUITS * rank + suit) & np.uint64(1) == 0
 
