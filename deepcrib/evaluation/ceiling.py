@@ -24,7 +24,6 @@ from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents import BestResponseAgent, ScriptedAgent
-from deepcrib.agents.best_response import WITHIN
 from deepcrib.agents.expectimax import start_value
 from deepcrib.agents.packed_series import RANK_BITS
 from deepcrib.agents.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
@@ -35,7 +34,7 @@ from deepcrib.beliefs.discards import DiscardArrays, fill_kept
 from deepcrib.beliefs.plays import SETS_4
 from deepcrib.cards import SUITS
 from deepcrib.engine import Games
-from deepcrib.evaluation.exploit import BATCH, FEW_DEALS, check_deals
+from deepcrib.evaluation.exploit import over_deals
 from deepcrib.intervals import Interval, mean_interval
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation
@@ -59,15 +58,7 @@ class Ceiling:
 
 def ceiling(deals: int, seed: int, progress: Callable[[int], None] | None = None) -> Ceiling:
     """Measure both bounds over random deals at 0-0. Raises OptionError for an odd number of deals."""
-    check_deals(deals)
-    responder = BestResponseAgent(ScriptedAgent("greedy"), None if deals < FEW_DEALS else WITHIN)
-    parts = []
-    for low in range(0, deals, BATCH):
-        ids = np.arange(low, min(low + BATCH, deals), dtype=np.int64)
-        parts.append(rests(responder, ids, seed))
-        if progress is not None:
-            progress(len(ids))
-    found = np.concatenate(parts)
+    found = over_deals(ScriptedAgent("greedy"), deals, seed, rests, progress)
     pairs = (found[0::2] + found[1::2]) / 2  # roles are strata, as in `exploit`
     return Ceiling(deals, mean_interval(pairs[:, 0]), mean_interval(pairs[:, 1]))
 
