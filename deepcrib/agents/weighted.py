@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
@@ -18,7 +17,7 @@ from deepcrib.agents.scripted import ScriptedAgent, fill_series
 from deepcrib.cards import rank_of
 from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY, MAX_SERIES
 from deepcrib.randomness import NETWORKS, derive
@@ -47,6 +46,7 @@ from deepcrib.statistics.strategies import (
     strategy_codes,
 )
 from deepcrib.statistics.table import cached_table
+from deepcrib.workers import run_rows
 
 RANDOM, SEMI_PURE = "random", "semi_pure_"
 SEMI_PURE_SHARE = 0.7
@@ -99,7 +99,9 @@ class WeightedAgent:
         own, other = _score_locations(observation)
         table = cached_table()
         preferences = np.empty((len(observation), NUM_DISCARDS))
-        _fill_preferences(
+        run_rows(
+            _fill_preferences,
+            len(observation.hand),
             observation.hand,
             np.asarray(table.rows),
             *table.classes,
@@ -112,6 +114,7 @@ class WeightedAgent:
             NEIGHBOURS.index(self.neighbours),
             self.share,
             preferences,
+            piece=128,
         )
         return preferences
 
@@ -135,7 +138,19 @@ class WeightedAgent:
         o, slots = observation, np.empty(len(observation), dtype=np.int8)
         own, other = _score_locations(o)
         cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
-        _choose_plays(o.hand, o.discards, o.starter, o.history, o.series_start, o.count, cells, slots)
+        run_rows(
+            _choose_plays,
+            len(o.hand),
+            o.hand,
+            o.discards,
+            o.starter,
+            o.history,
+            o.series_start,
+            o.count,
+            cells,
+            slots,
+            piece=512,
+        )
         return slots
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -257,8 +272,9 @@ def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
+@jit
 def _fill_preferences(
+    part: Part,
     hands: np.ndarray,
     rows: np.ndarray,
     keys: np.ndarray,
@@ -273,7 +289,7 @@ def _fill_preferences(
     share: float,
     preferences: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         values = np.empty((NUM_DISCARDS, NUM_VALUES))
         matrix = np.empty((len(codes), NUM_DISCARDS))
         blended = np.empty(len(codes))
@@ -285,8 +301,9 @@ def _fill_preferences(
         fill_preference(blended, matrix, preferences[r])
 
 
-@jit(parallel=True)
+@jit
 def _choose_plays(
+    part: Part,
     hands: np.ndarray,
     discards: np.ndarray,
     starters: np.ndarray,
@@ -296,7 +313,7 @@ def _choose_plays(
     cells: np.ndarray,
     slots: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         unseen = new_unseen()
         count_unseen(unseen, hands[r])
         count_unseen(unseen, discards[r])
