@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from threading import RLock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -29,7 +29,9 @@ import numba
 import numpy as np
 from numba.core import caching, config, event
 from numba.core.dispatcher import Dispatcher
+from numba.core.types import int64, uint64, unliteral
 from numba.core.types.containers import BaseTuple
+from numba.core.types.scalars import Integer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -49,7 +51,21 @@ def jit(function: Function) -> Function:
     """
     compiled: Any = numba.njit(**_OPTIONS)(function)
     compiled._cache = KernelCache(compiled.py_func)
+    compiled.get_call_template = partial(_settle, compiled.get_call_template)
     return cast(Function, compiled)
+
+
+def _settle(call: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Types of a call from compiled code: whole numbers become int64, so that no function is compiled for each kind.
+
+    Numba would make a version for every constant that is passed, and for int8 beside int64.
+    """
+    return call(tuple(map(_settled, arguments)), {name: _settled(kind) for name, kind in named.items()})
+
+
+def _settled(kind: Any) -> Any:
+    kind = unliteral(kind)
+    return int64 if isinstance(kind, Integer) and kind not in (int64, uint64) else kind
 
 
 # --- what is known of compiling --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from deepcrib.cards import JACK, NO_CARD, NUM_RANKS, rank_of, suit_of, value_of_rank
+from deepcrib.cards import JACK, NO_CARD, NUM_RANKS, NUM_SUITS, rank_of, suit_of, value_of_rank
 from deepcrib.kernels import jit
 
 MAX_SCORE = 121
@@ -110,19 +110,17 @@ def _rank_table(size: int) -> np.ndarray:
     ranks = np.zeros(size, dtype=np.int64)
     for index in range(len(table)):
         rest = index
-        ascending = True
+        swapped = -1
+        power = 1
         for i in range(size - 1, -1, -1):
             ranks[i] = rest % NUM_RANKS
             rest //= NUM_RANKS
-            if i < size - 1 and ranks[i] > ranks[i + 1]:
-                ascending = False
-        if ascending:
-            table[index] = rank_points(ranks)
-        else:
-            ordered = 0
-            for rank in np.sort(ranks):
-                ordered = ordered * NUM_RANKS + rank
-            table[index] = table[ordered]  # a sorted row comes before all its rearrangements
+            if i < size - 1:
+                fall = ranks[i] - ranks[i + 1]
+                if fall > 0:  # the same ranks with these two exchanged: an earlier row
+                    swapped = index - fall * power * (NUM_RANKS - 1)
+                power *= NUM_RANKS
+        table[index] = rank_points(ranks) if swapped < 0 else table[swapped]
     return table
 
 
@@ -189,56 +187,85 @@ def heels_points(starter: int) -> int:
 # --- the play -------------------------------------------------------------------------------------------------
 
 
+# A series is one whole number: four bits a rank, plus 1, the last one in the lowest. No series is longer than 13 cards.
+RANK_BITS = 4
+RANK_MASK = (1 << RANK_BITS) - 1
+
+
 @jit
-def series_count(series: np.ndarray, n: int) -> int:
-    """Sum of the values of the first n ranks of a series."""
-    total = 0
+def add_rank(series: int, rank: int) -> int:
+    """The series with one more rank 0..12; that of no card is 0."""
+    return series << RANK_BITS | (rank + 1)
+
+
+@jit
+def pack_series(ranks: np.ndarray, n: int) -> int:
+    """The series of the first n ranks."""
+    series = 0
     for i in range(n):
-        total += value_of_rank(series[i])
+        series = add_rank(series, int(ranks[i]))
+    return series
+
+
+@jit
+def series_count(series: int) -> int:
+    """Sum of the values of the cards of a series."""
+    total = 0
+    while series > 0:
+        total += value_of_rank((series & RANK_MASK) - 1)
+        series >>= RANK_BITS
     return total
 
 
 @jit
-def play_pair_points(series: np.ndarray, n: int) -> int:
-    """2, 6 or 12 when the n-th rank of a series ends two, three or four equal ones."""
+def play_pair_points(series: int) -> int:
+    """2, 6 or 12 when the last card of a series ends two, three or four equal ones."""
     same = 1
-    while same < n and series[n - 1 - same] == series[n - 1]:
+    while same < NUM_SUITS and series >> RANK_BITS * same & RANK_MASK == series & RANK_MASK:
         same += 1
     return same * (same - 1)
 
 
 @jit
-def play_run_points(series: np.ndarray, n: int) -> int:
-    """Length of the longest run, in any order, that the last cards of a series of n ranks form; else 0."""
-    if n < 3:
-        return 0
+def play_run_points(series: int) -> int:
+    """Length of the longest run, in any order, that the last cards of a series form; else 0."""
     longest = 0
     seen = 0
-    low = NUM_RANKS
-    high = -1
-    for length in range(1, min(n, NUM_RANKS) + 1):
-        rank = series[n - length]
-        if seen >> rank & 1:
-            break
-        seen |= 1 << rank
-        low = min(low, rank)
-        high = max(high, rank)
-        if length >= 3 and high - low + 1 == length:
+    length = 0
+    while series > 0 and not seen >> (series & RANK_MASK) & 1:
+        seen |= 1 << (series & RANK_MASK)
+        length += 1
+        if length >= 3 and seen == (seen & -seen) * ((1 << length) - 1):
             longest = length
+        series >>= RANK_BITS
     return longest
 
 
-@jit
-def card_points(series: np.ndarray, n: int, count: int) -> int:
-    """`play_points` where the count of the n ranks is known."""
-    total = 2 if count == 15 or count == COUNT_LIMIT else 0
-    return total + play_pair_points(series, n) + play_run_points(series, n)
+_TAIL_BITS = 4 * RANK_BITS  # of as many ranks as a pair, or one of its royals, can have
 
 
 @jit
-def play_points(series: np.ndarray, n: int) -> int:
-    """Points of the n-th rank of a series: fifteen, thirty-one, pairs and run (go and last card come later)."""
-    return card_points(series, n, series_count(series, n))
+def _tail_table() -> np.ndarray:
+    """Pair and run points of the last of up to four ranks, by their bits in a series; of what is no series anything."""
+    table = np.zeros(1 << _TAIL_BITS, dtype=np.int8)
+    for tail in range(1, len(table)):
+        table[tail] = play_pair_points(tail) + play_run_points(tail)
+    return table
+
+
+TAIL_POINTS = _tail_table()
+
+
+@jit
+def play_points(series: int, count: int) -> int:
+    """Points of the last card of a series that counts `count`: fifteen, thirty-one, pairs and run, no go or last card.
+
+    The last four ranks decide, unless five or more make a run, of which the last four or three are a part, or none.
+    """
+    points = int(TAIL_POINTS[series & ((1 << _TAIL_BITS) - 1)])
+    if series >> _TAIL_BITS > 0 and (points == 0 or points == 3 or points == 4):
+        points = play_run_points(series)
+    return points + 2 if count == 15 or count == COUNT_LIMIT else points
 
 
 @jit
@@ -248,21 +275,9 @@ def is_legal_play(count: int, card: int) -> bool:
 
 
 @jit
-def can_play(hand: np.ndarray, count: int) -> bool:
-    """Whether any card left in a hand [4] (NO_CARD once played) may be played on a count."""
-    for slot in range(HAND_SIZE):
-        if is_legal_play(count, hand[slot]):
-            return True
-    return False
-
-
-@jit
-def has_cards(hand: np.ndarray) -> bool:
-    """Whether a hand [4] has a card left."""
-    for slot in range(HAND_SIZE):
-        if hand[slot] >= 0:
-            return True
-    return False
+def next_seat(seat: int, num_players: int) -> int:
+    """Seat to the left."""
+    return seat + 1 if seat + 1 < num_players else 0
 
 
 @jit
@@ -271,14 +286,18 @@ def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -
 
     hands is [P, 4]. Whoever holds cards but has none to play says go, which is marked in goes [P].
     """
-    num_players = len(hands)
     if count == COUNT_LIMIT:
         return -1
-    for step in range(1, num_players + 1):
-        player = (seat + step) % num_players
-        if can_play(hands[player], count):
+    player = seat
+    for _ in range(len(hands)):
+        player = next_seat(player, len(hands))
+        fits, holds = False, False
+        for slot in range(HAND_SIZE):  # all four, without a branch, which is quicker
+            fits |= is_legal_play(count, hands[player, slot])
+            holds |= hands[player, slot] >= 0
+        if fits:
             return player
-        if has_cards(hands[player]):
+        if holds:
             goes[player] = 1
     return -1
 
@@ -286,33 +305,33 @@ def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -
 @jit
 def next_lead(hands: np.ndarray, seat: int) -> int:
     """Seat that leads the next series after `seat` played last: the first after it with cards, or -1."""
-    num_players = len(hands)
-    for step in range(1, num_players + 1):
-        player = (seat + step) % num_players
-        if has_cards(hands[player]):
-            return player
+    player = seat
+    for _ in range(len(hands)):
+        player = next_seat(player, len(hands))
+        for slot in range(HAND_SIZE):
+            if hands[player, slot] >= 0:
+                return player
     return -1
 
 
 @jit
 def play_step(
-    left: np.ndarray, goes: np.ndarray, series: np.ndarray, length: int, count: int, seat: int, slot: int
+    left: np.ndarray, goes: np.ndarray, series: int, count: int, seat: int, slot: int
 ) -> tuple[int, int, int, int, int]:
     """Play a card that may be played, and pass the turn.
 
-    left [P, 4] holds the cards not yet played, goes [P] who has said go in the series, series its ranks (length of
-    them, with room for one more); all three are changed. Returns (points, last, following, length, count): the points
-    of the card, 1 for a go or last card (which a thirty-one has not), the seat that plays next (-1: the play is over),
-    and length and count of the series that goes on, both 0 when it has ended.
+    left [P, 4] holds the cards not yet played, goes [P] who has said go in the series; both are changed. Returns
+    (points, last, following, series, count): the points of the card, 1 for a go or last card (which a thirty-one has
+    not), the seat that plays next (-1: the play is over), and the series that goes on with its count, both 0 when it
+    has ended.
     """
     rank = rank_of(left[seat, slot])
     left[seat, slot] = NO_CARD
-    series[length] = rank
-    length += 1
+    series = add_rank(series, rank)
     count += value_of_rank(rank)
-    points = card_points(series, length, count)
+    points = play_points(series, count)
     following = next_in_series(left, goes, seat, count)
     if following >= 0:
-        return points, 0, following, length, count
+        return points, 0, following, series, count
     goes[:] = 0
     return points, 0 if count == COUNT_LIMIT else 1, next_lead(left, seat), 0, 0

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from reference import pegs
 
 from deepcrib.cards import RANK_NAMES, RANKS, parse_card, parse_cards
 from deepcrib.encoders import (
@@ -23,7 +24,7 @@ from deepcrib.encoders.expansion import ROWS_PER_TASK
 from deepcrib.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.rules import DISCARD_SLOTS_6, play_points
+from deepcrib.rules import DISCARD_SLOTS_6
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]
 ENCODERS = [make_play_encoder(name, *o) for name in PLAY_ENCODERS for o in OPTIONS] + [
@@ -320,7 +321,7 @@ def test_play_afterstate_agrees_with_plain_python() -> None:
         series = np.array([*played[state[11] :], state[action]], dtype=np.int64)
         seen = np.bincount([*own, *played, *state[12:15]], minlength=13)
         assert np.array_equal(row[encoder.spec["seen"].slice], seen)
-        assert row[encoder.spec["points"].start] == play_points(series, len(series))
+        assert row[encoder.spec["points"].start] == pegs([4 * int(rank) for rank in series])
         count = encoder.spec["count"].start + sum(min(rank + 1, 10) for rank in series)
         assert row[count] == 1.0
         assert row[encoder.spec["opponent_cards"].slice].tolist().index(1.0) == 4 - (len(played) - (4 - len(own)))

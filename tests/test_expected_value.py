@@ -14,9 +14,9 @@ from reference import cards
 from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation
+from deepcrib.rank_sets import rank_sets
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_sets
 
 ERROR_LEVEL = 1e-4
 

@@ -22,9 +22,9 @@ from deepcrib.errors import StatisticsError
 from deepcrib.jobs import hand_analysis
 from deepcrib.networks import StrategyNetwork
 from deepcrib.observations import DiscardObservation
+from deepcrib.rank_sets import rank_sets
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_sets
 from deepcrib.statistics.strategies import THESIS_STRATEGIES
 
 HAND = "5H 5S JD 2C 3C KH"

@@ -8,6 +8,7 @@ import pytest
 import reference
 from reference import cards
 
+from deepcrib.rank_sets import rank_set_2
 from deepcrib.statistics.martin import (
     IMPOSSIBLE,
     card_pairs,
@@ -17,7 +18,6 @@ from deepcrib.statistics.martin import (
     pair_number,
     rank_pair_matrix,
 )
-from deepcrib.statistics.ranks import rank_set_2
 
 MEAN_OF_ALL_HANDS = 4.7692
 """Points of the 12,994,800 hands of four cards with a starter (a rulebook figure, see any cribbage statistics)."""

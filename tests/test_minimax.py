@@ -21,7 +21,7 @@ from deepcrib.cards import parse_cards
 from deepcrib.engine import Games
 from deepcrib.evaluation.play_only import play_only
 from deepcrib.observations import PlayObservation
-from deepcrib.statistics.ranks import rank_sets
+from deepcrib.rank_sets import rank_sets
 
 ERROR_LEVEL = 1e-6
 SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}

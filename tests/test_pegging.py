@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from reference import cards, chi_square_limit
 
 from deepcrib.errors import OptionError, RunError, StatisticsError
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.statistics import pegging
 from deepcrib.statistics.pegging import MAX_POINTS, PeggingRecords, add_record, exact_records, play_out, sampled_records
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_sets
 
 PONE, DEALER = 0, 1
 ERROR_LEVEL = 1e-6

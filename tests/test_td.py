@@ -191,15 +191,17 @@ def test_what_the_plays_tell_is_what_the_engine_knows(seed: int) -> None:
         if not hasattr(observation, "history"):
             return
         for i, row in enumerate(rows):
-            one, series = observation.take(slice(i, i + 1)), np.zeros(10, dtype=np.int64)
+            one = observation.take(slice(i, i + 1))
             seat, history = int(one.seat[0]), one.history[0].astype(np.int64)
             n = int((history >= 0).sum())
-            length, count, floor, said_go = replay(history, one.history_seats[0].astype(np.int64), n, seat, series)
+            series, count, floor, said_go = replay(history, one.history_seats[0].astype(np.int64), n, seat)
             theirs = games.state.left[row, 1 - seat]
             assert all(pips(int(card)) > floor for card in theirs if card >= 0)
             if one.count[0]:
-                assert (count, length) == (one.count[0], n - one.series_start[0])
-                assert [int(r) for r in series[:length]] == [rank(int(c)) for c in history[one.series_start[0] : n]]
+                assert count == one.count[0]
+                codes = [int(series) >> 4 * place & 15 for place in range(n - one.series_start[0])]
+                assert series >> 4 * len(codes) == 0
+                assert [code - 1 for code in codes[::-1]] == [rank(int(c)) for c in history[one.series_start[0] : n]]
             floors.append(floor)
 
     drive(games, watch=watch, max_hands=1)

@@ -30,10 +30,10 @@ from deepcrib.encoders.states import OPPONENT_SCORE, OWN_SCORE
 from deepcrib.errors import OptionError, UserError
 from deepcrib.matches import learning_games, play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.rank_sets import rank_sets
 from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.discards import discard_statistics
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_sets
 from deepcrib.statistics.strategies import STRATEGIES, THESIS_STRATEGIES
 
 ERROR_LEVEL = 1e-6

@@ -28,11 +28,11 @@ from deepcrib.beliefs.plays import SETS_4, own_kept, seen_cards_of
 from deepcrib.errors import RunError
 from deepcrib.files import write_atomic
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.rank_sets import NUM_RANK_SETS_4
 from deepcrib.rules import HAND_SIZE
 from deepcrib.sources import cache_folder
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, discard_statistics
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
 from deepcrib.workers import run_rows
 
 WITHIN = 0.3

@@ -17,12 +17,12 @@ from deepcrib.cards import rank_of
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY
+from deepcrib.rank_sets import rank_set_4
 from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_set_4
 from deepcrib.workers import run_rows
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
-from deepcrib.agents.packed_series import RANK_BITS, add_rank
 from deepcrib.agents.play_tree import (
     NO_VALUE,
     NUM_ENDS,
@@ -22,16 +21,16 @@ from deepcrib.agents.play_tree import (
     join_hands,
     pack_hand,
 )
-from deepcrib.agents.scripted import fill_series
+from deepcrib.agents.scripted import series_from
 from deepcrib.beliefs.discards import DiscardModel, discard_model
 from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, own_kept, seen_cards_of, weigh_plays
 from deepcrib.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import GREEDY, MAX_SERIES, play_choices
+from deepcrib.policies import GREEDY, play_choices
 from deepcrib.randomness import uniform
-from deepcrib.rules import HAND_SIZE
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
+from deepcrib.rank_sets import NUM_RANK_SETS_4
+from deepcrib.rules import HAND_SIZE, RANK_BITS, add_rank
 from deepcrib.workers import run_rows
 
 MINIMAX_NAMES = ("minimax", "greedy_minimax")
@@ -226,12 +225,11 @@ def _add_values(
     """Add to sums [4] the values of the cards against each kept hand less what was played, as often as weights say."""
     stack = np.empty(STACK, dtype=np.int64)
     ends = np.empty(NUM_ENDS, dtype=np.int8)
-    ranks = np.empty(2 * HAND_SIZE, dtype=np.int8)
     values = np.empty(HAND_SIZE, dtype=np.int64)
     for number in range(len(sets)):
         if weights[number] > 0:
             cards = join_hands(own, _pack_hidden(sets[number], played))
-            fill_play_values(cards, series, count, greedy, stack, ends, ranks, values)
+            fill_play_values(cards, series, count, greedy, stack, ends, values)
             for slot in range(HAND_SIZE):
                 if values[slot] != NO_VALUE:
                     sums[slot] += weights[number] * values[slot]
@@ -283,14 +281,12 @@ def _choose(
 ) -> None:
     """The slot with the highest value; of several what greedy plays, the lowest slot of equal ranks."""
     for r in range(*part):
-        series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = fill_series(histories[r], starts[r], series)
         best = np.max(values[r])
         equal = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
         for slot in range(HAND_SIZE):
             if values[r, slot] > -np.inf and values[r, slot] >= best - _TIE:
                 equal[slot] = hands[r, slot]
-        mask = play_choices(GREEDY, equal, series, n, counts[r])
+        mask = play_choices(GREEDY, equal, series_from(histories[r], starts[r]), counts[r])
         slot = 0
         while slot < HAND_SIZE and not mask >> slot & 1:
             slot += 1

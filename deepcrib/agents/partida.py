@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.cards import NO_CARD, rank_of
+from deepcrib.cards import NO_CARD, rank_of, value_of_rank
 from deepcrib.checkpoints import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.encoders.partida import ENCODINGS, INPUTS, PLAYS, STATE, fill_inputs, fill_state, input_width
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.rules import HAND_SIZE, is_legal_play, play_points
+from deepcrib.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
 from deepcrib.workers import run_rows
 
 HIDDEN = (24, 24, 24)
@@ -189,9 +189,7 @@ def card_values(
     """values [4] of the cards of a hand, -inf where they may not be played; otherwise as `fill_state`."""
     state = np.empty(STATE, dtype=np.int8)
     x = np.empty(input_width(form.inputs, form.encoding), dtype=np.float32)
-    series = np.empty(PLAYS, dtype=np.int8)
-    for i in range(earlier, played):
-        series[i - earlier] = history[i]
+    series = pack_series(history[earlier:], played - earlier)
     for slot in range(HAND_SIZE):
         values[slot] = -np.inf
         if not is_legal_play(count, own[slot]):
@@ -200,8 +198,8 @@ def card_values(
         fill_inputs(state, form.inputs, form.encoding, x)
         value = forward(x, layers)
         if form.rest:
-            series[played - earlier] = rank_of(own[slot])
-            value += play_points(series, played - earlier + 1)
+            rank = rank_of(own[slot])
+            value += play_points(add_rank(series, rank), count + value_of_rank(rank))
         values[slot] = value
 
 

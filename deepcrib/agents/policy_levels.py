@@ -88,9 +88,9 @@ def settle(level: Level, own: np.ndarray) -> None:
 
 
 @jit
-def _play(frame: np.ndarray, history: np.ndarray, player: int, rank: int, entry: int, work: np.ndarray) -> int:
+def _play(frame: np.ndarray, history: np.ndarray, player: int, rank: int, entry: int) -> int:
     """Lay a card; `entry` is what the history says of it. Returns its points."""
-    points = lay(frame, player, rank, work)
+    points = lay(frame, player, rank)
     history[frame[PLAYED]] = entry
     frame[PLAYED] += 1
     if frame[SERIES] == 0:
@@ -166,7 +166,6 @@ def fill_children(
     slots: np.ndarray,
 ) -> None:
     """Fill the level that follows; slots int8 [N']: the own slot that led to each of its positions, or -1."""
-    work = np.empty(PLAYS, dtype=np.int8)
     c = 0
     m = 0
     for i in range(len(level.frames)):
@@ -192,10 +191,10 @@ def fill_children(
             if mine:
                 frame[OWN_LEFT] &= ~(1 << move)
                 card = own[frame[ROOT], move]
-                child.points[c] = weight * _play(frame, history, ME, rank_of(card), card, work)
+                child.points[c] = weight * _play(frame, history, ME, rank_of(card), card)
             elif move != GO:
                 frame[NUM_LEFT] -= 1
-                child.points[c] = -weight * _play(frame, history, OPPONENT, move, THEIRS - move, work)
+                child.points[c] = -weight * _play(frame, history, OPPONENT, move, THEIRS - move)
             elif frame[PASSED]:
                 child.points[c] = weight if frame[LAST] == ME else -weight
                 new_series(frame, frame[LAST])

@@ -11,9 +11,9 @@ from deepcrib.beliefs.discards import DiscardArrays, fill_kept
 from deepcrib.beliefs.plays import fill_beliefs
 from deepcrib.cards import NUM_SUITS, rank_of
 from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_set_4
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_set_4
 
 
 @jit

@@ -9,8 +9,8 @@ from deepcrib.agents.masks import pick_rows, uniform_over
 from deepcrib.cards import rank_of
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import MAX_SERIES, POLICIES, discard_choices, play_choices
-from deepcrib.rules import HAND_SIZE, discard_slots
+from deepcrib.policies import POLICIES, discard_choices, play_choices
+from deepcrib.rules import HAND_SIZE, add_rank, discard_slots
 from deepcrib.workers import run_rows
 
 
@@ -58,13 +58,13 @@ def _discard_masks(part: Part, policy: int, hands: np.ndarray, masks: np.ndarray
 
 
 @jit
-def fill_series(history: np.ndarray, start: int, series: np.ndarray) -> int:
-    """series [MAX_SERIES]: ranks of the cards of a history (NO_CARD behind the last) from `start` on; their number."""
-    n = 0
-    while start + n < len(history) and history[start + n] >= 0:
-        series[n] = rank_of(history[start + n])
-        n += 1
-    return n
+def series_from(history: np.ndarray, start: int) -> int:
+    """The series of the cards of a history (NO_CARD behind the last) from `start` on."""
+    series = 0
+    for n in range(start, len(history)):
+        if history[n] >= 0:
+            series = add_rank(series, rank_of(history[n]))
+    return series
 
 
 @jit
@@ -78,6 +78,4 @@ def _play_masks(
     masks: np.ndarray,
 ) -> None:
     for r in range(*part):
-        series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = fill_series(histories[r], starts[r], series)
-        masks[r] = play_choices(policy, hands[r], series, n, counts[r])
+        masks[r] = play_choices(policy, hands[r], series_from(histories[r], starts[r]), counts[r])

@@ -15,13 +15,13 @@ import numpy as np
 from deepcrib.agents.td_features import FEATURE_WIDTH, PLAYS, Deal, fill_features
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, rank_of
 from deepcrib.kernels import jit
+from deepcrib.rank_sets import rank_set_6, rank_set_of_kept
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS, STARTERS, fill_crib_sums
 from deepcrib.statistics.discards import DISCARD_DTYPE, HAND_STARTERS
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.pegging import MEAN_GAINED, MEAN_GIVEN, exact_records
-from deepcrib.statistics.ranks import rank_set_6, rank_set_of_kept
 from deepcrib.statistics.table import cached_table
 
 RAW, FEATURE = 0, 1

@@ -47,13 +47,12 @@ class Network(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for a decision: inputs, hidden units, means by discard, ranks of a series."""
+    """Room for a decision: inputs, hidden units, means by discard."""
 
     places: np.ndarray
     x: np.ndarray
     units: np.ndarray
     means: np.ndarray
-    series: np.ndarray
 
 
 @jit
@@ -64,7 +63,6 @@ def new_scratch(sizes: np.ndarray) -> Scratch:
         np.zeros(MOST_INPUTS),
         np.zeros(sizes[1:-1].sum()),
         np.zeros((NUM_DISCARDS, 2)),
-        np.zeros(PLAYS + 2, dtype=np.int64),
     )
 
 
@@ -213,8 +211,8 @@ def play_values(
         if not is_legal_play(count, left[slot]):
             continue
         history[n], seats[n] = left[slot], seat
-        length, _, _, _ = replay(history, seats, n + 1, seat, s.series)
-        points[slot] = play_points(s.series, length)
+        series, total, _, _ = replay(history, seats, n + 1, seat)
+        points[slot] = play_points(series, total)
         filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.places, s.x)
         values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
         if net.added:

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import ScriptedAgent, fill_series
+from deepcrib.agents.scripted import ScriptedAgent, series_from
 from deepcrib.cards import rank_of
 from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import GREEDY, MAX_SERIES
+from deepcrib.policies import GREEDY
 from deepcrib.randomness import NETWORKS, derive
+from deepcrib.rank_sets import NUM_RANK_SETS_4
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS
@@ -32,7 +33,6 @@ from deepcrib.statistics.play_strategies import (
     fill_play_matrix,
     new_unseen,
 )
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
 from deepcrib.statistics.strategies import (
     NO_OPINION,
     NUM_VALUES,
@@ -319,10 +319,9 @@ def _choose_plays(
         count_unseen(unseen, discards[r])
         count_unseen(unseen, histories[r])
         unseen[rank_of(starters[r])] -= 1
-        series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = fill_series(histories[r], starts[r], series)
+        series = series_from(histories[r], starts[r])
         matrix = np.empty((len(PLAY_STRATEGIES), HAND_SIZE))
         preference = np.empty(HAND_SIZE)
-        fill_play_matrix(hands[r], series, n, counts[r], unseen, matrix)
+        fill_play_matrix(hands[r], series, counts[r], unseen, matrix)
         fill_preference(cells[r], matrix, preference)
         slots[r] = choose_play(hands[r], counts[r], preference, 0.0, 0)

@@ -20,15 +20,15 @@ from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation
 from deepcrib.randomness import Word
-from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
-from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
-from deepcrib.statistics.ranks import (
+from deepcrib.rank_sets import (
     NUM_RANK_SETS_4,
     NUM_RANK_SETS_6,
     rank_set_2,
     rank_set_4,
     rank_sets,
 )
+from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
+from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
 from deepcrib.workers import run_rows
 
 DiscardProbabilities = Callable[[DiscardObservation], NDArray[np.float64]]

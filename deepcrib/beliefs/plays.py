@@ -14,8 +14,8 @@ from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import PlayObservation
 from deepcrib.policies import play_choices
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_step
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_sets
 from deepcrib.workers import run_rows
 
 PLAYS = 2 * HAND_SIZE
@@ -56,9 +56,8 @@ def play_chance(
         left[seat, slot] = own[slot]
         left[1 - seat, slot] = NUM_SUITS * ranks[slot]  # whose suits do not matter
     goes = np.zeros(2, dtype=np.int8)
-    series = np.zeros(PLAYS, dtype=np.int8)
     chance = 1.0
-    turn, length, count = int(seats[0]), 0, 0  # the pone leads: whoever played first
+    turn, series, count = int(seats[0]), 0, 0  # the pone leads: whoever played first
     for k in range(len(history)):
         if history[k] < 0:
             break
@@ -74,16 +73,16 @@ def play_chance(
         if slot == HAND_SIZE or not is_legal_play(count, left[turn, slot]):
             return 0.0
         if turn != seat and policy != ANY_PLAY:
-            chance *= _chance_of_rank(policy, left[turn], series, length, count, rank_of(history[k]))
+            chance *= _chance_of_rank(policy, left[turn], series, count, rank_of(history[k]))
             if chance == 0.0:
                 return 0.0
-        _, _, turn, length, count = play_step(left, goes, series, length, count, turn, slot)
+        _, _, turn, series, count = play_step(left, goes, series, count, turn, slot)
     return chance if turn == seat or history[0] < 0 else 0.0
 
 
 @jit
-def _chance_of_rank(policy: int, left: np.ndarray, series: np.ndarray, length: int, count: int, rank: int) -> float:
-    mask = play_choices(policy, left, series, length, count)
+def _chance_of_rank(policy: int, left: np.ndarray, series: int, count: int, rank: int) -> float:
+    mask = play_choices(policy, left, series, count)
     choices = 0
     of_rank = 0
     for slot in range(HAND_SIZE):

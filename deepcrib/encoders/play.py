@@ -39,7 +39,7 @@ from deepcrib.encoders.states import (
     STARTER_RANK,
 )
 from deepcrib.kernels import Part, jit
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, play_points
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, add_rank, play_points, series_count
 from deepcrib.workers import run_rows
 
 PLAY_ENCODERS = ("basic", "full", "afterstate", CNN_LSTM, FEED_FORWARD)
@@ -254,13 +254,11 @@ def _paper_row(starts: np.ndarray, full: bool, state: np.ndarray, action: int, r
 @jit
 def _points_of(state: np.ndarray, action: int) -> int:
     """Points of the play of a slot on the current series."""
-    series = np.empty(SERIES_ROWS, dtype=np.int64)
-    n = 0
+    series = 0
     for k in range(state[SERIES_START], state[NUM_PLAYED]):
-        series[n] = state[PLAYED_RANKS + k]
-        n += 1
-    series[n] = state[OWN_RANKS + action]
-    return play_points(series, n + 1)
+        series = add_rank(series, int(state[PLAYED_RANKS + k]))
+    series = add_rank(series, int(state[OWN_RANKS + action]))
+    return play_points(series, series_count(series))
 
 
 @jit

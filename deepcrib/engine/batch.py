@@ -8,8 +8,8 @@ from deepcrib.engine import state as one
 from deepcrib.engine.state import LEGAL, Game
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import discard_choices, pick, play_choices
-from deepcrib.randomness import hash_key
+from deepcrib.policies import discard_choices, lowest, pick, play_choices
+from deepcrib.randomness import Word, hash_key
 from deepcrib.rules import HAND_SIZE, MAX_SCORE
 from deepcrib.workers import run_rows
 
@@ -63,7 +63,7 @@ def show_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, fault
 
 
 @jit
-def decision_key(g: Game, seat: int, seed: int) -> int:
+def decision_key(g: Game, seat: int, seed: int) -> Word:
     """Key of the decision that a seat now faces: decision 0 is the discard, 1 to 4 are its plays."""
     decision = 0
     if g.starter >= 0:
@@ -165,16 +165,21 @@ def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservat
 
 
 @jit
+def _pick(mask: int, g: Game, seat: int, seed: int) -> int:
+    """`pick` by the decision's key, which a single choice does without."""
+    return pick(mask, decision_key(g, seat, seed)) if mask & (mask - 1) else lowest(mask)
+
+
+@jit
 def _scripted_hand(g: Game, seed: int, policies: np.ndarray) -> None:
     num_players = g.dealt.shape[0]
     for seat in range(num_players):
-        choices = discard_choices(policies[seat], g.dealt[seat])
-        _discard(g, seat, pick(choices, decision_key(g, seat, seed)))
+        _discard(g, seat, _pick(discard_choices(policies[seat], g.dealt[seat]), g, seat, seed))
     _start_play(g, True)
     while g.turn >= 0:
         seat = g.turn
-        choices = play_choices(policies[seat], g.left[seat], g.series, g.num_played - g.series_start, g.count)
-        _play(g, pick(choices, decision_key(g, seat, seed)), True)
+        choices = play_choices(policies[seat], g.left[seat], g.series, g.count)
+        _play(g, _pick(choices, g, seat, seed), True)
     _show(g, True)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from deepcrib.engine import state as one
 from deepcrib.engine.state import NOT_ONES_TURN, Game
 from deepcrib.kernels import Part, jit
+from deepcrib.rules import next_seat
 
 _cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
 
@@ -45,8 +46,9 @@ def seat_to_choose(g: Game, hands: int) -> int:
         return int(g.turn)
     if phase == DISCARD:
         num_players = g.dealt.shape[0]
-        for step in range(1, num_players + 1):
-            seat = (g.dealer + step) % num_players
+        seat = g.dealer
+        for _ in range(num_players):
+            seat = next_seat(seat, num_players)
             if g.kept[seat, 0] < 0:
                 return seat
     return -1

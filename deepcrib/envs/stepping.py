@@ -126,7 +126,7 @@ def _points_of(g: Game, seat: int, counted: int) -> int:
         if g.starter < 0:
             return 0
         points = show_points(g.kept[seat], g.starter, False)
-        crib = show_points(g.crib, g.starter, True)
+        crib = show_points(g.crib[:], g.starter, True)
         return int(points + crib if seat == g.dealer else points - crib)
     return int(min(g.scores[seat], MAX_SCORE))
 
@@ -157,7 +157,7 @@ def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
     if g.starter < 0:
         choices = discard_choices(policy, g.dealt[seat])
     else:
-        choices = play_choices(policy, g.left[seat], g.series, g.num_played - g.series_start, g.count)
+        choices = play_choices(policy, g.left[seat], g.series, g.count)
     _choose(g, pick(choices, key), True, settings.hands)
 
 

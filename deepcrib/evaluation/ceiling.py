@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import BestResponseAgent, ScriptedAgent
 from deepcrib.agents.expectimax import start_value
-from deepcrib.agents.packed_series import RANK_BITS
 from deepcrib.agents.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
 from deepcrib.agents.reply_room import BEST, Players, new_room
 from deepcrib.agents.response_values import kept_ranks, kept_set
@@ -38,9 +37,9 @@ from deepcrib.intervals import Interval, mean_interval
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation
 from deepcrib.policies import GREEDY
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE
+from deepcrib.rank_sets import NUM_RANK_SETS_4
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, RANK_BITS
 from deepcrib.statistics.cribs import FLUSH, NUM_DISCARDS
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
 from deepcrib.workers import run_rows
 
 
@@ -145,14 +144,13 @@ def _fill_sight(part: Part, sets: np.ndarray, is_dealer: bool, table: np.ndarray
     for own in range(*part):
         stack = np.empty(STACK, dtype=np.int64)
         ends = np.empty(NUM_ENDS, dtype=np.int8)
-        ranks = np.empty(2 * HAND_SIZE, dtype=np.int8)
         values = np.empty(HAND_SIZE)
         mine = _packed(sets[own], HAND_SIZE)
         for other in range(len(sets)):
             theirs, lead = _packed(sets[other], HAND_SIZE), 0
             if is_dealer:  # greedy leads its highest card: no lead makes points
                 theirs, lead = _packed(sets[other], HAND_SIZE - 1), int(sets[other, HAND_SIZE - 1]) + 1
-            fill_play_values(join_hands(mine, theirs), lead, min(lead, 10), True, stack, ends, ranks, values)
+            fill_play_values(join_hands(mine, theirs), lead, min(lead, 10), True, stack, ends, values)
             table[own, other] = values.max()
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.kernels import Part, jit
 from deepcrib.randomness import Word
+from deepcrib.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.rules import DISCARD_SLOTS_6
-from deepcrib.statistics.ranks import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.workers import run_rows
 
 NUM_CLASSES = 962_988

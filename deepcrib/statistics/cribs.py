@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_SETS_6, rank_sets
 from deepcrib.rules import DISCARD_SLOTS_6, RANK_POINTS_5
-from deepcrib.statistics.ranks import NUM_RANK_SETS_6, rank_sets
 from deepcrib.workers import run_rows
 
 STARTERS = 44

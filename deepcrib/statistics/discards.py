@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from deepcrib.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.errors import StatisticsError
 from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6, RANK_POINTS_5, rank_index
 from deepcrib.statistics.cribs import (
     FLUSH,
@@ -26,7 +27,6 @@ from deepcrib.statistics.cribs import (
     seen_cards,
     uniform_weights,
 )
-from deepcrib.statistics.ranks import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.workers import run_rows
 
 HAND_STARTERS = 46

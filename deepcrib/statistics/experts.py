@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, rank_of
 from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import rank_set_6
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, show_points
 from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
 from deepcrib.statistics.cribs import NUM_DISCARDS, STARTERS, CribSums, crib_sums, fill_crib_sums, uniform_weights
 from deepcrib.statistics.discards import HAND_STARTERS, discard_statistics
-from deepcrib.statistics.ranks import rank_set_6
 from deepcrib.workers import run_rows
 
 DEALER, PONE = 1, 0

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, RANKS
 from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_PAIRS, rank_set_2
 from deepcrib.rules import HAND_SIZE, show_points
-from deepcrib.statistics.ranks import NUM_RANK_PAIRS, rank_set_2
 from deepcrib.workers import run_rows
 
 NUM_CARD_PAIRS = comb(NUM_CARDS, 2)

@@ -29,9 +29,9 @@ from deepcrib.files import write_atomic
 from deepcrib.kernels import Part, jit
 from deepcrib.policies import GREEDY, play_choices
 from deepcrib.randomness import KEPT_DEAL, below, hash_key
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
 from deepcrib.rules import HAND_SIZE, play_step
 from deepcrib.sources import cache_folder
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
 from deepcrib.workers import run_rows
 
 PONE, DEALER = 0, 1
@@ -240,15 +240,14 @@ def play_out(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int
         left[PONE, slot] = pone_cards[slot]
         left[DEALER, slot] = dealer_cards[slot]
     goes = np.zeros(2, dtype=np.int8)
-    series = np.zeros(2 * HAND_SIZE, dtype=np.int8)
     pegged = np.zeros(2, dtype=np.int64)
-    seat, length, count = PONE, 0, 0
+    seat, series, count = PONE, 0, 0
     while seat >= 0:
-        mask = play_choices(GREEDY, left[seat], series, length, count)
+        mask = play_choices(GREEDY, left[seat], series, count)
         slot = 0
         while not mask >> slot & 1:  # choices are of one rank: any of them
             slot += 1
-        points, last, following, length, count = play_step(left, goes, series, length, count, seat, slot)
+        points, last, following, series, count = play_step(left, goes, series, count, seat, slot)
         pegged[seat] += points + last
         seat = following
     return pegged[PONE], pegged[DEALER]

@@ -17,10 +17,10 @@ from deepcrib.errors import OptionError
 from deepcrib.kernels import jit
 from deepcrib.policies import pick
 from deepcrib.randomness import below, uniform
+from deepcrib.rank_sets import rank_set_of_kept
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import CRIB_COMPLETIONS, HAND_STARTERS
-from deepcrib.statistics.ranks import rank_set_of_kept
 
 THESIS_STRATEGIES = (
     "hand_max_min",

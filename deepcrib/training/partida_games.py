@@ -92,7 +92,7 @@ def _choose(
     seat: int,
     history: np.ndarray,
     played: int,
-    length: int,
+    start: int,
     count: int,
     layers: Layers,
     form: Form,
@@ -107,7 +107,7 @@ def _choose(
                 mask |= 1 << slot
         return pick(mask, key), True
     values = np.empty(HAND_SIZE)
-    card_values(hands[seat], hands[1 - seat], history, played, played - length, count, layers, form, values)
+    card_values(hands[seat], hands[1 - seat], history, played, start, count, layers, form, values)
     finite = True
     for slot in range(HAND_SIZE):
         if is_legal_play(count, hands[seat, slot]) and not np.isfinite(values[slot]):
@@ -139,21 +139,21 @@ def _play_hands(
         left = np.empty((2, HAND_SIZE), dtype=np.int8)
         left[PONE], left[DEALER] = deal_kept(seed, hand)
         goes, history = np.zeros(2, dtype=np.int8), np.zeros(PLAYS, dtype=np.int8)
-        series = np.zeros(PLAYS, dtype=np.int8)
-        seat, length, count = PONE, 0, 0
+        seat, series, start, count = PONE, 0, 0, 0
         for played in range(PLAYS):
             learns = self_play or seat == hand % 2
             key = hash_key(seed, hand, 0, seat, played)
             if learns:
-                slot, known = _choose(left, seat, history, played, length, count, layers, form, epsilon, key)
+                slot, known = _choose(left, seat, history, played, start, count, layers, form, epsilon, key)
                 finite[r] = finite[r] and known
-                fill_state(left[seat], slot, left[1 - seat], history, played, played - length, states[r, played])
+                fill_state(left[seat], slot, left[1 - seat], history, played, start, states[r, played])
                 roles[r, played] = seat
             else:
-                slot = pick(play_choices(GREEDY, left[seat], series, length, count), key)
+                slot = pick(play_choices(GREEDY, left[seat], series, count), key)
             gained[r, played, :2] = totals[r]
             history[played] = left[seat, slot] >> 2
-            points, last, following, length, count = play_step(left, goes, series, length, count, seat, slot)
+            points, last, following, series, count = play_step(left, goes, series, count, seat, slot)
+            start = played + 1 if series == 0 else start
             gained[r, played, 2] = points
             totals[r, seat] += points + last
             seat = following
