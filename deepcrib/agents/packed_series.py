@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
-from deepcrib.cards import NUM_RANKS
 from deepcrib.kernels import jit
-from deepcrib.rules import COUNT_LIMIT, play_pair_points, play_run_points
+from deepcrib.rules import COUNT_LIMIT, play_run_points
 
 RANK_BITS = 4
 RANK_MASK = (1 << RANK_BITS) - 1
 _TAIL = 4  # ranks: as many as a pair, or one of its royals, can have
 
 
-@jit
 def _tail_table() -> np.ndarray:
-    """Pair and run points of the last of up to four ranks, by their bits in `series`; 0 for what is no series."""
-    table = np.zeros(1 << (_TAIL * RANK_BITS), dtype=np.int8)
-    ranks = np.empty(_TAIL, dtype=np.int8)
-    for tail in range(1, len(table)):
-        n = 0
-        sound = True
-        for place in range(_TAIL - 1, -1, -1):
-            code = tail >> (RANK_BITS * place) & RANK_MASK
-            sound = sound and code <= NUM_RANKS and (code > 0 or n == 0)
-            if code > 0:
-                ranks[n] = code - 1
-                n += 1
-        if sound:
-            table[tail] = play_pair_points(ranks, n) + play_run_points(ranks, n)
-    return table
+    """int8 [65536]: pair and run points, as those of `rules`, of the last of up to four ranks, by their bits."""
+    fourth, third, second, last = np.ogrid[(slice(1 << RANK_BITS),) * _TAIL]
+    same = (second == last) * (1 + (third == last) * (1 + (fourth == last)))
+    runs = np.where(_is_run(last, second, third, fourth), 4, 3 * _is_run(last, second, third))
+    return ((last > 0) * same * (same + 1) + runs).ravel().astype(np.int8)
+
+
+def _is_run(*codes: np.ndarray) -> np.ndarray:
+    """Whether these are ranks (each plus 1; 0: no card) that follow one another, in any order."""
+    held = reduce(np.bitwise_or, (1 << code for code in codes))
+    lowest = held & -held
+    run: np.ndarray = (lowest > 1) & (held == lowest * ((1 << len(codes)) - 1))
+    return run
 
 
 TAIL_POINTS = _tail_table()
