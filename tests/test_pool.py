@@ -22,7 +22,7 @@ from deepcrib.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from deepcrib.errors import OptionError
 from deepcrib.jobs.options import check_values
 from deepcrib.jobs.train import Config
-from deepcrib.matches import Trajectories, learning_games, self_play
+from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.randomness import PRETRAINING, derive
 from deepcrib.training import playing

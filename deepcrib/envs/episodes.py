@@ -11,7 +11,9 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.agents import Agent, ExpectedValueAgent, ScriptedAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.expected_value import ExpectedValueAgent
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.engine import Games, IllegalActionError, Turns
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec

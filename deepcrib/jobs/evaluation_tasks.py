@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deepcrib.agents import Agent, BestResponseAgent, make_agent
+from deepcrib.agents import Agent, make_agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.analysis.tables import audit_table, exploit_table, pairs_table, plain_table, worst_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.audit import audit

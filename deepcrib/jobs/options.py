@@ -30,7 +30,7 @@ from deepcrib.jobs.checks import (
 )
 from deepcrib.jobs.options_together import check_together
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.statistics.strategies import STRATEGIES
+from deepcrib.statistics.strategy_names import STRATEGIES
 from deepcrib.training.climbers import CLIMBED
 from deepcrib.training.evolution_steps import ADJUSTMENTS
 from deepcrib.training.options import (

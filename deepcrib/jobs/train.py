@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deepcrib.agents import Agent, QNetworkAgent, make_agent, name_agents
+from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.analysis.tables import hands_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hands_won

@@ -9,7 +9,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, WeightedNetworkAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.weighted_network import WeightedNetworkAgent
 from deepcrib.engine import Games
 from deepcrib.kernels import jit
 from deepcrib.matches import Recorder, Rows, play_hand
