@@ -24,7 +24,7 @@ from deepcrib.checkpoints import load_state, load_weights, save_weights
 from deepcrib.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.errors import OptionError
-from deepcrib.jobs.options import check_values
+from deepcrib.jobs.values import check_values
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (

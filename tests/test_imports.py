@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +79,10 @@ def test_every_entry_names_what_takes_its_options(builder: Builder) -> None:
 
 def test_scripted_names_are_the_policies() -> None:
     assert tuple(POLICIES) == SCRIPTED_NAMES
+
+
+def test_a_match_of_scripted_players_by_command_needs_no_pytorch(tmp_path: Path) -> None:
+    words = ["evaluate", "agent=greedy", "opponent=deterministic", "games=10", f"hydra.run.dir={tmp_path}"]
+    loaded = modules_after(f"from deepcrib.cli import main\nassert main({words}) == 0")
+    assert not loaded.intersection(("torch", "tensorboard", "matplotlib", "textual"))
+    assert not [name for name in loaded if name.startswith("deepcrib.training") or "best_response" in name]

@@ -74,8 +74,8 @@ class Config:
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
     check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, {})
-    use_threads(config.threads)
     plan = _TASKS[config.task][0](config)
+    use_threads(config.threads)
     run.start()
     with Bars(run.show_progress) as bars:
         return plan(run, bars)

@@ -19,7 +19,7 @@ from deepcrib.jobs.console import Bars
 from deepcrib.jobs.learners import LEARNERS, Learner
 from deepcrib.jobs.learners.common import Match
 from deepcrib.jobs.monitoring import final_figures, layout, write_options
-from deepcrib.jobs.options import RulesOptions
+from deepcrib.jobs.values import RulesOptions
 from deepcrib.jobs.variants import VARIANTS, Variants, unread
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.randomness import FINAL_MATCHES, derive
