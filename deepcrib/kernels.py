@@ -1,129 +1,322 @@
-"""The one way a scalar rule or a batched loop is compiled: `@jit` or `@jit(parallel=True)`.
+"""The one way a scalar rule or a loop over a range of rows is compiled: `@jit`.
 
-Compiled code is cached on disk, so only the first run after a change of the sources pays for compiling.
-Numba by itself compares only the file of the cached function, and would run old code after an edit of a
-function that it calls from another file. So each module's compiled code lies in a folder named by a hash
-of the module and of all that it imports from this package, directly or not: an edit of any of them starts
-an empty folder, and an edit elsewhere costs nothing.
+Compiled code is cached on disk, so only the first run after a change of the sources pays for compiling. Numba by
+itself compares only the file of the cached function: it would run old code after an edit of a function that is called
+from another file, and compile anew after an edit of a comment. So what is compiled is known by a hash of the function's
+byte code and, in the same way, of every function, table and constant that it reads, directly or not.
 
-What a kernel reads as a global (a table, say) is frozen into the cached code, so it must follow from the
-sources alone, never from a data file, an option or the environment.
+What a kernel reads as a global (a table, say) is frozen into the cached code; the hash holds its values.
 """
 
-import ast
+from __future__ import annotations
+
+import builtins
 import contextlib
+import dis
 import hashlib
 import os
-import shutil
+import sys
 import tempfile
-import threading
+import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from threading import RLock
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config
+import numpy as np
+from numba.core import caching, config, event
+from numba.core.dispatcher import Dispatcher
+from numba.core.types.containers import BaseTuple
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+Part = tuple[int, int]
+"""A range of rows: the first, and that behind the last. A kernel over rows takes it first: `for r in range(*part)`."""
 PACKAGE = Path(__file__).resolve().parent
 KEPT_VERSIONS = 8
-"""Cache folders kept of each module; those used longest ago are removed."""
-
-_config_lock = threading.Lock()
-
-
-@overload
-def jit(function: Function) -> Function: ...
+"""Versions of a function that stay on disk; those used longest ago are removed."""
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""Nobody calls a kernel from C, and without that entry a tenth less is compiled."""
 
 
-@overload
-def jit(*, parallel: bool = False) -> Callable[[Function], Function]: ...
-
-
-def jit(function: Function | None = None, *, parallel: bool = False) -> Any:
+def jit(function: Function) -> Function:
     """Compile a function with Numba: cached on disk, without the GIL, division by zero as in NumPy.
 
-    With `parallel=True` the iterations of `numba.prange` are shared among threads; each must write to its
-    own rows, so that results do not depend on the number of threads. A function defined outside this
-    package is compiled too, but not cached, because what it imports is not known.
+    A function over rows takes a `Part` of them; `workers.run_rows` shares parts among threads.
     """
+    compiled: Any = numba.njit(**_OPTIONS)(function)
+    compiled._cache = KernelCache(compiled.py_func)
+    return cast(Function, compiled)
 
-    def decorate(function: Function) -> Any:
-        folder = cache_folder(Path(function.__code__.co_filename))
-        # Nobody calls a kernel from C, and without that entry a tenth less is compiled.
-        options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-        compile_ = numba.njit(cache=folder is not None, parallel=parallel, **options)
-        with _numba_cache_folder(folder):
-            return compile_(function)
 
-    return decorate if function is None else decorate(function)
+# --- what is known of compiling --------------------------------------------------------------------------------------
+
+
+class _Clock(event.Listener):
+    """Seconds spent compiling in this process, and who is to be told before the first of them."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.callbacks: list[Callable[[], None]] = []
+        self._depth, self._start = 0, 0.0
+
+    def on_start(self, event: event.Event) -> None:
+        """A function begins to be compiled, perhaps within another; Numba compiles in one thread at a time."""
+        if self._depth == 0:
+            self._start = time.perf_counter()
+            while self.callbacks:
+                self.callbacks.pop()()
+        self._depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        """It has been compiled, or could not be."""
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._start
+
+
+_clock = _Clock()
+event.register("numba:compile", _clock)
+
+
+def on_compile(callback: Callable[[], None]) -> None:
+    """Call this once, before this process next compiles a function (and does not just load it)."""
+    _clock.callbacks.append(callback)
+
+
+def seconds_compiling() -> float:
+    """Seconds that this process has spent compiling so far, without those of loading what was compiled before."""
+    return _clock.seconds
+
+
+# --- the key of a function -------------------------------------------------------------------------------------------
+
+
+class UnknownGlobalError(TypeError):
+    """A function reads something whose value cannot be told from another one's."""
+
+
+def function_key(function: Callable[..., Any]) -> str:
+    """Hash, in hex, of a function's byte code and of all that it calls and reads, directly or not.
+
+    Comments, docstrings, annotations and places in the file do not count. Raises UnknownGlobalError.
+    """
+    with _key_lock:
+        return _hash_function(getattr(function, "py_func", function)).hex()
+
+
+_key_lock = RLock()
+_callers: list[FunctionType] = []
+"""Functions whose hashes are being made, each called by the one before."""
 
 
 @cache
-def cache_folder(path: Path) -> Path | None:
-    """Return the folder of the compiled code of one module's file, or None if it is not to be cached.
+def _hash_function(function: FunctionType) -> bytes:
+    digest = hashlib.blake2b(digest_size=12)
+    _callers.append(function)
+    try:
+        closure = [cell.cell_contents for cell in function.__closure__ or ()]
+        for content in (_code(function.__code__, function.__doc__), function.__defaults__, closure):
+            _add(digest, content)
+        for place, value in _reads(function):
+            digest.update(place.encode())
+            _add(digest, value)
+    finally:
+        _callers.pop()
+    return digest.digest()
 
-    Its root is the first of these that can be written: `$NUMBA_CACHE_DIR/deepcrib`, `~/.cache/deepcrib`
-    (or below `$XDG_CACHE_HOME`), a folder of the user's own in the temporary directory.
+
+def _code(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
+    """What a function does, as plain values; its docstring, always the first constant, is left out."""
+    constants = [_code(value) if isinstance(value, CodeType) else value for value in code.co_consts]
+    if docstring is not None and constants and constants[0] == docstring:
+        constants[0] = None
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return code.co_code, code.co_exceptiontable, code.co_argcount, names, tuple(constants)
+
+
+def _reads(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Globals that a function reads, with their names; of a module of this package the member that it takes."""
+    for name, attribute in sorted(set(_loads(function.__code__))):
+        value = function.__globals__.get(name, getattr(builtins, name, None))
+        if isinstance(value, ModuleType) and value.__name__.split(".")[0] == PACKAGE.name:
+            yield f"{name}.{attribute}", getattr(value, attribute)
+        else:
+            yield name, value
+
+
+def _loads(code: CodeType) -> Iterator[tuple[str, str]]:
+    """Names of the globals that are loaded, each with that of the attribute taken of it, if it is."""
+    before = ""
+    for instruction in dis.get_instructions(code):
+        if before:
+            yield before, instruction.argval if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") else ""
+        before = instruction.argval if instruction.opname == "LOAD_GLOBAL" else ""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _loads(constant)
+
+
+def _add(digest: Any, value: Any) -> None:
+    """Add the value of a global, or of a part of one."""
+    digest.update(type(value).__name__.encode() + b"\0")
+    if isinstance(value, Dispatcher | FunctionType):
+        function = getattr(value, "py_func", value)
+        # A function that calls itself is known by its name.
+        digest.update(function.__qualname__.encode() if function in _callers else _hash_function(function))
+    elif isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype} {value.shape}".encode() + value.tobytes())
+    elif isinstance(value, ModuleType):  # of another package: its version is not expected to change what is compiled
+        digest.update(f"{value.__name__} {getattr(value, '__version__', '')}".encode())
+    elif isinstance(value, tuple | list):
+        for item in value:
+            _add(digest, item)
+    elif isinstance(value, type | BuiltinFunctionType | np.ufunc):
+        digest.update(f"{getattr(value, '__module__', '')} {value.__name__} {getattr(value, '_fields', '')}".encode())
+    elif value is None or isinstance(value, int | float | str | bytes | np.generic | np.dtype):
+        digest.update(repr(value).encode())
+    else:
+        raise UnknownGlobalError(f"{_callers[-1].__qualname__} reads {value!r}, whose value cannot be hashed")
+
+
+# --- the place on disk -----------------------------------------------------------------------------------------------
+
+
+class KernelCache:
+    """What Numba asks for the compiled code of a function. Nothing is hashed or looked for before the first call.
+
+    Files that cannot be read are as good as none, and where nothing can be written nothing is kept.
     """
-    path = path.resolve()
-    if not path.is_relative_to(PACKAGE) or not path.is_file():
-        return None
-    module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-    for root in _candidate_roots():
-        folder = root / f"{module}-{source_hash(path, PACKAGE)[:16]}"
-        if _prepare(folder):
-            remove_old_versions(root, module, KEPT_VERSIONS)
-            return folder
-    return None
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+
+    @cached_property
+    def _disk(self) -> _DiskCache | None:
+        root = cache_root()
+        try:
+            return None if root is None else _DiskCache(self._function)
+        except (UnknownGlobalError, OSError):
+            return None
+
+    @property
+    def cache_path(self) -> str | None:
+        """Folder of the files, if there is one."""
+        return None if self._disk is None else self._disk.cache_path
+
+    @property
+    def name(self) -> str:
+        """That of the files, without what tells argument types apart."""
+        return "" if self._disk is None else self._disk.name
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Compiled code for argument types, or None."""
+        if self._disk is None:
+            return None
+        try:
+            return self._disk.load_overload(signature, context)
+        except Exception:  # what a damaged file raises may be anything
+            with contextlib.suppress(OSError):
+                self._disk.flush()
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep compiled code, if there is room for it."""
+        if self._disk is not None:
+            with contextlib.suppress(OSError):
+                self._disk.save_overload(signature, compiled)
+                remove_old_versions(Path(self._disk.cache_path), self._disk.name, KEPT_VERSIONS)
+
+    def flush(self) -> None:
+        """Forget what is on disk."""
+        if self._disk is not None:
+            self._disk.flush()
 
 
-def source_hash(path: Path, package: Path) -> str:
-    """Return the SHA-256, in hex, of a module and of all it imports from the package, directly or not."""
-    files, queue = {path}, [path]
-    while queue:
-        imported = _imported_files(queue.pop(), package) - files
-        files |= imported
-        queue.extend(imported)
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(file.relative_to(package).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
+class _Place:
+    """Where Numba keeps what it compiled of a function: a folder a module, a name that ends with the key."""
+
+    def __init__(self, function: FunctionType, root: Path) -> None:
+        self._py_file = function.__code__.co_filename  # read by Numba in a warning
+        self.key = function_key(function)
+        self.folder = root / function.__module__
+
+    def ensure_cache_path(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        return str(self.folder)
+
+    def get_source_stamp(self) -> str:
+        return self.key
+
+    def get_disambiguator(self) -> str:
+        return self.key
 
 
-def remove_old_versions(root: Path, module: str, kept: int) -> None:
-    """Remove all but the `kept` most recently used cache folders of one module.
+class _Files(caching.CompileResultCacheImpl):
+    def __init__(self, function: FunctionType) -> None:
+        root = cache_root()
+        assert root is not None
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = _Place(function, root)
+        name = function.__qualname__.replace("<", "").replace(">", "")
+        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
-    Another run may still use one of them; Numba then compiles again and makes the folder anew.
+
+class _DiskCache(caching.FunctionCache):
+    _impl_class = _Files
+
+    def __init__(self, function: FunctionType) -> None:
+        super().__init__(function)
+        self.name: str = self._impl.filename_base
+        with contextlib.suppress(OSError):
+            os.utime(Path(self.cache_path, f"{self.name}.nbi"))
+
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        """Numba's, and the names of fields, which tell apart tuples that are alike to it."""
+        return (*super()._index_key(signature, codegen), _fields(signature))
+
+
+def _fields(kind: Any) -> tuple[Any, ...]:
+    """Names of the fields of named tuples among argument types, however deep."""
+    parts = kind if isinstance(kind, tuple) else kind.types if isinstance(kind, BaseTuple) else ()
+    return (*getattr(kind, "fields", ()), *map(_fields, parts)) if parts else ()
+
+
+def remove_old_versions(folder: Path, name: str, kept: int) -> None:
+    """Remove all but the `kept` most recently used versions of a function, whose files' names begin with `name`.
+
+    `name` is that of one version, `FUNCTION-KEY.pyVERSION`.
     """
+    function, _, key = name.rpartition("-")
+    version = key.partition(".")[2]
     with contextlib.suppress(OSError):  # another process may be removing them too
-        folders = [folder for folder in root.iterdir() if folder.name.rpartition("-")[0] == module]
-        folders.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
-        for folder in folders[kept:]:
-            shutil.rmtree(folder, ignore_errors=True)
+        indices = [
+            file for file in folder.glob(f"{function}-*.{version}.nbi") if file.name.rpartition("-")[0] == function
+        ]
+        indices.sort(key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in indices[kept:]:
+            for file in folder.glob(f"{old.stem}.*"):
+                file.unlink(missing_ok=True)
 
 
 @cache
-def _imported_files(path: Path, package: Path) -> frozenset[Path]:
-    """Return the files of the package that one file imports (absolutely: relative imports are not used)."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    files: set[Path] = set()
-    for name in names:
-        parts = name.split(".")
-        if parts[0] == package.name:
-            # `import a.b.c` runs a and a.b as well; the last part may be a function, which has no file.
-            for end in range(1, len(parts) + 1):
-                module = package.joinpath(*parts[1:end])
-                files.update((module.with_suffix(".py"), module / "__init__.py"))
-    return frozenset(file for file in files if file.is_file())
+def cache_root() -> Path | None:
+    """Folder of everything that follows from the sources alone, or None if nothing can be written anywhere.
+
+    The first of these that can be written: `$NUMBA_CACHE_DIR/deepcrib`, `~/.cache/deepcrib` (or below
+    `$XDG_CACHE_HOME`), a folder of the user's own in the temporary directory.
+    """
+    for root in _candidate_roots():
+        with contextlib.suppress(OSError):
+            root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=root):
+                return root
+    return None
 
 
 def _candidate_roots() -> Iterator[Path]:
@@ -150,26 +343,3 @@ def _own_temporary_folder() -> Path | None:
     except OSError:
         return None
     return folder if os.name == "nt" or (info.st_uid == user and not info.st_mode & 0o022) else None
-
-
-def _prepare(folder: Path) -> bool:
-    """Make the folder and mark it as used now; tell whether files can be written in it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-@contextlib.contextmanager
-def _numba_cache_folder(folder: Path | None) -> Iterator[None]:
-    """Point Numba at the folder for one decoration only: it reads the setting at that moment."""
-    with _config_lock:
-        before = config.CACHE_DIR
-        config.CACHE_DIR = before if folder is None else str(folder)
-        try:
-            yield
-        finally:
-            config.CACHE_DIR = before

@@ -53,7 +53,7 @@ def seen_by(games: Games, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarr
     vectors = np.empty((len(rows), observation_spec(players).width), dtype=np.int8)
     masks = np.empty((len(rows), num_actions(players)), dtype=np.int8)
     records = games.state.view(game_dtype(players), np.ndarray)[rows]
-    fill_rows(records, seats, 0, block_starts(players), vectors, masks)
+    fill_rows((0, len(records)), records, seats, 0, block_starts(players), vectors, masks)
     return vectors, masks
 
 
@@ -519,6 +519,7 @@ import os
 import gymnasium, numpy
 from deepcrib.envs import ENVIRONMENTS, random_actions
 from deepcrib.errors import OptionError
+from deepcrib.workers import run_rows
 random_actions(numpy.ones((2, 3), dtype=bool), numpy.random.default_rng(0))  # parallel code
 if os.fork():
     os.wait()

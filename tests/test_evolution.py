@@ -287,12 +287,12 @@ def test_deals_learned_from_in_parts_are_the_same() -> None:
 def test_fitness_is_what_a_deal_lacks_of_the_best_points() -> None:
     population = np.random.default_rng(1).random((5, 2, 13))
     fitness = np.empty((5, 2))
-    fill_fitness(DEALS.hands, DEALS.hand_points, population, False, fitness)
+    fill_fitness((0, len(population)), DEALS.hands, DEALS.hand_points, population, False, fitness)
     for weights, found in zip(population, fitness, strict=True):
         chances = DEALS.probabilities(EvolutionaryAgent("one", weights))
         for role in range(2):
             assert found[role] == pytest.approx(lacking(DEALS, chances, role))
-    fill_fitness(DEALS.hands, DEALS.hand_points, population, True, fitness)
+    fill_fitness((0, len(population)), DEALS.hands, DEALS.hand_points, population, True, fitness)
     own = ShowDeals(
         *(getattr(DEALS, name)[60:120] for name in ("hands", "starters", "keys", "hand_points", "net_points"))
     )
@@ -315,7 +315,7 @@ def test_more_points_are_fitter_also_where_the_best_are_negative() -> None:
     best, worst = np.zeros((2, 13)), np.zeros((2, 13))
     best[:, [0, 2]], worst[:, [0, 2]] = -1, 1  # throw, or keep, the ace and the three
     fitness = np.empty((2, 2))
-    fill_fitness(np.array([[hand, hand]], dtype=np.int8), points, np.stack([best, worst]), False, fitness)
+    fill_fitness((0, 2), np.array([[hand, hand]], dtype=np.int8), points, np.stack([best, worst]), False, fitness)
     np.testing.assert_allclose(fitness, [[0, 0], [-5, -5]])
 
 

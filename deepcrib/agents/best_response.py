@@ -26,12 +26,13 @@ from deepcrib.beliefs.discards import DiscardArrays, DiscardModel, discard_model
 from deepcrib.beliefs.plays import SETS_4, own_kept, seen_cards_of
 from deepcrib.errors import RunError
 from deepcrib.files import write_atomic
-from deepcrib.kernels import cache_folder
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import HAND_SIZE
+from deepcrib.sources import cache_folder
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, discard_statistics
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4
+from deepcrib.workers import run_rows
 
 WITHIN = 0.3
 """Points; see `BestResponseAgent`."""
@@ -110,7 +111,16 @@ class BestResponseAgent:
     def _new_play_table(self, policy: int) -> NDArray[np.float64]:
         table = np.empty((2, NUM_RANK_SETS_4))
         for is_dealer in (False, True):
-            fill_play_table(policy, SETS_4, is_dealer, self.against(is_dealer), table[int(is_dealer)])
+            run_rows(
+                fill_play_table,
+                len(SETS_4),
+                policy,
+                SETS_4,
+                is_dealer,
+                self.against(is_dealer),
+                table[int(is_dealer)],
+                piece=1,
+            )
         return table
 
     def discard_values(
@@ -131,7 +141,20 @@ class BestResponseAgent:
             rows = np.flatnonzero(observation.is_dealer == is_dealer)
             table = NO_TABLE if exact else self.play_table[int(is_dealer)]
             model = self.against(is_dealer)
-            add_play_values(rows, self.policy, SETS_4, observation.hand, is_dealer, model, table, self.within, values)
+            run_rows(
+                add_play_values,
+                len(rows),
+                rows,
+                self.policy,
+                SETS_4,
+                observation.hand,
+                is_dealer,
+                model,
+                table,
+                self.within,
+                values,
+                piece=1,
+            )
         return values
 
     def show_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
@@ -139,7 +162,9 @@ class BestResponseAgent:
         values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
         for is_dealer in (False, True):
             rows = np.flatnonzero(observation.is_dealer == is_dealer)
-            add_crib_means(rows, observation.hand, is_dealer, self.against(is_dealer), values)
+            run_rows(
+                add_crib_means, len(rows), rows, observation.hand, is_dealer, self.against(is_dealer), values, piece=16
+            )
         return values
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -151,7 +176,20 @@ class BestResponseAgent:
         for is_dealer in (False, True):
             rows = np.flatnonzero(o.is_dealer == is_dealer)
             places = (o.history, o.history_seats, o.seat, o.series_start, o.count)
-            fill_play_values(rows, self.policy, SETS_4, self.against(is_dealer), seen, own, o.hand, *places, values)
+            run_rows(
+                fill_play_values,
+                len(rows),
+                rows,
+                self.policy,
+                SETS_4,
+                self.against(is_dealer),
+                seen,
+                own,
+                o.hand,
+                *places,
+                values,
+                piece=1,
+            )
         return values
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:

@@ -9,13 +9,12 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY
 from deepcrib.rules import KEPT_SLOTS_6
@@ -24,6 +23,7 @@ from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_stat
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.ranks import rank_set_4
+from deepcrib.workers import run_rows
 
 
 class DiscardExpectations(NamedTuple):
@@ -123,13 +123,21 @@ def _crib_means(observation: DiscardObservation) -> NDArray[np.float64]:
 def _pegging_means(observation: DiscardObservation, means: NDArray[np.float64]) -> NDArray[np.float64]:
     """[N, 15] of means by rank multiset kept and role."""
     values = np.empty((len(observation), NUM_DISCARDS))
-    _fill_play_means(observation.hand, observation.is_dealer.astype(np.int8), means, values)
+    run_rows(
+        _fill_play_means,
+        len(observation.hand),
+        observation.hand,
+        observation.is_dealer.astype(np.int8),
+        means,
+        values,
+        piece=512,
+    )
     return values
 
 
-@jit(parallel=True)
-def _fill_play_means(hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _fill_play_means(part: Part, hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
+    for r in range(*part):
         for action in range(NUM_DISCARDS):
             a, b, c, d = KEPT_SLOTS_6[action]
             hand = hands[r]

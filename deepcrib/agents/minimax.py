@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
@@ -26,12 +25,13 @@ from deepcrib.agents.scripted import fill_series
 from deepcrib.beliefs.discards import DiscardModel, discard_model
 from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, own_kept, seen_cards_of, weigh_plays
 from deepcrib.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY, MAX_SERIES, play_choices
 from deepcrib.randomness import uniform
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4
+from deepcrib.workers import run_rows
 
 SAMPLES = 50
 MOST_SAMPLES = 1_000_000
@@ -95,7 +95,7 @@ class MinimaxAgent:
         o = observation
         sums = self.play_values(o)
         slots = np.empty(len(o), dtype=np.int8)
-        _choose(o.hand, o.history, o.series_start, o.count, sums, slots)
+        run_rows(_choose, len(o.hand), o.hand, o.history, o.series_start, o.count, sums, slots)
         return slots
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -112,10 +112,13 @@ class MinimaxAgent:
             rows = chosen[low : low + _BLOCK]
             part = o.take(rows)
             found = np.zeros((len(rows), HAND_SIZE))
-            _fill_values(
+            run_rows(
+                _fill_values,
+                len(rows),
                 *(part.hand, part.seat, part.history, part.history_seats, part.series_start, part.count, part.key),
                 *(self.greedy, self.samples, SETS_4, self.hand_weights(part)),
                 found,
+                piece=4,
             )
             values[rows] += found
         return values
@@ -126,9 +129,12 @@ class MinimaxAgent:
         if self.hands == "kept":
             return kept_beliefs(self._model.arrays, ANY_PLAY, o)
         weights = np.empty((len(o), NUM_RANK_SETS_4))
-        _fill_weights(
+        run_rows(
+            _fill_weights,
+            len(o),
             *(SETS_4, seen_cards_of(o), own_kept(o), o.history, o.history_seats, o.seat, self.hands == "ranks"),
             weights,
+            piece=16,
         )
         return weights
 
@@ -144,8 +150,9 @@ def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
+@jit
 def _fill_weights(
+    part: Part,
     sets: np.ndarray,
     seen: np.ndarray,
     own: np.ndarray,
@@ -156,7 +163,7 @@ def _fill_weights(
     weights: np.ndarray,
 ) -> None:
     """weights [N, 1820] by the ways to make each multiset of the unseen cards; or alike, 1 for each possible one."""
-    for r in prange(len(weights)):
+    for r in range(*part):
         fill_ways(seen[r], sets, weights[r])
         if alike:
             for number in range(len(sets)):
@@ -215,8 +222,9 @@ def _add_values(
                     sums[slot] += weights[number] * values[slot]
 
 
-@jit(parallel=True)
+@jit
 def _fill_values(
+    part: Part,
     hands: np.ndarray,
     seats: np.ndarray,
     histories: np.ndarray,
@@ -231,7 +239,7 @@ def _fill_values(
     values: np.ndarray,
 ) -> None:
     """values [N, 4] by slot, 0 where it may not be played; weights [N, 1820] are used up."""
-    for r in prange(len(hands)):
+    for r in range(*part):
         played = np.zeros(NUM_RANKS, dtype=np.int64)
         series = 0
         for k in range(histories.shape[1]):
@@ -248,8 +256,9 @@ def _fill_values(
             values[r, slot] /= total
 
 
-@jit(parallel=True)
+@jit
 def _choose(
+    part: Part,
     hands: np.ndarray,
     histories: np.ndarray,
     starts: np.ndarray,
@@ -258,7 +267,7 @@ def _choose(
     slots: np.ndarray,
 ) -> None:
     """The slot with the highest value; of several what greedy plays, the lowest slot of equal ranks."""
-    for r in prange(len(hands)):
+    for r in range(*part):
         series = np.empty(MAX_SERIES, dtype=np.int8)
         n = fill_series(histories[r], starts[r], series)
         best = np.max(values[r])

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
@@ -18,9 +17,10 @@ from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.encoders.partida import ENCODINGS, INPUTS, PLAYS, STATE, fill_inputs, fill_state, input_width
 from deepcrib.formats import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_points
+from deepcrib.workers import run_rows
 
 HIDDEN = (24, 24, 24)
 """Units of the hidden layers (section 2.2)."""
@@ -91,7 +91,18 @@ class PartidaAgent:
         """[N, 4] values in points, -inf where a slot may not be played."""
         o = observation
         values = np.empty(o.hand.shape)
-        _value_rows(o.hand, o.history, o.series_start, o.count, self.layers, self.form, values)
+        run_rows(
+            _value_rows,
+            len(o.hand),
+            o.hand,
+            o.history,
+            o.series_start,
+            o.count,
+            self.layers,
+            self.form,
+            values,
+            piece=64,
+        )
         return values
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
@@ -194,8 +205,9 @@ def card_values(
         values[slot] = value
 
 
-@jit(parallel=True)
+@jit
 def _value_rows(
+    part: Part,
     hands: np.ndarray,
     histories: np.ndarray,
     starts: np.ndarray,
@@ -204,7 +216,7 @@ def _value_rows(
     form: Form,
     values: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         hidden = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
         ranks = np.empty(PLAYS, dtype=np.int8)
         played = 0

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deepcrib.agents.reply_room import COUNT, GO, LAST, ME, NUM_LEFT, OPPONENT, OWN_LEFT, PASSED, PLAYS, SERIES, TURN
 from deepcrib.agents.reply_tree import can_play, lay, new_series
 from deepcrib.cards import NO_CARD, NUM_RANKS, rank_of, value_of_rank
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
 
 # Columns of a position beyond those of `reply_room`. START: how many cards were played before the series; PLAYED: how
@@ -99,10 +98,10 @@ def _play(frame: np.ndarray, history: np.ndarray, player: int, rank: int, entry:
     return points
 
 
-@jit(parallel=True)
-def legal_slots(level: Level, positions: np.ndarray, kept: np.ndarray, legal: np.ndarray) -> None:
+@jit
+def legal_slots(part: Part, level: Level, positions: np.ndarray, kept: np.ndarray, legal: np.ndarray) -> None:
     """legal int64 [M]: bits of the slots that each hand may play in its position, where it is the opponent's turn."""
-    for k in prange(len(positions)):
+    for k in range(*part):
         i = positions[k]
         for e in range(level.first[i], level.first[i + 1]):
             for slot in range(HAND_SIZE):
@@ -208,8 +207,9 @@ def fill_children(
     child.first[c] = m
 
 
-@jit(parallel=True)
+@jit
 def observe(
+    part: Part,
     level: Level,
     positions: np.ndarray,
     entries: np.ndarray,
@@ -220,7 +220,7 @@ def observe(
     seats: np.ndarray,
 ) -> None:
     """What `player` (ME or OPPONENT) sees in a position with one of its hands: hand [K, 4], history, seats [K, 8]."""
-    for k in prange(len(entries)):
+    for k in range(*part):
         frame, e = level.frames[positions[k]], entries[k]
         root, kept = frame[ROOT], table.kept[level.types[entries[k]]]
         for slot in range(HAND_SIZE):

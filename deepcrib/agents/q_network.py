@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
@@ -18,12 +17,12 @@ from deepcrib.checkpoints import load_weights
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.errors import UserError
 from deepcrib.formats import other_agents
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.networks import CategoricalHead, QNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import below, uniform
 from deepcrib.rules import DISCARD_SLOTS_6
-from deepcrib.workers import run_pieces
+from deepcrib.workers import run_pieces, run_rows
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
 INFERENCE = ("float32", "bfloat16")
@@ -281,7 +280,7 @@ def epsilon_greedy(values: NDArray[np.float32], epsilon: float) -> NDArray[np.fl
 
 def _choose(values: NDArray[np.float32], keys: NDArray[np.uint64], epsilon: float) -> NDArray[np.int8]:
     choices = np.empty(len(values), dtype=np.int8)
-    _choose_rows(values, keys, epsilon, choices)
+    run_rows(_choose_rows, len(values), values, keys, epsilon, choices)
     return choices
 
 
@@ -304,7 +303,7 @@ def _choose_one(values: np.ndarray, key: int, epsilon: float) -> int:
     return best
 
 
-@jit(parallel=True)
-def _choose_rows(values: np.ndarray, keys: np.ndarray, epsilon: float, choices: np.ndarray) -> None:
-    for r in prange(len(values)):
+@jit
+def _choose_rows(part: Part, values: np.ndarray, keys: np.ndarray, epsilon: float, choices: np.ndarray) -> None:
+    for r in range(*part):
         choices[r] = _choose_one(values[r], keys[r], epsilon)

@@ -212,22 +212,23 @@ def _seed(value: Any) -> int:
 _READ: dict[str, Callable[[Any], Any]] = {"path": str, "epsilon": _number, "seed": _seed}
 """How options of these names are read, before an agent is imported."""
 
-_AGENTS = "deepcrib.agents"
-_NETWORK = Builder(f"{_AGENTS}.q_network:load_agent", ("epsilon", "discards"), agents={"discards": None}, device=True)
-_STRATEGIES_NETWORK = Builder(f"{_AGENTS}.weighted_network:load_weighted_network", ("epsilon",), device=True)
-_PARTIDA = Builder(f"{_AGENTS}.partida:load_partida", ("discards",), agents={"discards": "expected_value"})
+_NETWORK = Builder(
+    "deepcrib.agents.q_network:load_agent", ("epsilon", "discards"), agents={"discards": None}, device=True
+)
+_STRATEGIES_NETWORK = Builder("deepcrib.agents.weighted_network:load_weighted_network", ("epsilon",), device=True)
+_PARTIDA = Builder("deepcrib.agents.partida:load_partida", ("discards",), agents={"discards": "expected_value"})
 LOADERS = {
     FORMAT: Loader(_NETWORK),
     WEIGHTED_FORMAT: Loader(
-        Builder(f"{_AGENTS}.weighted:load_weighted"), "holds weighted strategies, which do not explore"
+        Builder("deepcrib.agents.weighted:load_weighted"), "holds weighted strategies, which do not explore"
     ),
     TD_FORMAT: Loader(
-        Builder(f"{_AGENTS}.td_perceptron:load_td_perceptron"), "holds a TD perceptron, which does not explore"
+        Builder("deepcrib.agents.td_perceptron:load_td_perceptron"), "holds a TD perceptron, which does not explore"
     ),
     WEIGHTED_NETWORK_FORMAT: Loader(_STRATEGIES_NETWORK, "discards by strategies"),
     PARTIDA_FORMAT: Loader(_PARTIDA, "does not explore"),
     EVOLUTIONARY_FORMAT: Loader(
-        Builder(f"{_AGENTS}.evolutionary:load_evolutionary"), "holds the values of cards, which do not explore"
+        Builder("deepcrib.agents.evolutionary:load_evolutionary"), "holds the values of cards, which do not explore"
     ),
 }
 """By the format of a checkpoint; a file of no known format is refused by the first."""
@@ -235,7 +236,7 @@ LOADERS = {
 
 def _minimax(name: str, greedy: bool) -> Builder:
     return Builder(
-        f"{_AGENTS}.minimax:MinimaxAgent",
+        "deepcrib.agents.minimax:MinimaxAgent",
         ("samples", "hands", "discards"),
         agents={"discards": "expected_value"},
         fixed={"name": name, "greedy": greedy},
@@ -243,25 +244,29 @@ def _minimax(name: str, greedy: bool) -> Builder:
 
 
 def _expected_value(pegging: bool) -> Builder:
-    return Builder(f"{_AGENTS}.expected_value:ExpectedValueAgent", fixed={"pegging": pegging})
+    return Builder("deepcrib.agents.expected_value:ExpectedValueAgent", fixed={"pegging": pegging})
 
 
 def _named_weighted(name: str) -> Builder:
     options = ("seed",) if name == "random_weights" else ()
-    return Builder(f"{_AGENTS}.weighted:named_weighted", options, fixed={"name": name})
+    return Builder("deepcrib.agents.weighted:named_weighted", options, fixed={"name": name})
 
 
 BUILDERS: dict[str, Builder] = {
-    **{name: Builder(f"{_AGENTS}.scripted:ScriptedAgent", fixed={"name": name}) for name in SCRIPTED_NAMES},
+    **{name: Builder("deepcrib.agents.scripted:ScriptedAgent", fixed={"name": name}) for name in SCRIPTED_NAMES},
     "expected_value": _expected_value(pegging=False),
     "expected_value_pegging": _expected_value(pegging=True),
     **{name: _minimax(name, greedy=name == MINIMAX_NAMES[1]) for name in MINIMAX_NAMES},
     "best_response": Builder(
-        f"{_AGENTS}.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
+        "deepcrib.agents.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
     ),
-    "weighted": Builder(f"{_AGENTS}.weighted:weighted_agent", ("initial", "seed", "strategies")),
-    "q_network": Builder(f"{_AGENTS}.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True),
-    "belanger2019": Builder(f"{_AGENTS}.belanger2019:load_belanger2019", ("path", "epsilon"), ("path",), device=True),
+    "weighted": Builder("deepcrib.agents.weighted:weighted_agent", ("initial", "seed", "strategies")),
+    "q_network": Builder(
+        "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True
+    ),
+    "belanger2019": Builder(
+        "deepcrib.agents.belanger2019:load_belanger2019", ("path", "epsilon"), ("path",), device=True
+    ),
     **{name: _named_weighted(name) for name in WEIGHTED_NAMES},
 }
 """By name, in the order in which they are shown."""

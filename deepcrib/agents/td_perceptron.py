@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, DivergenceError
@@ -26,11 +25,12 @@ from deepcrib.agents.td_inputs import (
 )
 from deepcrib.cards import NO_CARD
 from deepcrib.formats import TD_FORMAT, CheckpointError, load_arrays, save_arrays
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.perceptrons import count_weights, forward, layer_sizes
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
 from deepcrib.statistics.cribs import NUM_DISCARDS
+from deepcrib.workers import run_rows
 
 MOVE_POINTS = ("learned", "added")
 """The points of a move are part of the value of the state that it leads to, or are added to the value of the rest."""
@@ -107,13 +107,24 @@ class TdPerceptronAgent:
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] points, by discard action."""
         values = np.empty((len(observation), NUM_DISCARDS))
-        _value_discards(self._network, self._tables, observation.hand, observation.is_dealer, values)
+        run_rows(
+            _value_discards,
+            len(observation.hand),
+            self._network,
+            self._tables,
+            observation.hand,
+            observation.is_dealer,
+            values,
+            piece=16,
+        )
         return values
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] points, by slot; -inf where no card may be played."""
         o, values = observation, np.empty((len(observation), HAND_SIZE))
-        _value_plays(
+        run_rows(
+            _value_plays,
+            len(o.hand),
             self._network,
             self._tables,
             o.hand,
@@ -125,6 +136,7 @@ class TdPerceptronAgent:
             o.seat,
             o.count,
             values,
+            piece=64,
         )
         return values
 
@@ -243,15 +255,18 @@ def _recall_deal(
     return n
 
 
-@jit(parallel=True)
-def _value_discards(net: Network, t: Tables, hands: np.ndarray, dealers: np.ndarray, values: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _value_discards(
+    part: Part, net: Network, t: Tables, hands: np.ndarray, dealers: np.ndarray, values: np.ndarray
+) -> None:
+    for r in range(*part):
         deal = new_deal(1 if dealers[r] else 0)
         discard_values(net, t, hands[r].astype(np.int64), deal, new_scratch(net.sizes), values[r])
 
 
-@jit(parallel=True)
+@jit
 def _value_plays(
+    part: Part,
     net: Network,
     t: Tables,
     hands: np.ndarray,
@@ -264,7 +279,7 @@ def _value_plays(
     counts: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         deal = new_deal(1 if dealers[r] else 0)
         scratch, points = new_scratch(net.sizes), np.empty(HAND_SIZE, dtype=np.int64)
         n = _recall_deal(net, t, hands[r], thrown[r], histories[r], seats[r], own[r], deal)

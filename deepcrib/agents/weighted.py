@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
@@ -19,7 +18,7 @@ from deepcrib.agents.specs import SEMI_PURE
 from deepcrib.cards import rank_of
 from deepcrib.errors import OptionError
 from deepcrib.formats import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY, MAX_SERIES
 from deepcrib.randomness import NETWORKS, derive
@@ -47,6 +46,7 @@ from deepcrib.statistics.strategies import (
 )
 from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.statistics.table import cached_table
+from deepcrib.workers import run_rows
 
 RANDOM = "random"
 SEMI_PURE_SHARE = 0.7
@@ -97,7 +97,9 @@ class WeightedAgent:
         own, other = _score_locations(observation)
         table = cached_table()
         preferences = np.empty((len(observation), NUM_DISCARDS))
-        _fill_preferences(
+        run_rows(
+            _fill_preferences,
+            len(observation.hand),
             observation.hand,
             np.asarray(table.rows),
             *table.classes,
@@ -110,6 +112,7 @@ class WeightedAgent:
             NEIGHBOURS.index(self.neighbours),
             self.share,
             preferences,
+            piece=128,
         )
         return preferences
 
@@ -133,7 +136,19 @@ class WeightedAgent:
         o, slots = observation, np.empty(len(observation), dtype=np.int8)
         own, other = _score_locations(o)
         cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
-        _choose_plays(o.hand, o.discards, o.starter, o.history, o.series_start, o.count, cells, slots)
+        run_rows(
+            _choose_plays,
+            len(o.hand),
+            o.hand,
+            o.discards,
+            o.starter,
+            o.history,
+            o.series_start,
+            o.count,
+            cells,
+            slots,
+            piece=512,
+        )
         return slots
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -254,8 +269,9 @@ def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[st
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
+@jit
 def _fill_preferences(
+    part: Part,
     hands: np.ndarray,
     rows: np.ndarray,
     keys: np.ndarray,
@@ -270,7 +286,7 @@ def _fill_preferences(
     share: float,
     preferences: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         values = np.empty((NUM_DISCARDS, NUM_VALUES))
         matrix = np.empty((len(codes), NUM_DISCARDS))
         blended = np.empty(len(codes))
@@ -282,8 +298,9 @@ def _fill_preferences(
         fill_preference(blended, matrix, preferences[r])
 
 
-@jit(parallel=True)
+@jit
 def _choose_plays(
+    part: Part,
     hands: np.ndarray,
     discards: np.ndarray,
     starters: np.ndarray,
@@ -293,7 +310,7 @@ def _choose_plays(
     cells: np.ndarray,
     slots: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         unseen = new_unseen()
         count_unseen(unseen, hands[r])
         count_unseen(unseen, discards[r])

@@ -7,16 +7,16 @@ would have played as it did. Cards that it played are in its hand; where it said
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.beliefs.discards import DiscardArrays, fill_kept, hand_ways, unseen_of
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import PlayObservation
 from deepcrib.policies import play_choices
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_step
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_sets
+from deepcrib.workers import run_rows
 
 PLAYS = 2 * HAND_SIZE
 ANY_PLAY = -1
@@ -182,7 +182,9 @@ def kept_beliefs(
     seen, own = seen_cards_of(observation), own_kept(observation)
     for role, model in enumerate(models):
         rows = np.flatnonzero(observation.is_dealer != bool(role))
-        _fill_rows(
+        run_rows(
+            _fill_rows,
+            len(rows),
             rows,
             model,
             policy,
@@ -193,12 +195,14 @@ def kept_beliefs(
             observation.history_seats,
             observation.seat,
             weights,
+            piece=4,
         )
     return weights
 
 
-@jit(parallel=True)
+@jit
 def _fill_rows(
+    part: Part,
     rows: np.ndarray,
     model: DiscardArrays,
     policy: int,
@@ -210,6 +214,6 @@ def _fill_rows(
     seat: np.ndarray,
     weights: np.ndarray,
 ) -> None:
-    for i in prange(len(rows)):
+    for i in range(*part):
         r = rows[i]
         fill_beliefs(model, policy, sets, seen[r], own[r], history[r], seats[r], seat[r], weights[r])

@@ -8,11 +8,10 @@ order tells nobody anything.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from deepcrib.engine import state as one
 from deepcrib.engine.state import NOT_ONES_TURN, Game
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 
 _cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
 
@@ -103,20 +102,27 @@ def begin(g: Game, game: int, seed: int, dealer: int) -> None:
         _cut(g, seed)
 
 
-@jit(parallel=True)
-def phase_rows(games: np.ndarray, hands: int, phases: np.ndarray, seats: np.ndarray) -> None:
+@jit
+def phase_rows(part: Part, games: np.ndarray, hands: int, phases: np.ndarray, seats: np.ndarray) -> None:
     """phases [N] and seats [N] of games."""
-    for i in prange(len(games)):
+    for i in range(*part):
         phases[i] = phase_of(games[i], hands)
         seats[i] = seat_to_choose(games[i], hands)
 
 
-@jit(parallel=True)
+@jit
 def step_rows(
-    games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool, stop: bool, hands: int, until_choice: bool
+    part: Part,
+    games: np.ndarray,
+    rows: np.ndarray,
+    seed: int,
+    random_dealer: bool,
+    stop: bool,
+    hands: int,
+    until_choice: bool,
 ) -> None:
     """`step_on` in games `rows`, or `settle` with until_choice."""
-    for r in prange(len(rows)):
+    for r in range(*part):
         if until_choice:
             settle(games[rows[r]], seed, random_dealer, stop, hands)
         else:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, format_card, rank_of, suit_of
@@ -17,7 +16,7 @@ from deepcrib.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, 
 from deepcrib.engine.phases import DISCARD, PLAY, phase_of, seat_to_choose
 from deepcrib.engine.state import Game
 from deepcrib.errors import OptionError
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_PLAYERS, MAX_SCORE, discard_slots, is_legal_play, num_dealt
 
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
@@ -185,11 +184,17 @@ def fill_mask(g: Game, seat: int, hands: int, mask: np.ndarray) -> None:
         mask[discards + slot] = is_legal_play(g.count, g.left[seat, slot])
 
 
-@jit(parallel=True)
+@jit
 def fill_rows(
-    games: np.ndarray, seats: np.ndarray, hands: int, starts: np.ndarray, observations: np.ndarray, masks: np.ndarray
+    part: Part,
+    games: np.ndarray,
+    seats: np.ndarray,
+    hands: int,
+    starts: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
 ) -> None:
     """observations [N, W] and masks [N, A] of games [N] for seats [N]."""
-    for i in prange(len(games)):
+    for i in range(*part):
         fill_observation(games[i], seats[i], hands, starts, observations[i])
         fill_mask(games[i], seats[i], hands, masks[i])

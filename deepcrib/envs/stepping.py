@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deepcrib.engine import phases
 from deepcrib.engine.batch import decision_key
 from deepcrib.engine.phases import DISCARD, PLAY
 from deepcrib.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
 from deepcrib.envs.observation import fill_mask, fill_observation
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.policies import discard_choices, pick, play_choices
 from deepcrib.randomness import LEARNER_SEAT, below, hash_key
 from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, show_points
@@ -262,24 +261,8 @@ def _run_row(
 
 
 @jit
-def run_few(
-    games: np.ndarray,
-    episodes: np.ndarray,
-    rows: np.ndarray,
-    work: int,
-    arguments: np.ndarray,
-    settings: Settings,
-    starts: np.ndarray,
-    observations: np.ndarray,
-    masks: np.ndarray,
-) -> None:
-    """`run_many` on the calling thread alone: quicker for a few rows, and safe in a process that was forked."""
-    for r in range(len(rows)):
-        _run_row(games, episodes, rows[r], work, arguments[r], settings, starts, observations, masks)
-
-
-@jit(parallel=True)
-def run_many(
+def advance_rows(
+    part: Part,
     games: np.ndarray,
     episodes: np.ndarray,
     rows: np.ndarray,
@@ -294,7 +277,7 @@ def run_many(
 
     observations [N, W] and masks [N, A] are left as they were where an agent must be asked.
     """
-    for r in prange(len(rows)):
+    for r in range(*part):
         _run_row(games, episodes, rows[r], work, arguments[r], settings, starts, observations, masks)
 
 

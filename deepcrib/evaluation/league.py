@@ -29,10 +29,10 @@ from deepcrib.evaluation.evaluate import check_games
 from deepcrib.evaluation.pair_sums import Sums, sum_up
 from deepcrib.evaluation.tournament import pairing_seed
 from deepcrib.formats import WEIGHTS_FILE, CheckpointError, other_agents, read_metadata
-from deepcrib.kernels import source_hash
 from deepcrib.matches import Progress, match_part
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.runs import read_json, write_json
+from deepcrib.sources import source_hash
 from deepcrib.statistics.strategy_names import STRATEGIES
 
 PAIRINGS = "pairings"

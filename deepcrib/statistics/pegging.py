@@ -21,17 +21,18 @@ from math import comb
 from pathlib import Path
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.files import write_atomic
-from deepcrib.kernels import cache_folder, jit
+from deepcrib.kernels import Part, jit
 from deepcrib.policies import GREEDY, play_choices
 from deepcrib.randomness import KEPT_DEAL, below, hash_key
 from deepcrib.rules import HAND_SIZE, play_step
+from deepcrib.sources import cache_folder
 from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
+from deepcrib.workers import run_rows
 
 PONE, DEALER = 0, 1
 MAX_POINTS = 32
@@ -189,11 +190,11 @@ def play_every_pair() -> PeggingRecords:
     """`exact_records`, played anew: 3.3 million plays, some five seconds on two cores."""
     sets = rank_sets(HAND_SIZE)
     points = np.zeros((NUM_RANK_SETS_4, NUM_RANK_SETS_4, 2), dtype=np.int8)
-    _play_all(sets, points)
+    run_rows(_play_all, len(sets), sets, points, piece=1)
     counts = (sets[:, :, None] == np.arange(NUM_RANKS)).sum(axis=1)  # [1820, 13]
     ways = np.array([[comb(left, taken) for taken in range(HAND_SIZE + 1)] for left in range(NUM_SUITS + 1)])
     gained, given = _no_records(), _no_records()
-    _tally(counts, ways, points, gained, given)
+    run_rows(_tally, len(counts), counts, ways, points, gained, given, piece=8)
     return PeggingRecords(gained, given, exact=True)
 
 
@@ -206,7 +207,7 @@ def sampled_records(hands: int, seed: int) -> PeggingRecords:
         raise OptionError(f"hands={hands}: expected at least 1 hand to record")
     sets = np.zeros((hands, 2), dtype=np.int64)
     points = np.zeros((hands, 2), dtype=np.int64)
-    _play_random(seed, sets, points)
+    run_rows(_play_random, len(sets), seed, sets, points, piece=512)
     records = PeggingRecords(_no_records(), _no_records())
     for role in (PONE, DEALER):
         np.add.at(records.gained[:, role], (sets[:, role], points[:, role]), 1)
@@ -253,19 +254,21 @@ def play_out(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int
     return pegged[PONE], pegged[DEALER]
 
 
-@jit(parallel=True)
-def _play_all(sets: np.ndarray, points: np.ndarray) -> None:
+@jit
+def _play_all(part: Part, sets: np.ndarray, points: np.ndarray) -> None:
     """Fill points [1820, 1820, 2] of pone's and dealer's set; a pair that needs five of a rank does no harm."""
     cards = sets * NUM_SUITS
-    for pone in prange(len(sets)):
+    for pone in range(*part):
         for dealer in range(len(sets)):
             points[pone, dealer, PONE], points[pone, dealer, DEALER] = play_out(cards[pone], cards[dealer])
 
 
-@jit(parallel=True)
-def _tally(counts: np.ndarray, ways: np.ndarray, points: np.ndarray, gained: np.ndarray, given: np.ndarray) -> None:
+@jit
+def _tally(
+    part: Part, counts: np.ndarray, ways: np.ndarray, points: np.ndarray, gained: np.ndarray, given: np.ndarray
+) -> None:
     """Count the points of every set against all hands of the opponent; ways [5, 5] of k cards out of n."""
-    for own in prange(len(counts)):
+    for own in range(*part):
         for other in range(len(counts)):
             hands = 1
             for rank in range(NUM_RANKS):
@@ -287,10 +290,10 @@ def deal_kept(seed: int, hand: int) -> tuple[np.ndarray, np.ndarray]:
     return np.sort(deck[:HAND_SIZE]), np.sort(deck[HAND_SIZE : 2 * HAND_SIZE])
 
 
-@jit(parallel=True)
-def _play_random(seed: int, sets: np.ndarray, points: np.ndarray) -> None:
+@jit
+def _play_random(part: Part, seed: int, sets: np.ndarray, points: np.ndarray) -> None:
     """Deal and play hand 0, 1, ..: sets [N, 2] and points [N, 2] of pone and dealer."""
-    for hand in prange(len(sets)):
+    for hand in range(*part):
         pone_cards, dealer_cards = deal_kept(seed, hand)
         sets[hand, PONE] = rank_set_of_kept(pone_cards)
         sets[hand, DEALER] = rank_set_of_kept(dealer_cards)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import DivergenceError
 from deepcrib.agents.partida import Form, Layers, card_values
 from deepcrib.encoders.partida import PLAYS, STATE, fill_state
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.policies import GREEDY, pick, play_choices
 from deepcrib.randomness import hash_key, uniform
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_step
 from deepcrib.statistics.pegging import DEALER, PONE, deal_kept
 from deepcrib.statistics.strategies import best_or_any
+from deepcrib.workers import run_rows
 
 _EXPLORE = 1  # counter of a key's word; `pick` takes word 0
 _UNSEEN = -1  # role of a card that is not learned from
@@ -54,7 +54,22 @@ def play_hands(
     gained = np.zeros((number, PLAYS, 3), dtype=np.int64)
     totals = np.zeros((number, 2), dtype=np.int64)
     finite = np.ones(number, dtype=np.bool_)
-    _play_hands(layers, form, first, seed, epsilon, self_play, states, roles, gained, totals, finite)
+    run_rows(
+        _play_hands,
+        len(states),
+        layers,
+        form,
+        first,
+        seed,
+        epsilon,
+        self_play,
+        states,
+        roles,
+        gained,
+        totals,
+        finite,
+        piece=16,
+    )
     if not finite.all():
         raise DivergenceError("learning diverged: the values of cards are not finite; lower the learning rate")
     hand, card = np.nonzero(roles != _UNSEEN)
@@ -100,8 +115,9 @@ def _choose(
     return pick(best_or_any(values), key), finite
 
 
-@jit(parallel=True)
+@jit
 def _play_hands(
+    part: Part,
     layers: Layers,
     form: Form,
     first: int,
@@ -118,7 +134,7 @@ def _play_hands(
 
     finite [N]: whether all values that cards were chosen by are.
     """
-    for r in prange(len(states)):
+    for r in range(*part):
         hand = first + r
         left = np.empty((2, HAND_SIZE), dtype=np.int8)
         left[PONE], left[DEALER] = deal_kept(seed, hand)
