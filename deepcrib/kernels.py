@@ -29,8 +29,9 @@ import numba
 import numpy as np
 from numba.core import caching, config, event
 from numba.core.dispatcher import Dispatcher
-from numba.core.types import int64, uint64, unliteral
+from numba.core.types import int64, uint64
 from numba.core.types.containers import BaseTuple
+from numba.core.types.misc import unliteral
 from numba.core.types.scalars import Integer
 
 Function = TypeVar("Function", bound=Callable[..., Any])

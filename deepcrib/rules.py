@@ -1,16 +1,19 @@
 """The rulebook of cribbage (American Cribbage Congress) as small scalar functions, compiled by Numba.
 
 Points are defined here and nowhere else. Functions take card ids or ranks (see `cards`) and can be called from
-Python as they are or from other compiled code.
+Python as they are or from other compiled code. What ranks alone score at the show is counted by NumPy, of many hands at
+once, into tables that compiled code reads.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import reduce
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deepcrib.cards import JACK, NO_CARD, NUM_RANKS, NUM_SUITS, rank_of, suit_of, value_of_rank
+from deepcrib.cards import JACK, NO_CARD, NUM_RANKS, NUM_SUITS, VALUES, rank_of, suit_of, value_of_rank
 from deepcrib.kernels import jit
 
 MAX_SCORE = 121
@@ -21,6 +24,7 @@ HAND_SIZE = 4
 MAX_PLAYERS = 4
 HEELS, PLAY, HAND, CRIB = 0, 1, 2, 3
 KINDS = ("heels", "play", "hand", "crib")
+Points = NDArray[np.int64]
 
 
 def _slots(num_dealt: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,79 +56,53 @@ def kept_slots(dealt: int) -> np.ndarray:
 # --- the show -------------------------------------------------------------------------------------------------
 
 
-@jit
-def fifteen_points(ranks: np.ndarray) -> int:
-    """2 for every combination of cards whose values add up to 15."""
-    points = 0
-    for subset in range(1, 1 << len(ranks)):
-        total = 0
-        for i in range(len(ranks)):
-            if subset >> i & 1:
-                total += value_of_rank(ranks[i])
-        if total == 15:
-            points += 2
+def fifteen_points(ranks: np.ndarray) -> Points:
+    """2 for every combination of cards whose values add up to 15: [...] of hands of n ranks, [..., n]."""
+    n = ranks.shape[-1]
+    subsets = (np.arange(1 << n) >> np.arange(n)[:, None] & 1).astype(np.float32)  # [n, 2^n], for a quick product
+    points: Points = 2 * (VALUES[ranks].astype(np.float32) @ subsets == 15).sum(axis=-1)
     return points
 
 
-@jit
-def pair_points(ranks: np.ndarray) -> int:
-    """2 for every pair: 6 for a pair royal, 12 for a double pair royal."""
-    points = 0
-    for i in range(len(ranks)):
-        for j in range(i):
-            if ranks[i] == ranks[j]:
-                points += 2
+def pair_points(ranks: np.ndarray) -> Points:
+    """2 for every pair: 6 for a pair royal, 12 for a double pair royal; [...] of ranks [..., n]."""
+    points: Points = (ranks[..., :, None] == ranks[..., None, :]).sum(axis=(-2, -1)) - ranks.shape[-1]
     return points
 
 
-@jit
-def run_points(ranks: np.ndarray) -> int:
-    """A point for each card of every longest run of three or more; a pair in a run makes the run count twice."""
-    counts = np.zeros(NUM_RANKS + 1, dtype=np.int64)
-    for rank in ranks:
-        counts[rank] += 1
-    points = 0
-    length = 0
-    ways = 1
+def run_points(ranks: np.ndarray) -> Points:
+    """A point for each card of every longest run of three or more: [...] of ranks [..., n].
+
+    A pair in a run makes the run count twice.
+    """
+    counts = (ranks[..., None] == np.arange(NUM_RANKS + 1)).sum(axis=-2)
+    points = np.zeros(ranks.shape[:-1], dtype=np.int64)
+    length, ways = np.zeros_like(points), np.ones_like(points)
     for rank in range(NUM_RANKS + 1):  # the extra rank, always empty, ends a run that reaches the king
-        if counts[rank] > 0:
-            length += 1
-            ways *= counts[rank]
-        else:
-            if length >= 3:
-                points += length * ways
-            length = 0
-            ways = 1
+        held = counts[..., rank]
+        points += np.where((held == 0) & (length >= 3), length * ways, 0)
+        length = np.where(held > 0, length + 1, 0)
+        ways = np.where(held > 0, ways * held, 1)
     return points
 
 
-@jit
-def rank_points(ranks: np.ndarray) -> int:
-    """Fifteens, pairs and runs of four or five ranks: all of the show that suits do not touch."""
+def rank_points(ranks: np.ndarray) -> Points:
+    """Fifteens, pairs and runs of four or five ranks: all of the show that suits do not touch; [...] of [..., n]."""
     return fifteen_points(ranks) + pair_points(ranks) + run_points(ranks)
 
 
-@jit
 def _rank_table(size: int) -> np.ndarray:
-    table = np.zeros(NUM_RANKS**size, dtype=np.int8)
-    ranks = np.zeros(size, dtype=np.int64)
-    for index in range(len(table)):
-        rest = index
-        swapped = -1
-        power = 1
-        for i in range(size - 1, -1, -1):
-            ranks[i] = rest % NUM_RANKS
-            rest //= NUM_RANKS
-            if i < size - 1:
-                fall = ranks[i] - ranks[i + 1]
-                if fall > 0:  # the same ranks with these two exchanged: an earlier row
-                    swapped = index - fall * power * (NUM_RANKS - 1)
-                power *= NUM_RANKS
-        table[index] = rank_points(ranks) if swapped < 0 else table[swapped]
-    return table
+    ascending = np.array(list(combinations_with_replacement(range(NUM_RANKS), size)))
+    table = np.zeros((NUM_RANKS,) * size, dtype=np.int8)
+    table[tuple(ascending.T)] = rank_points(ascending)
+    for last in range(size - 1, 0, -1):  # swaps of neighbours, as in a bubble sort, make every order of the ranks
+        for place in range(last):
+            table = np.maximum(table, table.swapaxes(place, place + 1))
+    return table.ravel()
 
 
 # rank_points of every ordered tuple of four and five ranks; the index is the ranks read as digits in base 13.
+# Made by NumPy in some milliseconds: a kernel that runs at import time would be compiled before anything is seen.
 RANK_POINTS_4 = _rank_table(4)
 RANK_POINTS_5 = _rank_table(5)
 
@@ -244,13 +222,19 @@ def play_run_points(series: int) -> int:
 _TAIL_BITS = 4 * RANK_BITS  # of as many ranks as a pair, or one of its royals, can have
 
 
-@jit
-def _tail_table() -> np.ndarray:
-    """Pair and run points of the last of up to four ranks, by their bits in a series; of what is no series anything."""
-    table = np.zeros(1 << _TAIL_BITS, dtype=np.int8)
-    for tail in range(1, len(table)):
-        table[tail] = play_pair_points(tail) + play_run_points(tail)
-    return table
+def _tail_table() -> NDArray[np.int8]:
+    """[65536]: `play_pair_points` and `play_run_points` of the last of up to four ranks, by their bits in a series."""
+    fourth, third, second, last = np.ogrid[(slice(1 << RANK_BITS),) * 4]
+    same = (second == last) * (1 + (third == last) * (1 + (fourth == last)))
+    runs = np.where(_is_run(last, second, third, fourth), 4, 3 * _is_run(last, second, third))
+    return np.asarray((last > 0) * same * (same + 1) + runs, dtype=np.int8).ravel()
+
+
+def _is_run(*codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether these are ranks (each plus 1; 0: no card) that follow one another, in any order."""
+    held = reduce(np.bitwise_or, (1 << code for code in codes))
+    lowest = held & -held
+    return np.asarray((lowest > 1) & (held == lowest * ((1 << len(codes)) - 1)))
 
 
 TAIL_POINTS = _tail_table()

@@ -11,21 +11,14 @@ import pytest
 import torch
 from reference import chi_square_limit, plain_discards, plain_plays
 
-from deepcrib.agents import (
-    AgentError,
-    HasProbabilities,
-    QFunction,
-    QNetworkAgent,
-    ScriptedAgent,
-    WeightedAgent,
-    absolute_spec,
-    make_agent,
-    name_agents,
-    require_players,
-)
-from deepcrib.checkpoints import CheckpointError, save_weights
+from deepcrib.agents import AgentError, HasProbabilities, absolute_spec, make_agent, name_agents, require_players
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.weighted import WeightedAgent
+from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
 from deepcrib.engine import Games, IllegalActionError
+from deepcrib.formats import CheckpointError
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.observations import DiscardObservation, PlayObservation

@@ -12,10 +12,11 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_sequence
 
 from deepcrib.agents import make_agent
-from deepcrib.checkpoints import CheckpointError, load_weights, save_weights
+from deepcrib.checkpoints import load_weights, save_weights
 from deepcrib.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
+from deepcrib.formats import CheckpointError
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.layers import SummedConvolutions
 from deepcrib.networks.lstm import PackedLSTM

@@ -10,7 +10,8 @@ import pytest
 from reference import rank
 from test_play_tree import OPPONENT, PLAYER, worth
 
-from deepcrib.agents import BestResponseAgent, make_agent
+from deepcrib.agents import make_agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.cards import parse_card, parse_cards
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError

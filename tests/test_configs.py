@@ -13,11 +13,12 @@ from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.learners import LEARNERS
-from deepcrib.jobs.options import CHECKS, check_values
+from deepcrib.jobs.options import CHECKS
 from deepcrib.jobs.schema import check_no_extras, leaf_type, parse, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
+from deepcrib.jobs.values import check_values
 from deepcrib.jobs.variants import check_variants
-from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 
 CONF = runs.conf_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))

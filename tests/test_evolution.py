@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from deepcrib import checkpoints
-from deepcrib.agents import AgentError, DivergenceError, EvolutionaryAgent, load_evolutionary, make_agent
-from deepcrib.agents.evolutionary import GENOMES, pair_index
+from deepcrib import formats
+from deepcrib.agents import AgentError, DivergenceError, make_agent
+from deepcrib.agents.evolutionary import GENOMES, EvolutionaryAgent, load_evolutionary, pair_index
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.training import evolution
@@ -119,8 +119,8 @@ def test_a_saved_agent_is_made_again(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="expected no option epsilon"):
         make_agent({"path": str(tmp_path), "epsilon": 0.1})
     arrays = {"weights": np.zeros((2, 14))}
-    checkpoints.save_arrays(tmp_path / "bad.safetensors", checkpoints.EVOLUTIONARY_FORMAT, arrays, {})
-    with pytest.raises(checkpoints.CheckpointError, match="expected \\(2, 13\\)"):
+    formats.save_arrays(tmp_path / "bad.safetensors", formats.EVOLUTIONARY_FORMAT, arrays, {})
+    with pytest.raises(formats.CheckpointError, match="expected \\(2, 13\\)"):
         load_evolutionary(tmp_path / "bad.safetensors")
 
 
@@ -402,7 +402,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(update: str, tm
 
 def test_states_and_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     trained(tmp_path, settings())
-    with pytest.raises(checkpoints.CheckpointError, match="expected \\(2, 2, 195\\)"):
+    with pytest.raises(formats.CheckpointError, match="expected \\(2, 2, 195\\)"):
         evolution.prepare(settings(genome="pairs"), tmp_path / "state.pt")
     with pytest.raises(OptionError, match="learner.parents=9: expected at most learner.population=8"):
         evolution.prepare(settings(update="population", population=8, parents=9))

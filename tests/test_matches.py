@@ -28,8 +28,9 @@ from deepcrib.encoders.states import (
     STARTER_RANK,
 )
 from deepcrib.engine import Games
-from deepcrib.matches import MatchResult, Trajectories, play_match, self_play, trajectories_of
+from deepcrib.matches import MatchResult, play_match
 from deepcrib.matches import games as lockstep
+from deepcrib.matches.trajectories import Trajectories, self_play, trajectories_of
 from deepcrib.records import RecordError
 from deepcrib.rules import CRIB, HAND, HEELS, PLAY, RANK_POINTS_5
 from tests import recorded

@@ -14,9 +14,9 @@ import reference
 from reference import chi_square_limit
 from test_play_tree import Hands, after, card_worth, fits
 
-from deepcrib.agents import HasProbabilities, MinimaxAgent, make_agent
+from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.minimax import draw_hands, has_choice
+from deepcrib.agents.minimax import MinimaxAgent, draw_hands, has_choice
 from deepcrib.cards import parse_cards
 from deepcrib.engine import Games
 from deepcrib.evaluation.play_only import play_only

@@ -8,7 +8,8 @@ import torch
 from reference import chi_square_limit
 from test_pegging import plain_play
 
-from deepcrib.agents import AgentError, QFunction, QNetworkAgent, make_agent
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.encoders import make_play_encoder
 from deepcrib.errors import OptionError

@@ -20,9 +20,9 @@ from deepcrib.checkpoints import load_state, load_weights, save_state
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from deepcrib.errors import OptionError
-from deepcrib.jobs.options import check_values
 from deepcrib.jobs.train import Config
-from deepcrib.matches import Trajectories, learning_games, self_play
+from deepcrib.jobs.values import check_values
+from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.randomness import PRETRAINING, derive
 from deepcrib.training import playing

@@ -20,12 +20,15 @@ from figures import match_of
 from reference import plain_discards
 from safetensors import safe_open
 
-from deepcrib.agents import AgentError, QNetworkAgent, make_agent
-from deepcrib.checkpoints import CheckpointError, load_state, load_weights
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.checkpoints import load_state, load_weights
 from deepcrib.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
-from deepcrib.matches import Trajectories, play_match, self_play
+from deepcrib.formats import CheckpointError
+from deepcrib.matches import play_match
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.training import learning, playing, replay, teacher
 from deepcrib.training.experience import discard_samples, play_samples

@@ -18,8 +18,6 @@ from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.strategies import (
     NO_OPINION,
     NUM_VALUES,
-    STRATEGIES,
-    THESIS_STRATEGIES,
     best_choices,
     choose,
     fill_matrix,
@@ -28,6 +26,7 @@ from deepcrib.statistics.strategies import (
     fill_weights,
     strategy_codes,
 )
+from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.statistics.table import cached_table
 
 ERROR_LEVEL = 1e-6

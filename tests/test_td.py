@@ -15,11 +15,11 @@ from figures import match_of
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from deepcrib import checkpoints
-from deepcrib.agents import DivergenceError, TdPerceptronAgent, make_agent
+from deepcrib import formats
+from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.agents.td_features import FEATURES, replay
 from deepcrib.agents.td_inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
-from deepcrib.agents.td_perceptron import make_network
+from deepcrib.agents.td_perceptron import TdPerceptronAgent, make_network
 from deepcrib.cli import main
 from deepcrib.engine import Games
 from deepcrib.engine.state import new_games
@@ -275,8 +275,8 @@ def test_a_saved_agent_is_made_again_from_its_path(tmp_path: Path) -> None:
 def test_checkpoints_that_do_not_fit(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
     agent, path = new_agent(), tmp_path / "weights.safetensors"
     metadata = {"hidden": [6], "inputs": "raw", "move_points": "added"} | change
-    checkpoints.save_arrays(path, checkpoints.TD_FORMAT, {"weights": agent.weights}, metadata)
-    with pytest.raises(checkpoints.CheckpointError, match=expected):
+    formats.save_arrays(path, formats.TD_FORMAT, {"weights": agent.weights}, metadata)
+    with pytest.raises(formats.CheckpointError, match=expected):
         make_agent(str(path))
 
 
@@ -536,7 +536,7 @@ def test_a_run_that_is_killed_in_its_matches_loses_no_hands(tmp_path: Path) -> N
 @pytest.mark.parametrize("change", [{"hidden": [5]}, {"inputs": "features"}, {"move_points": "added"}])
 def test_a_saved_state_of_other_options_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
     trained(tmp_path)
-    with pytest.raises(checkpoints.CheckpointError, match="does not fit the options of this run"):
+    with pytest.raises(formats.CheckpointError, match="does not fit the options of this run"):
         td.prepare(settings(**change), tmp_path / "state.pt")
 
 

@@ -13,7 +13,6 @@ import hashlib
 import io
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +59,9 @@ class BestResponseAgent:
         require_players(to, 2)
         if not isinstance(to, HasProbabilities):
             raise AgentError(f"no best response to {to.name}: expected an agent that knows its probabilities")
-        if within is not None and not within >= 0:
-            raise AgentError(f"within={within}: expected points, 0 or more")
+        is_number = isinstance(within, int | float) and not isinstance(within, bool)
+        if within is not None and not (is_number and within >= 0):
+            raise AgentError(f"within={within!r}: expected points, 0 or more, or null")
         self.name = f"best_response({to.name})"
         self.to = to
         self.policy = play_policy_of(to)
@@ -211,11 +211,3 @@ class BestResponseAgent:
     def against(self, is_dealer: bool) -> DiscardArrays:
         """How the opponent of a dealer (or pone) discards."""
         return self.model.arrays[0 if is_dealer else 1]
-
-
-def best_response_options(options: dict[str, Any], to: Agent) -> BestResponseAgent:
-    """The agent of a spec `{name: best_response, to: AGENT, within: POINTS}`. Raises AgentError."""
-    within = options.get("within", WITHIN)
-    if within is not None and (isinstance(within, bool) or not isinstance(within, int | float)):
-        raise AgentError(f"within={within!r}: expected points, 0 or more, or null")
-    return BestResponseAgent(to, within)

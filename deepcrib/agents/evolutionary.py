@@ -18,7 +18,7 @@ from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import NUM_RANKS, rank_of
-from deepcrib.checkpoints import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.formats import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY

@@ -7,7 +7,6 @@ likely as the cards it was made from, before it played any of them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,6 @@ from deepcrib.rank_sets import NUM_RANK_SETS_4
 from deepcrib.rules import HAND_SIZE, RANK_BITS, add_rank
 from deepcrib.workers import run_rows
 
-MINIMAX_NAMES = ("minimax", "greedy_minimax")
 SAMPLES = 50
 MOST_SAMPLES = 1_000_000
 HANDS = ("unseen", "ranks", "kept")
@@ -46,9 +44,12 @@ class MinimaxAgent:
 
     greedy: whether the opponent is taken for the greedy player (algorithm 6) or for one who knows both hands and plays
     its best (algorithm 3). samples: hands sampled for each decision, the same for all candidate cards; 0 for every
-    hand that is possible, weighted exactly. hands: how likely each is, of HANDS (see `minimax_options`). discards: the
-    agent that discards. Raises AgentError for other numbers or names, and for `kept` where the agent that discards does
-    not give the probabilities of its choices.
+    hand that is possible, weighted exactly. discards: the agent that discards. hands: how likely each is, of HANDS:
+    `unseen`, the opponent kept any four of the cards that are not one's own or the starter; `ranks`, any rank multiset
+    is as likely as any other (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in the
+    opponent's place. In all three only hands count that hold what was played and nothing that contradicts a go. Raises
+    AgentError for other numbers or names, and for `kept` where the agent that discards does not give the probabilities
+    of its choices.
 
     Of cards with equal sums the one that greedy would play: its points are certain, and count before anything that is
     only expected.
@@ -143,22 +144,6 @@ def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
     highest = np.where(observation.legal, ranks, -1).max(axis=1)
     chosen: NDArray[np.bool_] = highest > np.where(observation.legal, ranks, NUM_RANKS).min(axis=1)
     return chosen
-
-
-def minimax_options(name: str, options: dict[str, Any], discards: Agent) -> MinimaxAgent:
-    """`minimax` or `greedy_minimax` from a mapping's `samples` and `hands`. Raises AgentError.
-
-    hands: `unseen`, the opponent kept any four of the cards that are not one's own or the starter; `ranks`, any rank
-    multiset is as likely as any other (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in
-    the opponent's place. In all three only hands count that hold what was played and nothing that contradicts a go.
-    """
-    return MinimaxAgent(
-        name,
-        discards,
-        greedy=name == MINIMAX_NAMES[1],
-        samples=options.get("samples", SAMPLES),
-        hands=options.get("hands", HANDS[0]),
-    )
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

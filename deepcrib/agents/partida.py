@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.cards import NO_CARD, rank_of, value_of_rank
-from deepcrib.checkpoints import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.encoders.partida import ENCODINGS, INPUTS, PLAYS, STATE, fill_inputs, fill_state, input_width
+from deepcrib.formats import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points

@@ -12,9 +12,11 @@ import torch
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
-from deepcrib.checkpoints import load_weights, other_agents
+from deepcrib.agents.specs import make_agent
+from deepcrib.checkpoints import load_weights
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.errors import UserError
+from deepcrib.formats import other_agents
 from deepcrib.kernels import Part, jit
 from deepcrib.networks import CategoricalHead, QNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
@@ -234,18 +236,17 @@ def load_agent(
     device: str = "cpu",
     epsilon: float = 0.0,
     discards: Agent | None = None,
-    make: Callable[[Any], Agent] | None = None,
 ) -> QNetworkAgent:
     """The agent of a checkpoint file or run folder. Raises CheckpointError.
 
-    Where the checkpoint names an agent for the part that was not trained, `make` makes it from its spec, but where
+    Where the checkpoint names an agent for the part that was not trained, it is made from its spec, but where
     `discards` takes its place; AgentError says so if it cannot be made.
     """
     checkpoint = load_weights(path, device)
     made = {} if discards is None else {"discards_by": discards}
     for part, spec in other_agents(checkpoint.metadata).items():
-        if make is not None and part not in made:
-            made[part] = _made_for(path, part, spec, make)
+        if part not in made:
+            made[part] = _made_for(path, part, spec, device)
     functions = []
     for encoder, network in (
         (checkpoint.discard_encoder, checkpoint.discard_network),
@@ -255,9 +256,9 @@ def load_agent(
     return QNetworkAgent(functions[0], functions[1], epsilon, name=str(path), **made)
 
 
-def _made_for(path: str, part: str, spec: Any, make: Callable[[Any], Agent]) -> Agent:
+def _made_for(path: str, part: str, spec: Any, device: str) -> Agent:
     try:
-        return make(spec)
+        return make_agent(spec, device)
     except UserError as error:
         hint = f"; name another as {{path: {path}, discards: AGENT}}" if part == "discards_by" else ""
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error

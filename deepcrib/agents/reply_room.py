@@ -21,7 +21,7 @@ PLAYS = 2 * HAND_SIZE
 DEPTH = 3 * PLAYS  # frames: each is a card, a go, or the end
 
 # Columns of a frame. TURN: whose it is, -1 at the end; LAST: who played the last card; PASSED: 1 when the one whose
-# turn it is not has nothing to play; SERIES: as in `packed_series`; COUNT: of it; OWN_LEFT: bits of the own slots that
+# turn it is not has nothing to play; SERIES: as in `rules`; COUNT: of it; OWN_LEFT: bits of the own slots that
 # are left; NUM_LEFT: the opponent's cards; HANDS: the level of its hands, and NUM_HANDS of them; NEXT: the next own
 # slot, or the bits of the opponent's moves that are still to be tried; LIKED, CHOICES: of the own policy, the highest
 # liking, and the cards that were played with it.

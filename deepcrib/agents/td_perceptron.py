@@ -24,7 +24,7 @@ from deepcrib.agents.td_inputs import (
     tables,
 )
 from deepcrib.cards import NO_CARD
-from deepcrib.checkpoints import TD_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.formats import TD_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.perceptrons import count_weights, forward, layer_sizes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent, series_from
+from deepcrib.agents.specs import SEMI_PURE
 from deepcrib.cards import rank_of
-from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
+from deepcrib.formats import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY
@@ -37,23 +38,20 @@ from deepcrib.statistics.strategies import (
     NO_OPINION,
     NUM_VALUES,
     SCORES,
-    STRATEGIES,
-    THESIS_STRATEGIES,
     fill_matrix,
     fill_preference,
     fill_values,
     fill_weights,
     strategy_codes,
 )
+from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.statistics.table import cached_table
 from deepcrib.workers import run_rows
 
-RANDOM, SEMI_PURE = "random", "semi_pure_"
+RANDOM = "random"
 SEMI_PURE_SHARE = 0.7
 _APART = 1_000_000  # index of the random agent by name: no member of a pool has it, so that it is no run's start
 NEIGHBOURS = ("none", "average", "sum")
-WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
-"""Agents by name: random weights, each pure strategy, each semi-pure one."""
 _PEGGING = frozenset(name for name in STRATEGIES if name.startswith("pegging"))
 Weights = NDArray[np.float64]
 """[121 own score, 121 opponent's score, 2 (1: dealer), m strategies], the m adding up to 1."""
@@ -198,7 +196,7 @@ def load_weighted(path: Path | str) -> WeightedAgent:
 
 
 def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
-    """One of WEIGHTED_NAMES. Pure strategies stand alone, the others among the thesis's eight."""
+    """One of `specs.WEIGHTED_NAMES`. Pure strategies stand alone, the others among the thesis's eight."""
     if name in STRATEGIES:
         strategies: tuple[str, ...] = (name,)
     else:
@@ -256,17 +254,16 @@ def checked_weights(weights: NDArray, strategies: int, what: str = "weights") ->
     return checked
 
 
-def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
-    """The agent of a mapping with `initial` (see `initial_weights`), and optionally `seed` and `strategies`."""
-    names = spec.get("strategies") or THESIS_STRATEGIES
+def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[str] | None = None) -> WeightedAgent:
+    """The agent of initial weights (see `initial_weights`), of the thesis's strategies unless others are named."""
+    names = strategies or THESIS_STRATEGIES
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise OptionError(f"strategies={names!r}: expected a list of {', '.join(STRATEGIES)}")
-    strategies = tuple(names)
-    strategy_codes(strategies)
-    initial = str(spec.get("initial", RANDOM))
-    weights = initial_weights(initial, strategies, int(spec.get("seed", 1)), _APART)
+    strategy_codes(names)
+    initial = str(initial)
+    weights = initial_weights(initial, names, seed, _APART)
     name = f"{initial} weights" if initial == RANDOM else initial
-    return WeightedAgent(name, weights, strategies, pegging_figures(strategies))
+    return WeightedAgent(name, weights, tuple(names), pegging_figures(names))
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.masks import best_masks, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.checkpoints import WEIGHTED_NETWORK_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
+from deepcrib.formats import WEIGHTED_NETWORK_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.kernels import Part, jit
 from deepcrib.networks import SCORE_INPUTS, StrategyNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.agents import Agent, ExpectedValueAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.engine import Games, IllegalActionError, Turns
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec

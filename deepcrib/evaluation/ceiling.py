@@ -22,11 +22,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import BestResponseAgent, ScriptedAgent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.agents.expectimax import start_value
 from deepcrib.agents.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
 from deepcrib.agents.reply_room import BEST, Players, new_room
 from deepcrib.agents.response_values import kept_ranks, kept_set
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.beliefs.cribs import fill_flush_means
 from deepcrib.beliefs.discards import DiscardArrays, fill_kept
 from deepcrib.beliefs.plays import SETS_4

@@ -11,9 +11,10 @@ from rich.table import Table
 
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import plain_table
-from deepcrib.checkpoints import WEIGHTS_FILE, save_weights
+from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import make_discard_encoder
 from deepcrib.errors import OptionError
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import summary_writer, use_threads
 from deepcrib.jobs.console import Bars

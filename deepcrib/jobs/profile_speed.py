@@ -23,7 +23,8 @@ from omegaconf import OmegaConf
 from rich.table import Table
 
 from deepcrib import runs
-from deepcrib.agents import QFunction, q_network
+from deepcrib.agents import q_network
+from deepcrib.agents.q_network import QFunction
 from deepcrib.analysis.tables import plain_table
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.engine import Games

@@ -16,11 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib import checkpoints
-from deepcrib.agents import DivergenceError, EvolutionaryAgent, make_agent, name_agents
-from deepcrib.agents.evolutionary import GENOMES
+from deepcrib.agents import DivergenceError, make_agent, name_agents
+from deepcrib.agents.evolutionary import GENOMES, EvolutionaryAgent
 from deepcrib.cards import NUM_RANKS
 from deepcrib.errors import OptionError
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.training.checkpointing import (
@@ -158,7 +158,7 @@ def train(
             write_scalars(writer, run.generation, figures)
         if progress is not None:
             progress(run.generation, figures)
-    agent, weights = agent_of(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
+    agent, weights = agent_of(run, settings, dealing), folder / WEIGHTS_FILE
     agent.save(weights)
     for player in range(1, len(run.weights)):
         agent_of(run, settings, dealing, player).save(folder / f"opponent_{player}.safetensors")

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deepcrib.agents import DivergenceError, QFunction
-from deepcrib.agents.q_network import CHUNK
+from deepcrib.agents import DivergenceError
+from deepcrib.agents.q_network import CHUNK, QFunction
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.training.inputs import SampleInputs

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, WeightedNetworkAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.weighted_network import WeightedNetworkAgent
 from deepcrib.engine import Games
 from deepcrib.kernels import Part, jit
 from deepcrib.matches import Recorder, Rows, play_hand
