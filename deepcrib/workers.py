@@ -24,13 +24,19 @@ _PIECES_A_THREAD = 4
 """So many, since rows may differ in work: a thread that is done early takes another."""
 
 _lock = Lock()
+_granted: int | None = None
 _chosen: int | None = None
 _pool: ThreadPoolExecutor | None = None
 _thread = local()
 
 
 def available_threads() -> int:
-    """Threads that this process may use: what the environment allows OpenMP or Numba, else the cores it may run on."""
+    """Threads that this process may use.
+
+    As many as it has been granted, else as the environment allows Numba or OpenMP, else the cores that it may run on.
+    """
+    if _granted is not None:
+        return _granted
     for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
         if os.environ.get(name, "").isdigit():
             return max(1, int(os.environ[name]))
@@ -40,6 +46,13 @@ def available_threads() -> int:
 def num_workers() -> int:
     """Threads that pieces run on: as many as are available until `use_workers` has chosen a number."""
     return available_threads() if _chosen is None else _chosen
+
+
+def grant_threads(count: int) -> None:
+    """From now on so many threads are available: what a launcher has given a run."""
+    global _granted
+    _granted = count
+    use_workers(None)
 
 
 def use_workers(count: int | None) -> None:
@@ -64,12 +77,16 @@ def run_rows(kernel: Callable[..., None], count: int, *arguments: Any, piece: in
 
     The kernel is compiled, and writes to its own rows alone. piece: rows that are worth a thread.
     """
-    parts = min(count // piece, _PIECES_A_THREAD * num_workers())
+    parts = _num_parts(count, piece)
     if parts < 2 or is_worker() or num_workers() < 2:
         kernel((0, count), *arguments)
         return
     ends = [count * number // parts for number in range(parts + 1)]
     run_pieces([partial(kernel, part, *arguments) for part in zip(ends[:-1], ends[1:], strict=True)])
+
+
+def _num_parts(count: int, piece: int) -> int:
+    return min(count // piece, _PIECES_A_THREAD * num_workers())
 
 
 def is_worker() -> bool:

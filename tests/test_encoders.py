@@ -20,11 +20,11 @@ from deepcrib.encoders import (
     make_play_encoder,
 )
 from deepcrib.encoders.document import page
-from deepcrib.encoders.expansion import ROWS_PER_TASK
 from deepcrib.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import DISCARD_SLOTS_6
+from deepcrib.workers import PIECE
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]
 ENCODERS = [make_play_encoder(name, *o) for name in PLAY_ENCODERS for o in OPTIONS] + [
@@ -355,7 +355,7 @@ def test_the_compiled_expansion_equals_the_one_in_torch(encoder) -> None:
 @pytest.mark.parametrize("encoder", ENCODERS, ids=label)
 def test_an_encoding_does_not_depend_on_the_batch(encoder) -> None:
     states, actions = sample(encoder)
-    assert len(states) > 2 * ROWS_PER_TASK  # so that the whole goes through the parallel kernels
+    assert len(states) > 2 * PIECE  # so that threads share the whole
     whole = encoder.encode(states, actions)
     parts = [encoder.encode(states[i : i + 101], actions[i : i + 101]) for i in range(0, len(states), 101)]
     assert torch.equal(whole, torch.cat(parts))

@@ -5,7 +5,6 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 import reference
@@ -17,6 +16,7 @@ from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.statistics import pegging
 from deepcrib.statistics.pegging import MAX_POINTS, PeggingRecords, add_record, exact_records, play_out, sampled_records
+from deepcrib.workers import use_workers
 
 PONE, DEALER = 0, 1
 ERROR_LEVEL = 1e-6
@@ -193,10 +193,11 @@ def assert_distributed(observed: np.ndarray, weights: np.ndarray) -> None:
     assert statistic < chi_square_limit(int(classes.sum()) - 1, ERROR_LEVEL)
 
 
+@pytest.mark.usefixtures("many_parts")
 def test_a_sample_does_not_depend_on_threads_or_size() -> None:
     records = []
     for threads in (1, 2):
-        numba.set_num_threads(threads)
+        use_workers(threads)
         records.append(sampled_records(3_000, seed=9))
     assert np.array_equal(records[0].gained, records[1].gained) and np.array_equal(records[0].given, records[1].given)
     fewer, other = sampled_records(2_000, seed=9), sampled_records(3_000, seed=10)

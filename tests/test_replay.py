@@ -12,7 +12,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 import torch
@@ -42,6 +41,7 @@ from deepcrib.training.options import (
     StateOptions,
 )
 from deepcrib.training.replay import schedule, train
+from deepcrib.workers import use_workers
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 PLAY_NETWORKS = ("mlp", "cnn_lstm")
@@ -495,7 +495,7 @@ def test_the_same_seed_gives_the_same_weights(play: str, discard: str, tmp_path:
     run(tmp_path / "two", settings)
     assert torch.equal(before, torch.random.get_rng_state())
     assert_same_runs(tmp_path / "one", tmp_path / "two")
-    numba.set_num_threads(1)
+    use_workers(1)
     run(tmp_path / "one thread", settings)
     assert_same_runs(tmp_path / "one", tmp_path / "one thread")
     run(tmp_path / "other seed", small(seed=2, play=play, discard=discard))

@@ -8,7 +8,6 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import prange
 from reference import cards
 
 from deepcrib import rules
@@ -125,11 +124,11 @@ CRIB_COUNTS = [
 ]  # fmt: skip
 
 
-@jit(parallel=True)
+@jit
 def count_all_shows(is_crib: bool) -> np.ndarray:
     """Shows by their points, [52, 30]: row a counts the hands whose highest card is a."""
     counts = np.zeros((52, 30), dtype=np.int64)
-    for a in prange(52):
+    for a in range(52):
         hand = np.empty(4, dtype=np.int8)
         hand[0] = a
         for b in range(a):

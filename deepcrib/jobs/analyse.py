@@ -68,7 +68,7 @@ class Config:
     best_response_hands: int = 500  # experts: of the hands, how many it is asked about; some ms each; 0: none
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
 
 
 def run(config: Config, run: Run) -> Outcome:

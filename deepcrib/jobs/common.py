@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def use_threads(threads: int) -> None:
-    """Let networks work on so many threads, each of which does whole pieces (see `workers`).
+    """Work on so many threads, each of which does whole pieces (see `workers`); 0: on all that there are.
 
     Called once the agents are made: where none of them has imported PyTorch, there is nothing to tell it.
     """
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    use_workers(threads)
+    use_workers(threads or None)
 
 
 def six_cards(text: str) -> list[int]:

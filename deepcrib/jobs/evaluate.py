@@ -43,7 +43,7 @@ class Config:
     beta: float = 0.05  # sprt: chance to take 50% + difference for worse
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
 
 
 def run(config: Config, run: Run) -> Outcome:

@@ -44,7 +44,7 @@ class Config:
     resume: str | None = None  # a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
 
 
 _CHECKS = {"dealer": one_of(DEALERS), "pace": at_least(0), "suits": one_of(SUIT_SIGNS)}

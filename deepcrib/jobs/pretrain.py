@@ -29,7 +29,7 @@ class Config:
 
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
     state: StateOptions = field(default_factory=StateOptions)
     discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
     pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)

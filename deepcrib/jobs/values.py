@@ -22,7 +22,7 @@ class RulesOptions:
 RULES_CHECKS: dict[str, Check] = {"name": one_of(DEALING)}
 COMMON_CHECKS: dict[str, Check] = {
     "seed": optional(seed_value),
-    "threads": at_least(1),
+    "threads": at_least(0),
     "games": if_number(at_least(1)),
     "matches": at_least(1),
     "device": torch_device,
