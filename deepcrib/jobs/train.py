@@ -45,7 +45,7 @@ class Config:
 
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # that networks work on; the weights do not depend on it
+    threads: int = 0  # to work on; 0: all that this process may use. The weights do not depend on it
     resume: str | None = None  # the folder of an unfinished run, which then goes on
     learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
