@@ -30,7 +30,7 @@ from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.play_only import play_points, summarise
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
-from deepcrib.kernels import PACKAGE
+from deepcrib.kernel_cache import PACKAGE
 from deepcrib.sources import source_hash
 
 SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)

@@ -15,7 +15,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
-from deepcrib.kernels import KEPT_VERSIONS, PACKAGE, cache_root
+from deepcrib.kernel_cache import KEPT_VERSIONS, PACKAGE, cache_root
 
 _LATE = re.compile(rf"{PACKAGE.name}(\.\w+)+(:\w+)?")
 """How a registry names what it imports when that is asked for."""

@@ -1,4 +1,4 @@
-"""Compiled code is cached, never stale, kept through edits that do not touch it, and wherever there is a place to write."""
+"""Compiled code is cached wherever there is a place to write, never stale, and kept through edits of other things."""
 
 import importlib
 import os
@@ -14,8 +14,9 @@ import numba
 import numpy as np
 import pytest
 
-from deepcrib import kernels
-from deepcrib.kernels import KernelCache, UnknownGlobalError, function_key, jit
+from deepcrib import kernel_cache, kernels
+from deepcrib.kernel_cache import KernelCache, UnknownGlobalError, function_key
+from deepcrib.kernels import jit
 
 CALLEE = """
 import numpy as np
@@ -49,7 +50,8 @@ def package(tmp_path: Path) -> Path:
     (folder / "__init__.py").touch()
     (folder / "callee.py").write_text(CALLEE)
     (folder / "caller.py").write_text(CALLER)
-    shutil.copy(kernels.__file__, folder / "kernels.py")
+    for module in (kernels, kernel_cache):
+        shutil.copy(str(module.__file__), folder)
     return folder
 
 
@@ -86,9 +88,8 @@ def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "modules"
     folder.mkdir()
     (folder / "callee.py").write_text(CALLEE)
-    (folder / "caller.py").write_text(
-        CALLER.replace("from deepcrib import", "import").replace("deepcrib.callee", "callee")
-    )
+    caller = CALLER.replace("from deepcrib import", "import").replace("deepcrib.callee", "callee")
+    (folder / "caller.py").write_text(caller)
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two versions within a second would share a file
     yield folder
@@ -128,9 +129,9 @@ def test_the_key_follows_what_is_called_and_read(loaded: Path, file: str, before
 def test_every_kernel_of_the_package_has_a_key() -> None:
     """What cannot be hashed would be compiled anew by every process."""
     found = 0
-    for file in sorted(kernels.PACKAGE.rglob("*.py")):
+    for file in sorted(kernel_cache.PACKAGE.rglob("*.py")):
         if "\n@jit\n" in file.read_text(encoding="utf-8"):
-            name = ".".join(file.relative_to(kernels.PACKAGE.parent).with_suffix("").parts)
+            name = ".".join(file.relative_to(kernel_cache.PACKAGE.parent).with_suffix("").parts)
             for value in vars(importlib.import_module(name)).values():
                 if isinstance(getattr(value, "_cache", None), KernelCache) and value.__module__ == name:
                     assert len(function_key(value)) == 24
@@ -163,9 +164,11 @@ class Turned(NamedTuple):
 def test_tuples_of_other_fields_are_other_arguments() -> None:
     """Compiled code knows fields by their places; Numba's own key of both is the same but for the class."""
     one, other = numba.typeof(Sides(1, 2)), numba.typeof(Turned(1, 2))
-    assert kernels._fields((one,)) != kernels._fields((other,))
-    assert kernels._fields((numba.typeof((1, Sides(1, 2))),)) != kernels._fields((numba.typeof((1, Turned(1, 2))),))
-    assert kernels._fields((numba.int64, numba.typeof(np.zeros(2)))) == ((), ())
+    assert kernel_cache._fields((one,)) != kernel_cache._fields((other,))
+    assert kernel_cache._fields((numba.typeof((1, Sides(1, 2))),)) != kernel_cache._fields(
+        (numba.typeof((1, Turned(1, 2))),)
+    )
+    assert kernel_cache._fields((numba.int64, numba.typeof(np.zeros(2)))) == ((), ())
 
 
 def test_whole_numbers_are_of_one_type_in_calls() -> None:
@@ -179,10 +182,12 @@ def test_whole_numbers_are_of_one_type_in_calls() -> None:
 
     assert doubles(np.array([3], dtype=np.int8)) == 16
     assert [str(types) for types in double.signatures] == ["(int64,)", "(bool,)"]
-    assert double(np.uint64(2**62)) == 2**63  # a key is no int64
+    assert kernels._settled(numba.uint64) == numba.uint64  # a key of 64 bits is no int64
+    assert kernels._settled(numba.float32) == numba.float32
 
 
-def test_compiling_is_told_before_it_begins_and_timed() -> None:
+def test_compiling_is_told_before_it_begins_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache, "cache_root", lambda: None)
     told: list[float] = []
     kernels.on_compile(lambda: told.append(kernels.seconds_compiling()))
 
@@ -207,7 +212,7 @@ def fresh_root(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Path | No
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    return kernels.cache_root.__wrapped__()
+    return kernel_cache.cache_root.__wrapped__()
 
 
 def test_home_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -229,15 +234,15 @@ def test_nowhere_to_write_means_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
 def test_temporary_folder_that_others_can_write_is_not_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    own = kernels._own_temporary_folder()
+    own = kernel_cache._own_temporary_folder()
     assert own is not None
     own.chmod(0o777)
-    assert kernels._own_temporary_folder() is None
+    assert kernel_cache._own_temporary_folder() is None
 
 
 def compiled_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Compile a function with its cache there; its files. Each call makes it anew, as a new process does."""
-    monkeypatch.setattr(kernels, "cache_root", lambda: root)
+    monkeypatch.setattr(kernel_cache, "cache_root", lambda: root)
 
     @jit
     def triple(x: int) -> int:
@@ -275,7 +280,7 @@ def test_oldest_versions_of_the_same_function_are_removed(tmp_path: Path) -> Non
                 file = tmp_path / f"{name}-{age}a.py311.{end}"
                 file.touch()
                 os.utime(file, (1000 - age, 1000 - age))
-    kernels.remove_old_versions(tmp_path, "peg-0a.py311", kept=2)
+    kernel_cache.remove_old_versions(tmp_path, "peg-0a.py311", kept=2)
     left = {file.name for file in tmp_path.iterdir()}
     assert left == {
         *(f"peg-{age}a.py311.{end}" for age in (0, 1) for end in ("nbi", "1.nbc")),

@@ -35,7 +35,7 @@ from deepcrib.evaluation.league import (
 from deepcrib.files import write_atomic
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.console import Bars
-from deepcrib.kernels import PACKAGE
+from deepcrib.kernel_cache import PACKAGE
 from deepcrib.runs import ENVIRONMENT, read_json, write_json
 from deepcrib.sources import source_hash
 

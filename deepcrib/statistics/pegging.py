@@ -27,7 +27,7 @@ from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.files import write_atomic
 from deepcrib.kernels import Part, jit
-from deepcrib.policies import GREEDY, play_choices
+from deepcrib.policies import GREEDY, lowest, play_choices
 from deepcrib.randomness import KEPT_DEAL, below, hash_key
 from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
 from deepcrib.rules import HAND_SIZE, play_step
@@ -244,9 +244,7 @@ def play_out(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int
     seat, series, count = PONE, 0, 0
     while seat >= 0:
         mask = play_choices(GREEDY, left[seat], series, count)
-        slot = 0
-        while not mask >> slot & 1:  # choices are of one rank: any of them
-            slot += 1
+        slot = lowest(mask)  # choices are of one rank: any of them
         points, last, following, series, count = play_step(left, goes, series, count, seat, slot)
         pegged[seat] += points + last
         seat = following
