@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import rank
 from test_play_tree import OPPONENT, PLAYER, worth
 
 from deepcrib.agents import BestResponseAgent, make_agent
@@ -18,6 +17,7 @@ from deepcrib.evaluation import ceiling as ceilings
 from deepcrib.evaluation.ceiling import Ceiling, ceiling, rests, surprise_of_flushes
 from deepcrib.observations import DiscardObservation
 from deepcrib.rules import DISCARD_SLOTS_6
+from tests.reference import rank
 
 
 @pytest.mark.parametrize("is_dealer", [False, True])

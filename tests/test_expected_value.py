@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-import brute_force
 import numba
 import numpy as np
 import pytest
-import reference
-from reference import cards
 
 from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.matches import play_match
@@ -17,6 +14,8 @@ from deepcrib.observations import DiscardObservation
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.ranks import rank_sets
+from tests import brute_force, reference
+from tests.reference import cards
 
 ERROR_LEVEL = 1e-4
 

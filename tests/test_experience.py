@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from reference import pips
 
 from deepcrib.agents import QFunction, make_agent
 from deepcrib.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS, SEAT
@@ -23,6 +22,7 @@ from deepcrib.training.experience import (
 from deepcrib.training.learning import Samples
 from deepcrib.training.options import StateOptions
 from deepcrib.training.rewards import winning_pegs
+from tests.reference import pips
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 EPSILON = 0.25

@@ -5,8 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import reference
-from reference import cards
 
 from deepcrib.statistics.martin import (
     IMPOSSIBLE,
@@ -18,6 +16,8 @@ from deepcrib.statistics.martin import (
     rank_pair_matrix,
 )
 from deepcrib.statistics.ranks import rank_set_2
+from tests import reference
+from tests.reference import cards
 
 MEAN_OF_ALL_HANDS = 4.7692
 """Points of the 12,994,800 hands of four cards with a starter (a rulebook figure, see any cribbage statistics)."""

@@ -9,8 +9,6 @@ from itertools import combinations
 import numba
 import numpy as np
 import pytest
-import reference
-from reference import by_key, drive
 
 from deepcrib.agents import make_agent
 from deepcrib.cards import RANKS, SUITS
@@ -32,7 +30,8 @@ from deepcrib.matches import MatchResult, Trajectories, play_match, self_play, t
 from deepcrib.matches import games as lockstep
 from deepcrib.records import RecordError
 from deepcrib.rules import CRIB, HAND, HEELS, PLAY, RANK_POINTS_5
-from tests import recorded
+from tests import recorded, reference
+from tests.reference import by_key, drive
 
 PLAYERS = (2, 3, 4)
 ALL = frozenset(PLAYERS)

@@ -10,8 +10,6 @@ from math import comb, prod
 import numba
 import numpy as np
 import pytest
-import reference
-from reference import chi_square_limit
 from test_play_tree import Hands, after, card_worth, fits
 
 from deepcrib.agents import HasProbabilities, MinimaxAgent, make_agent
@@ -22,6 +20,8 @@ from deepcrib.engine import Games
 from deepcrib.evaluation.play_only import play_only
 from deepcrib.observations import PlayObservation
 from deepcrib.statistics.ranks import rank_sets
+from tests import reference
+from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
-import reference
-from reference import cards, pips, rank
 
 from deepcrib.agents.packed_series import add_rank, series_points
 from deepcrib.agents.play_tree import (
@@ -18,6 +16,8 @@ from deepcrib.agents.play_tree import (
     pack_hand,
 )
 from deepcrib.rules import play_points
+from tests import reference
+from tests.reference import cards, pips, rank
 
 Hands = tuple[tuple[int, ...], tuple[int, ...]]
 PLAYER, OPPONENT = 0, 1

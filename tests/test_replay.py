@@ -16,8 +16,6 @@ import numba
 import numpy as np
 import pytest
 import torch
-from figures import match_of
-from reference import plain_discards
 from safetensors import safe_open
 
 from deepcrib.agents import AgentError, QNetworkAgent, make_agent
@@ -39,6 +37,8 @@ from deepcrib.training.options import (
     StateOptions,
 )
 from deepcrib.training.replay import schedule, train
+from tests.figures import match_of
+from tests.reference import plain_discards
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 PLAY_NETWORKS = ("mlp", "cnn_lstm")
