@@ -158,7 +158,7 @@ def starter(path: Path, seed: int = 1, header: GameRecord | None = None, agent: 
 def nearly_over(tmp_path_factory: pytest.TempPathFactory) -> GameRecord:
     """A game that lacks its last few events; its last hands were played by keys, to the end."""
     path = tmp_path_factory.mktemp("whole") / "game.jsonl"
-    begun = played(1, agents=("random", "greedy"), person=0, hands=6)
+    begun = played(1, agents=("random", "greedy"), person=0, hands=5)
 
     async def script(person: Person) -> None:
         await person.play_on(by_keys, lambda person: False)
