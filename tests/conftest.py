@@ -45,6 +45,14 @@ def _log_handlers_as_before() -> Iterator[None]:
         handler.close()
 
 
+@pytest.fixture
+def known_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Best responses know how scripted players discard, which takes seconds to work out."""
+    from tests.models import known_model
+
+    monkeypatch.setattr("deepcrib.agents.best_response.discard_model", known_model)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Let workers share what they compile, and commands compose in half the time."""
     compose_faster()

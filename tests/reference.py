@@ -34,6 +34,7 @@ def suit(card: int) -> int:
     return card % 4
 
 
+@cache
 def pips(card: int) -> int:
     """What a card counts for: ace 1, court cards 10."""
     return min(rank(card) + 1, 10)

@@ -19,6 +19,7 @@ from deepcrib.matches import Recorder, play_hand, play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import DETERMINISTIC, GREEDY, RANDOM
 from tests import reference
+from tests.models import model_of
 
 POLICIES = {"random": RANDOM, "deterministic": DETERMINISTIC, "greedy": GREEDY}
 SET_NUMBER = {tuple(row): number for number, row in enumerate(SETS_4.tolist())}
@@ -180,6 +181,7 @@ def gains(own: Hand, theirs: Hand) -> Iterator[int]:
 def response(to: str) -> BestResponseAgent:
     agent = make_agent({"name": "best_response", "to": to, "within": None})
     assert isinstance(agent, BestResponseAgent)
+    agent._model = model_of(to)
     return agent
 
 

@@ -21,6 +21,7 @@ from deepcrib.evaluation.play_only import play_only
 from deepcrib.observations import PlayObservation
 from deepcrib.statistics.ranks import rank_sets
 from tests import reference
+from tests.models import model_of
 from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
@@ -98,6 +99,7 @@ def by_set(weights: dict[tuple[int, ...], float]) -> np.ndarray:
 def searcher(hands: str) -> MinimaxAgent:
     agent = make_agent({"name": "minimax", "hands": hands, "discards": "greedy"})
     assert isinstance(agent, MinimaxAgent)
+    agent._model = model_of("greedy")
     return agent
 
 

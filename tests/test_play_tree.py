@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numba
 import numpy as np
 import pytest
@@ -42,6 +44,7 @@ def after(hands: Hands, series: tuple[int, ...], seat: int, card: int) -> tuple[
     return points, following, hands, ()
 
 
+@cache
 def worth(hands: Hands, series: tuple[int, ...], seat: int, greedy: bool) -> int:
     """Points of the player minus the opponent's, from this choice to the end."""
     if seat < 0:
