@@ -10,7 +10,8 @@ from itertools import combinations
 
 import numpy as np
 from numba import njit
-from reference import cards
+
+from tests.reference import cards
 
 JACK = 10
 DISCARDS = np.array(list(combinations(range(6), 2)))

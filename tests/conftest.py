@@ -17,6 +17,7 @@ import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
 from tests.compile_once import compile_once  # noqa: E402
+from tests.compose_faster import compose_faster  # noqa: E402
 
 # A kernel compiles within the first example that calls it, so a deadline would fail at random; the same
 # examples every time, so that a failure is seen by everybody.
@@ -50,8 +51,17 @@ def _log_handlers_as_before() -> Iterator[None]:
         handler.close()
 
 
+@pytest.fixture
+def known_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Best responses know how scripted players discard, which takes seconds to work out."""
+    from tests.models import known_model
+
+    monkeypatch.setattr("deepcrib.agents.best_response.discard_model", known_model)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Let workers share what they compile."""
+    """Let workers share what they compile, and commands compose in half the time."""
+    compose_faster()
     if hasattr(config, "workerinput"):
         compile_once()
 

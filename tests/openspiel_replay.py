@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 from numpy.typing import NDArray
-from reference import PlayedHand, drive
 
 from deepcrib.agents import make_agent
 from deepcrib.engine import Games
+from tests.reference import PlayedHand, drive
 
 FLUSH = "four-card flush in the crib"
 COUNTED_ON = "points counted after the game was over"

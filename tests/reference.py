@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any
@@ -34,6 +34,7 @@ def suit(card: int) -> int:
     return card % 4
 
 
+@cache
 def pips(card: int) -> int:
     """What a card counts for: ace 1, court cards 10."""
     return min(rank(card) + 1, 10)
@@ -89,16 +90,23 @@ def nobs(held: Sequence[int], starter: int) -> int:
     return sum(rank(card) == JACK and suit(card) == suit(starter) for card in held)
 
 
+@cache
+def of_ranks(ranks: tuple[int, ...]) -> int:
+    """Fifteens, pairs and runs, for which suits do not matter: counted once for all cards of the same ranks."""
+    held = [4 * rank for rank in ranks]
+    return fifteens(held) + pairs(held) + runs(held)
+
+
 def show(held: Sequence[int], starter: int, is_crib: bool = False) -> int:
     """All points of four cards with the starter."""
-    five = [*held, starter]
-    return fifteens(five) + pairs(five) + runs(five) + flush(held, starter, is_crib) + nobs(held, starter)
+    points = of_ranks(tuple(sorted(map(rank, (*held, starter)))))
+    return points + flush(held, starter, is_crib) + nobs(held, starter)
 
 
 def four_cards(held: Sequence[int]) -> int:
     """Points of four cards by themselves: fifteens, pairs, runs and the flush of four."""
     same_suit = 4 if len({suit(card) for card in held}) == 1 else 0
-    return fifteens(held) + pairs(held) + runs(held) + same_suit
+    return of_ranks(tuple(sorted(map(rank, held)))) + same_suit
 
 
 # --- the play -----------------------------------------------------------------------------------------------
@@ -106,6 +114,13 @@ def four_cards(held: Sequence[int]) -> int:
 
 def pegs(series: Sequence[int], with_31: bool = True) -> int:
     """Points of a series' last card (no go): 15, 31, pairs to double pair royal, runs of three or more."""
+    return pegs_of_ranks(tuple(map(rank, series)), with_31)
+
+
+@cache
+def pegs_of_ranks(ranks: tuple[int, ...], with_31: bool) -> int:
+    """As `pegs`: suits do not matter in the play, so the same ranks are counted once."""
+    series = [4 * rank for rank in ranks]
     count = sum(map(pips, series))
     points = 2 if count == 15 or (with_31 and count == LIMIT) else 0
     alike = 1

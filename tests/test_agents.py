@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from reference import chi_square_limit, plain_discards, plain_plays
 
 from deepcrib.agents import AgentError, HasProbabilities, absolute_spec, make_agent, name_agents, require_players
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
@@ -24,6 +23,7 @@ from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_disc
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import POLICIES, discard_choices, pick, play_choices
 from deepcrib.rules import MAX_SCORE, pack_series
+from tests.reference import chi_square_limit, plain_discards, plain_plays
 
 ERROR_LEVEL = 1e-6
 NAMES = ("random", "deterministic", "greedy")

@@ -36,6 +36,7 @@ from deepcrib.evaluation.regrets import Decision
 from deepcrib.evaluation.review import HandReview, Review
 from deepcrib.jobs import play as job
 from deepcrib.records import GameRecord, GameWriter, Player, read_games, replay
+from tests.recorded import played
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = (80, 24)
@@ -155,15 +156,18 @@ def starter(path: Path, seed: int = 1, header: GameRecord | None = None, agent: 
 
 @pytest.fixture(scope="module")
 def nearly_over(tmp_path_factory: pytest.TempPathFactory) -> GameRecord:
-    """A game that lacks its last few events."""
+    """A game that lacks its last few events; its last hands were played by keys, to the end."""
     path = tmp_path_factory.mktemp("whole") / "game.jsonl"
+    begun = played(1, agents=("random", "greedy"), person=0, hands=5)
 
     async def script(person: Person) -> None:
         await person.play_on(by_keys, lambda person: False)
         await person.sees("the game is over", "greedy wins, 121 to")
 
-    (session,) = run_with(script, starter(path, 1)).games
+    (session,) = run_with(script, starter(path, header=begun)).games
     (record,) = read_games(path)
+    assert record.events[: len(begun.events)] == begun.events
+    assert sum(event.kind == "deal" for event in record.events[len(begun.events) :]) > 1
     assert record == replace(session.record, source=record.source) and record.finished
     assert replay(record).games.scores[0].tolist() == list(session.game["scores"])
     last = max(place for place, event in enumerate(record.events) if event.kind == "play" and event.seat == 0)
@@ -291,12 +295,10 @@ async def resized(person: Person) -> None:
     before = person.screen
     for size in ((60, 20), (79, 40), (120, 23), (21, 3)):
         await person.pilot.resize_terminal(*size)
-        await person.pilot.pause(0.1)
         await person.sees("deepcrib needs 80x24")
         assert person.screen.strip() == "deepcrib needs 80x24"
     for size in ((120, 40), (200, 60), (80, 24)):
         await person.pilot.resize_terminal(*size)
-        await person.pilot.pause(0.1)
         for text in ("your turn", "starter", " h Hint"):
             await person.until("play", text=text)
     await person.until("play", text=before)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import pegs
 
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.app import Session, check_resumable, new_header
@@ -21,6 +20,7 @@ from deepcrib.engine import IllegalActionError
 from deepcrib.observations import PlayObservation
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, read_games, replay
 from deepcrib.rules import discard_slots, is_legal_play, show_points
+from tests.reference import pegs
 
 
 def session(path: Path, seed: int = 1, num_players: int = 2, dealer: int | None = None, game: int = 0) -> Session:

@@ -3,9 +3,8 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "deepcrib"
@@ -37,9 +36,15 @@ def module_of(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Every node of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported_names(path: Path) -> Iterator[tuple[int, str]]:
     """Line number and full dotted name of every import in a file, those within functions included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -56,7 +61,16 @@ def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def label(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
+    return path.relative_to(ROOT).as_posix()
+
+
+def importers(paths: list[Path], *packages: str) -> list[Path]:
+    """The files that import something from one of some packages outside this one."""
+    return [path for path in paths if any(name.split(".")[0] in packages for _, name in imported_names(path))]
+
+
+def labels(paths: list[Path]) -> list[str]:
+    return [label(path) for path in paths]
 
 
 LINED_UP = [path for path in SOURCES if not module_of(path).startswith("__")]
@@ -69,13 +83,12 @@ def test_every_module_has_its_place_in_the_line_and_a_row_in_the_table() -> None
     assert described == present
 
 
-@pytest.mark.parametrize("path", LINED_UP, ids=label)
-def test_a_module_imports_only_from_its_left(path: Path) -> None:
-    own = module_of(path)
+def test_a_module_imports_only_from_its_left() -> None:
     wrong = [
         f"{label(path)}:{line} imports {name}"
+        for path in LINED_UP
         for line, name in imported_modules(path)
-        if name != own and PLACE[name] >= PLACE[own]
+        if name != module_of(path) and PLACE[name] >= PLACE[module_of(path)]
     ]
     assert not wrong
 
@@ -84,31 +97,34 @@ def test_the_package_itself_imports_nothing() -> None:
     assert not list(imported_names(PACKAGE / "__init__.py"))
 
 
-@pytest.mark.parametrize("path", LINED_UP, ids=label)
-def test_only_jobs_and_cli_import_hydra(path: Path) -> None:
-    found = [name for _, name in imported_names(path) if name.split(".")[0] == "hydra"]
-    assert not found or module_of(path) in ("jobs", "cli")
+def test_only_jobs_and_cli_import_hydra() -> None:
+    importing = importers(LINED_UP, "hydra")
+    assert importing
+    assert not labels([path for path in importing if module_of(path) not in ("jobs", "cli")])
 
 
-@pytest.mark.parametrize("path", LINED_UP, ids=label)
-def test_the_game_does_not_need_torch(path: Path) -> None:
-    found = [name for _, name in imported_names(path) if name.split(".")[0] == "torch"]
-    assert not found or PLACE[module_of(path)] >= PLACE["encoders"]
+def test_the_game_does_not_need_torch() -> None:
+    importing = importers(LINED_UP, "torch")
+    assert importing
+    assert not labels([path for path in importing if PLACE[module_of(path)] < PLACE["encoders"]])
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=label)
-def test_the_package_does_not_import_its_plugins(path: Path) -> None:
-    assert not [name for _, name in imported_names(path) if name.split(".")[0] in ("hydra_plugins", "orion")]
+def test_the_package_does_not_import_its_plugins() -> None:
+    assert not labels(importers(SOURCES, "hydra_plugins", "orion"))
+    assert importers(PLUGINS, "orion")
 
 
-@pytest.mark.parametrize("path", [*SOURCES, *PLUGINS], ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_parts_are_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+def test_functions_are_small() -> None:
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     long = [
-        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
-        for node in ast.walk(ast.parse(text))
+        f"{label(path)}: {node.name} has {node.end_lineno - node.lineno + 1} lines"
+        for path in [*SOURCES, *PLUGINS]
+        for node in nodes(path)
         if isinstance(node, functions) and node.end_lineno - node.lineno >= MAX_FUNCTION_LINES
     ]
     assert not long
-    assert len(text.splitlines()) <= MAX_MODULE_LINES
+
+
+def test_modules_are_small() -> None:
+    sizes = {label(path): len(path.read_text(encoding="utf-8").splitlines()) for path in [*SOURCES, *PLUGINS]}
+    assert not {name: size for name, size in sizes.items() if size > MAX_MODULE_LINES}

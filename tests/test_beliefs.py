@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from deepcrib.agents import make_agent
 from deepcrib.beliefs.cribs import fill_crib_means
-from deepcrib.beliefs.discards import DiscardModel, discard_model
 from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
 from deepcrib.cards import RANKS, parse_cards
 from deepcrib.engine import Games
@@ -21,13 +19,9 @@ from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import DETERMINISTIC, GREEDY, RANDOM
 from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 from tests import reference
+from tests.models import model_of
 
 SET_NUMBER = {tuple(row): number for number, row in enumerate(SETS_4.tolist())}
-
-
-@cache
-def model_of(name: str) -> DiscardModel:
-    return discard_model(make_agent(name).discard_probabilities)
 
 
 def probabilities(name: str, hands: np.ndarray, is_dealer: bool) -> np.ndarray:

@@ -20,6 +20,7 @@ from deepcrib.matches import Recorder, play_hand, play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import DETERMINISTIC, GREEDY, RANDOM
 from tests import reference
+from tests.models import model_of
 
 POLICIES = {"random": RANDOM, "deterministic": DETERMINISTIC, "greedy": GREEDY}
 SET_NUMBER = {tuple(row): number for number, row in enumerate(SETS_4.tolist())}
@@ -181,6 +182,7 @@ def gains(own: Hand, theirs: Hand) -> Iterator[int]:
 def response(to: str) -> BestResponseAgent:
     agent = make_agent({"name": "best_response", "to": to, "within": None})
     assert isinstance(agent, BestResponseAgent)
+    agent._model = model_of(to)
     return agent
 
 
@@ -228,8 +230,8 @@ def test_values_in_the_middle_of_a_play() -> None:
 
 def test_it_takes_the_best_discard_and_the_best_card() -> None:
     agent = response("greedy")
-    table, decisions = Games(np.arange(3), seed=4), Decisions()
-    play_hand(table, [agent, agent], np.zeros((3, 2), dtype=np.int64), decisions)
+    table, decisions = Games(np.arange(2), seed=4), Decisions()
+    play_hand(table, [agent, agent], np.zeros((2, 2), dtype=np.int64), decisions)
     for observation, actions in decisions.seen:
         is_discard = isinstance(observation, DiscardObservation)
         values = agent.discard_values(observation) if is_discard else agent.play_values(observation)
@@ -255,7 +257,7 @@ def test_values_of_discards_are_points_of_hands_played_out() -> None:
     table.state.hidden[:, 0] = others[:, 6]
     mine = table.discard_observation(rows, np.zeros(deals, dtype=np.int8))
     values = agent.discard_values(mine.take(slice(0, 1)))[0]
-    table.discard(rows, np.zeros(deals, dtype=np.int8), agent.discard(mine.take(slice(0, 1))).repeat(deals))
+    table.discard(rows, np.zeros(deals, dtype=np.int8), np.full(deals, values.argmax()))  # what it takes, see above
     theirs = table.discard_observation(rows, np.ones(deals, dtype=np.int8))
     table.discard(rows, np.ones(deals, dtype=np.int8), opponent.discard(theirs))
     table.start_play()

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import by_key, cards, pips
 from test_observations import shuffled_behind
 
 from deepcrib.board import HIDDEN, TableView, pegs_behind, text_of, view_of
 from deepcrib.board.track import peg_holes, place_of
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
+from tests.reference import by_key, cards, pips
 
 PLAYERS = (2, 3, 4)
 NAMES = ("North", "East", "South", "West")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import rank
 from test_play_tree import OPPONENT, PLAYER, worth
 
 from deepcrib.agents import make_agent
@@ -20,6 +19,7 @@ from deepcrib.evaluation.ceiling import Ceiling, ceiling, rests, surprise_of_flu
 from deepcrib.observations import DiscardObservation
 from deepcrib.rules import DISCARD_SLOTS_6
 from deepcrib.workers import run_rows
+from tests.reference import rank
 
 
 @pytest.mark.parametrize("is_dealer", [False, True])

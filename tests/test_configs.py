@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from deepcrib import runs
@@ -14,29 +13,16 @@ from deepcrib.errors import OptionError
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.learners import LEARNERS
 from deepcrib.jobs.options import CHECKS
-from deepcrib.jobs.schema import check_no_extras, leaf_type, parse, register_schema
+from deepcrib.jobs.schema import leaf_type, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
-from deepcrib.jobs.values import check_values
-from deepcrib.jobs.variants import check_variants
 from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
+from tests.composing import composed
 
 CONF = runs.conf_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))
 EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 PAPER = [name for name in EXPERIMENTS if name.startswith(("paper2019_cnn_lstm_", "paper2019_mlp_"))]
-CHOICES = sorted(f"{path.parent.name}={path.stem}" for group in GROUPS for path in (CONF / group).glob("*.yaml"))
-
-
-def composed(job: str, *overrides: str):
-    """The plain options of a job, checked as the command line checks them."""
-    schema = register_schema(JOBS[job])
-    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-        config = compose(job, overrides=list(overrides))
-    check_no_extras(config, schema)
-    options = OmegaConf.to_object(config)
-    check_variants(options, parse(overrides))
-    check_values(options)
-    return options
+CHOICES = {group: sorted(path.stem for path in (CONF / group).glob("*.yaml")) for group in GROUPS if group != "learner"}
 
 
 def test_every_job_has_its_config_and_every_config_its_job() -> None:
@@ -48,13 +34,13 @@ def test_jobs_compose(job: str) -> None:
     assert isinstance(composed(job), register_schema(JOBS[job]))
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_every_choice_of_every_group_composes(choice: str) -> None:
-    """A file's `name`, where it has one, is the name of the file."""
-    group, name = choice.split("=")
-    options = getattr(composed("train", choice), group)
-    if "name" in asdict(options):
-        assert options.name == name
+@pytest.mark.parametrize("row", range(max(map(len, CHOICES.values()))))
+def test_every_choice_of_every_group_composes(row: int) -> None:
+    """The first of each group together, the second of each, and so on; a file's `name` is the name of the file."""
+    chosen = {group: names[row] for group, names in CHOICES.items() if row < len(names)}
+    options = composed("train", *(f"{group}={name}" for group, name in chosen.items()))
+    for group, name in chosen.items():
+        assert asdict(getattr(options, group)).get("name", name) == name
 
 
 def test_every_value_that_a_check_allows_has_its_file() -> None:
@@ -69,7 +55,8 @@ def test_every_value_that_a_check_allows_has_its_file() -> None:
 def test_every_learner_has_its_file_and_every_file_its_learner() -> None:
     assert {path.stem for path in (CONF / "learner").glob("*.yaml")} == set(LEARNERS)
     for name, learner in LEARNERS.items():
-        assert type(composed("train", f"learner={name}").learner) is learner.options
+        options = composed("train", f"learner={name}").learner
+        assert type(options) is learner.options and options.name == name
 
 
 def test_what_only_some_learners_read_is_there() -> None:

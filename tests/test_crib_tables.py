@@ -5,10 +5,8 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from math import comb
 
-import brute_force
 import numpy as np
 import pytest
-from brute_force import DISCARDS, varied_hands
 
 from deepcrib.statistics.classes import class_hands, class_sizes
 from deepcrib.statistics.cribs import crib_sums, uniform_weights
@@ -23,6 +21,8 @@ from deepcrib.statistics.experts import (
     solve,
 )
 from deepcrib.statistics.table import cached_table
+from tests import brute_force
+from tests.brute_force import DISCARDS, varied_hands
 
 RANKS = "A23456789TJQK"
 PAIRS = list(combinations_with_replacement(range(13), 2))

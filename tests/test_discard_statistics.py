@@ -6,17 +6,16 @@ from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, prod
 
-import brute_force
 import numpy as np
 import pytest
-import reference
-from reference import cards
 
 from deepcrib.errors import StatisticsError
 from deepcrib.rank_sets import rank_set_2, rank_set_4, rank_set_6, rank_set_of_kept, rank_sets
 from deepcrib.statistics.classes import class_sizes
 from deepcrib.statistics.discards import DISCARD_DTYPE, crib_means, discard_statistics, uniform_sums
 from deepcrib.statistics.table import cached_table
+from tests import brute_force, reference
+from tests.reference import cards
 
 HANDS = comb(52, 6)
 COMPLETIONS = comb(46, 2) * 44

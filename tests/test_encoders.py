@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from reference import pegs
 
 from deepcrib.cards import RANK_NAMES, RANKS, parse_card, parse_cards
 from deepcrib.encoders import (
@@ -25,6 +24,7 @@ from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import DISCARD_SLOTS_6
 from deepcrib.workers import PIECE
+from tests.reference import pegs
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]
 ENCODERS = [make_play_encoder(name, *o) for name in PLAY_ENCODERS for o in OPTIONS] + [

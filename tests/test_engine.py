@@ -8,13 +8,13 @@ from math import comb
 
 import numpy as np
 import pytest
-import reference
-from reference import Deal, PlayedHand, cards, chi_square_limit, drive, plain_discards, plain_plays, thrown_by
 
 from deepcrib.engine import Games, IllegalActionError
 from deepcrib.policies import DETERMINISTIC, GREEDY, RANDOM, pick
 from deepcrib.randomness import CUT, below, hash_key
 from deepcrib.workers import use_workers
+from tests import reference
+from tests.reference import Deal, PlayedHand, cards, chi_square_limit, drive, plain_discards, plain_plays, thrown_by
 
 ERROR_LEVEL = 1e-6
 HANDS, PLAYERS = {2: 6, 3: 5, 4: 5}, (2, 3, 4)

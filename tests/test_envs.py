@@ -12,11 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import brute_force
 import gymnasium
 import numpy as np
 import pytest
-import reference
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, render_test, seed_test
 from test_observations import shuffled_behind
@@ -34,6 +32,7 @@ from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import POLICIES
 from deepcrib.statistics.experts import experts
+from tests import brute_force, reference
 
 PLAYERS = (2, 3, 4)
 COMPILED_PLAYERS = (2, 3, pytest.param(4, marks=pytest.mark.slow))  # each compiles its own kernels, half a minute

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-import brute_force
 import numpy as np
 import pytest
-import reference
-from reference import cards
 
 from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.matches import play_match
@@ -17,6 +14,8 @@ from deepcrib.rank_sets import rank_sets
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.workers import use_workers
+from tests import brute_force, reference
+from tests.reference import cards
 
 ERROR_LEVEL = 1e-4
 

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from reference import pips
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
@@ -25,6 +24,7 @@ from deepcrib.training.experience import (
 from deepcrib.training.learning import Samples
 from deepcrib.training.options import StateOptions
 from deepcrib.training.rewards import winning_pegs
+from tests.reference import pips
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 EPSILON = 0.25

@@ -6,10 +6,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import brute_force
 import numpy as np
 import pytest
-from reference import cards
 from rich.console import Console
 
 from deepcrib import runs
@@ -28,6 +26,8 @@ from deepcrib.rank_sets import rank_sets
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
+from tests import brute_force
+from tests.reference import cards
 
 HAND = "5H 5S JD 2C 3C KH"
 QUICK = "agents=[greedy,expected_value]"

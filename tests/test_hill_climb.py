@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from figures import match_of
 from safetensors.numpy import load_file
 
 from deepcrib import formats
@@ -31,6 +30,7 @@ from deepcrib.training.hill_climb import (
     train,
 )
 from deepcrib.training.options import EvaluationOptions, HillClimbOptions, StateOptions
+from tests.figures import match_of
 
 
 def settings(seed: int = 1, **options: Any) -> Any:

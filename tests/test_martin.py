@@ -5,8 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import reference
-from reference import cards
 
 from deepcrib.rank_sets import rank_set_2
 from deepcrib.statistics.martin import (
@@ -18,6 +16,8 @@ from deepcrib.statistics.martin import (
     pair_number,
     rank_pair_matrix,
 )
+from tests import reference
+from tests.reference import cards
 
 MEAN_OF_ALL_HANDS = 4.7692
 """Points of the 12,994,800 hands of four cards with a starter (a rulebook figure, see any cribbage statistics)."""

@@ -8,8 +8,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import reference
-from reference import by_key, drive
 
 from deepcrib.agents import make_agent
 from deepcrib.cards import RANKS, SUITS
@@ -33,7 +31,8 @@ from deepcrib.matches.trajectories import Trajectories, self_play, trajectories_
 from deepcrib.records import RecordError
 from deepcrib.rules import CRIB, HAND, HEELS, PLAY, RANK_POINTS_5
 from deepcrib.workers import use_workers
-from tests import recorded
+from tests import recorded, reference
+from tests.reference import by_key, drive
 
 PLAYERS = (2, 3, 4)
 ALL = frozenset(PLAYERS)

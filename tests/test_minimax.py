@@ -9,8 +9,6 @@ from math import comb, prod
 
 import numpy as np
 import pytest
-import reference
-from reference import chi_square_limit
 from test_play_tree import Hands, after, card_worth, fits
 
 from deepcrib.agents import HasProbabilities, make_agent
@@ -22,6 +20,9 @@ from deepcrib.evaluation.play_only import play_only
 from deepcrib.observations import PlayObservation
 from deepcrib.rank_sets import rank_sets
 from deepcrib.workers import use_workers
+from tests import reference
+from tests.models import model_of
+from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}
@@ -98,6 +99,7 @@ def by_set(weights: dict[tuple[int, ...], float]) -> np.ndarray:
 def searcher(hands: str) -> MinimaxAgent:
     agent = make_agent({"name": "minimax", "hands": hands, "discards": "greedy"})
     assert isinstance(agent, MinimaxAgent)
+    agent._model = model_of("greedy")
     return agent
 
 

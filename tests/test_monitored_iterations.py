@@ -115,10 +115,17 @@ def test_the_curve_holds_what_matches_found(tmp_path: Path) -> None:
     assert seconds == sorted(seconds) and seconds[0] >= 0
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    run(folder, settings_at(0, 1, 2, 3, 5, 6, iterations=6), evaluate=evaluate)
+    return folder
+
+
 @pytest.mark.parametrize("stop", [0, 2, 3, 5])  # before there is a state, at one, and after one
-def test_a_stopped_run_has_the_curve_of_a_whole_one(stop: int, tmp_path: Path) -> None:
+def test_a_stopped_run_has_the_curve_of_a_whole_one(stop: int, whole: Path, tmp_path: Path) -> None:
     settings = settings_at(0, 1, 2, 3, 5, 6, iterations=6)
-    run(tmp_path / "whole", settings, evaluate=evaluate)
 
     def interrupt(done: int, figures: Any) -> None:
         if done == stop:
@@ -137,10 +144,10 @@ def test_a_stopped_run_has_the_curve_of_a_whole_one(stop: int, tmp_path: Path) -
 
     run(folder, settings, evaluate=evaluate, progress=note, resume=saved > 0)
     assert seen == [one for one in (0, 1, 2, 3, 5, 6) if not saved or one > saved]
-    assert untimed(folder) == untimed(tmp_path / "whole")
+    assert untimed(folder) == untimed(whole)
     seconds = [float(row["seconds"]) for row in curve(folder)]
     assert seconds == sorted(seconds)
-    assert_same_runs(tmp_path / "whole", folder)
+    assert_same_runs(whole, folder)
 
 
 def test_resumed_without_matches_the_curve_keeps_no_later_points(tmp_path: Path) -> None:

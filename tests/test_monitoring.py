@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from figures import match_of
 from hypothesis import given
 from hypothesis import strategies as st
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -27,6 +26,7 @@ from deepcrib.jobs.monitoring import FINAL
 from deepcrib.training.learning import Samples
 from deepcrib.training.monitoring import BINS, Monitor, histogram_edges
 from deepcrib.training.options import EvaluationOptions
+from tests.figures import match_of
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "tensorboard.md"
 KINDS = {"scalar": "scalars", "histogram": "histograms", "image": "images"}

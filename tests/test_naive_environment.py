@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import drive
 
 from benchmarks.environments import Contender, Sample, cells, measure, rates, steps_of_naive, steps_of_openspiel
 from benchmarks.naive_environment import DECK, FIRST_PLAY, GAME, Card, NaiveCribbage, play_points, show_points
 from deepcrib.agents import make_agent
 from deepcrib.engine import Games
+from tests.reference import drive
 
 
 def named(card: int) -> Card:

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from reference import Deal, PlayedHand, by_key, drive, play_hand, thrown_by
 
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
+from tests.reference import Deal, PlayedHand, by_key, drive, play_hand, thrown_by
 
 PLAYERS = (2, 3, 4)
 Seen = list[tuple[object, np.ndarray]]

@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("pyspiel")
 
-from openspiel_replay import (  # noqa: E402
+from deepcrib.engine import Games  # noqa: E402
+from tests.openspiel_replay import (  # noqa: E402
     COUNTED_ON,
     FLUSH,
     FLUSH_ENDED,
@@ -24,8 +25,6 @@ from openspiel_replay import (  # noqa: E402
     played_by,
     points_as_hand,
 )
-
-from deepcrib.engine import Games  # noqa: E402
 
 PAIRINGS = (("random", "random"), ("greedy", "greedy"), ("random", "greedy"))
 

@@ -540,44 +540,52 @@ def test_a_search_ends_when_nothing_more_is_suggested(
 
 # several processes, one of them killed
 
-WORKER = """
-import sys, time
+WORKERS = """
+import json, os, signal, sys, time
 from pathlib import Path
 import deepcrib.jobs.train as train
 from deepcrib.cli import main
 from deepcrib.jobs import Outcome
 from hydra_plugins.deepcrib_orion import _report
 
-mark, seconds, *words = sys.argv[1:]
+folder, *words = sys.argv[1:]
 
-def run(options, run):
-    Path(mark).touch()
-    time.sleep(float(seconds))
-    run.start()
-    return Outcome({"deterministic": {"win_rate": options.learner.sigma}}, [])
+def start(mark, seconds):
+    def run(options, run):
+        mark.touch()
+        time.sleep(seconds)
+        run.start()
+        return Outcome({"deterministic": {"win_rate": options.learner.sigma}}, [])
 
-train.run = run
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        train.run = run
+        os._exit(main(words))
+    return pid
+
 _report.write_figures = lambda folder, study: []  # they take longer than all else
-sys.exit(main(words))
+mark = Path(folder) / "begun"
+killed = start(mark, 60)
+while not mark.exists() and os.waitpid(killed, os.WNOHANG) == (0, 0):
+    time.sleep(0.01)
+os.kill(killed, signal.SIGKILL)
+ends = [os.waitpid(killed, 0)[1]]
+for worker in [start(mark, 0.1) for _ in range(2)]:
+    ends.append(os.waitpid(worker, 0)[1])
+print(json.dumps([killed, [os.waitstatus_to_exitcode(end) for end in ends]]))
 """
 
 
-def start(tmp_path: Path, name: str, seconds: float, words: list[str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", WORKER, str(tmp_path / name), str(seconds), *words]
-    return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)
-
-
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the workers are copies of one process, which imports once")
 def test_two_workers_and_a_killed_one_leave_an_exact_account(job: list[str], tmp_path: Path) -> None:
-    words = [*job, "hydra.sweeper.max_trials=7"]
-    killed = start(tmp_path, "killed", 60, words)
-    while not (tmp_path / "killed").exists() and killed.poll() is None:
-        time.sleep(0.05)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    workers = [start(tmp_path, f"worker{number}", 0.1, words) for number in range(2)]
-    assert [worker.wait(200) for worker in workers] == [0, 0]
+    command = [sys.executable, "-c", WORKERS, str(tmp_path), *job, "hydra.sweeper.max_trials=7"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, timeout=250, check=True)
+    killed, codes = json.loads(done.stdout)
+    assert codes == [-signal.SIGKILL, 0, 0]
     rows = trials(tmp_path)
     assert [row["state"] for row in rows] == ["completed"] * 7
     assert len({row["id"] for row in rows}) == 7
     assert all(row["objective"] == row["values"]["learner.sigma"] for row in rows)
-    assert str(killed.pid) not in {row["worker"].split(":")[1] for row in rows}
+    assert str(killed) not in {row["worker"].split(":")[1] for row in rows}

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import paper2019
 from benchmarks.paper2019 import Runner, Step, steps
 from deepcrib.formats import WEIGHTS_FILE
-from tests.test_configs import composed
+from tests.composing import composed
 
 STEPS = list(steps())
 MATCH = {"win_rate": 0.63, "ci_low": 0.61, "ci_high": 0.65}

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import cards, chi_square_limit
 
 from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.statistics import pegging
 from deepcrib.statistics.pegging import MAX_POINTS, PeggingRecords, add_record, exact_records, play_out, sampled_records
 from deepcrib.workers import use_workers
+from tests import reference
+from tests.reference import cards, chi_square_limit
 
 PONE, DEALER = 0, 1
 ERROR_LEVEL = 1e-6

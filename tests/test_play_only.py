@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from reference import chi_square_limit
 from test_pegging import plain_play
 
 from deepcrib.agents import AgentError, make_agent
@@ -16,6 +15,7 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.play_only import deal_table, play_only
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.statistics.pegging import deal_kept, sampled_records
+from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 

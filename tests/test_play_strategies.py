@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference
-from reference import cards, chi_square_limit
 
 from deepcrib.rules import pack_series
 from deepcrib.statistics.play_strategies import choose_play, count_unseen, fill_play_matrix, new_unseen
+from tests import reference
+from tests.reference import cards, chi_square_limit
 
 ERROR_LEVEL = 1e-6
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numba
 import numpy as np
 import pytest
-import reference
-from reference import cards, pips, rank
 
 from deepcrib.agents.play_tree import (
     NO_VALUE,
@@ -17,6 +17,8 @@ from deepcrib.agents.play_tree import (
     pack_hand,
 )
 from deepcrib.rules import add_rank, play_points
+from tests import reference
+from tests.reference import cards, pips, rank
 
 Hands = tuple[tuple[int, ...], tuple[int, ...]]
 PLAYER, OPPONENT = 0, 1
@@ -41,6 +43,7 @@ def after(hands: Hands, series: tuple[int, ...], seat: int, card: int) -> tuple[
     return points, following, hands, ()
 
 
+@cache
 def worth(hands: Hands, series: tuple[int, ...], seat: int, greedy: bool) -> int:
     """Points of the player minus the opponent's, from this choice to the end."""
     if seat < 0:

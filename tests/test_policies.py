@@ -4,8 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import reference
-from reference import cards, chi_square_limit, plain_discards, plain_plays
 
 from deepcrib.policies import (
     DETERMINISTIC,
@@ -19,6 +17,8 @@ from deepcrib.policies import (
 )
 from deepcrib.randomness import hash_key
 from deepcrib.rules import pack_series
+from tests import reference
+from tests.reference import cards, chi_square_limit, plain_discards, plain_plays
 
 ERROR_LEVEL = 1e-6
 

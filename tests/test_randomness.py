@@ -8,7 +8,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from reference import chi_square_limit
 
 from deepcrib.kernels import jit
 from deepcrib.randomness import (
@@ -28,6 +27,7 @@ from deepcrib.randomness import (
     uniform,
     word,
 )
+from tests.reference import chi_square_limit
 
 MASK = 2**64 - 1
 ERROR_LEVEL = 1e-6

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from figures import match_of
-from reference import plain_discards
 from safetensors import safe_open
 
 from deepcrib.agents import AgentError, make_agent
@@ -42,6 +40,8 @@ from deepcrib.training.options import (
 )
 from deepcrib.training.replay import schedule, train
 from deepcrib.workers import use_workers
+from tests.figures import match_of
+from tests.reference import plain_discards
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 PLAY_NETWORKS = ("mlp", "cnn_lstm")

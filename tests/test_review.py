@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-import brute_force
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from deepcrib.evaluation.review import Review, losses_by_kind, responder_to, rev
 from deepcrib.observations import DiscardObservation
 from deepcrib.records import Event, GameRecord, Player, choices
 from deepcrib.records.replay import ROW
+from tests import brute_force
 from tests.recorded import played
 
 GREEDY = GameRecord((Player("Ann"), Player("g", "agent", "greedy")))

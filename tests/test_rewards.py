@@ -7,8 +7,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import reference
-from reference import Board, cards
 
 from deepcrib.agents import make_agent
 from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS, PLAY_COLUMNS
@@ -33,6 +31,8 @@ from deepcrib.training.rewards import (
     winning_pegs,
     winning_plays,
 )
+from tests import reference
+from tests.reference import Board, cards
 
 
 @dataclass

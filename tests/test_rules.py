@@ -5,13 +5,13 @@ from itertools import combinations, combinations_with_replacement, permutations,
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import cards
 
 from deepcrib import rules
 from deepcrib.kernels import jit
+from tests import reference
+from tests.reference import cards
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=300, database=None)
 

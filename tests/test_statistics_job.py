@@ -11,10 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import brute_force
 import numpy as np
 import pytest
-from reference import cards
 from rich.console import Console
 
 from deepcrib import runs
@@ -28,6 +26,8 @@ from deepcrib.statistics.enumeration import enumerate_discards, random_hands, ve
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import PeggingRecords, exact_records
 from deepcrib.statistics.table import cached_table, load_table
+from tests import brute_force
+from tests.reference import cards
 
 HAND = "5H 5S JD 2C 3C KH"
 RANKS = "A23456789TJQK"

@@ -5,13 +5,10 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 from typing import Any
 
-import brute_force
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import cards, chi_square_limit
 
 from deepcrib.errors import OptionError
 from deepcrib.statistics.pegging import exact_records
@@ -28,6 +25,8 @@ from deepcrib.statistics.strategies import (
 )
 from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.statistics.table import cached_table
+from tests import brute_force, reference
+from tests.reference import cards, chi_square_limit
 
 ERROR_LEVEL = 1e-6
 SETS = sorted(combinations_with_replacement(range(13), 4), key=lambda ranks: ranks[::-1])

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import DISCARDS, KEEPS, varied_hands
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import cards
 
 from deepcrib import files
 from deepcrib.errors import RunError, StatisticsError
@@ -28,6 +26,8 @@ from deepcrib.statistics.table import (
     parse_lang_index,
     save_table,
 )
+from tests.brute_force import DISCARDS, KEEPS, varied_hands
+from tests.reference import cards
 
 RENAMINGS = list(permutations(range(4)))
 HANDS = st.lists(st.integers(0, 51), min_size=6, max_size=6, unique=True).map(sorted)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from figures import match_of
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -30,6 +29,7 @@ from deepcrib.perceptrons import add_gradient, backward, forward, layer_sizes, n
 from deepcrib.training import td
 from deepcrib.training.options import EvaluationOptions, TdOptions
 from deepcrib.training.td_games import Method, learn_step, new_trace, play_hands
+from tests.figures import match_of
 from tests.reference import cards, drive, pegs, pips, rank, show, thrown_by
 
 

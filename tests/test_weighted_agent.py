@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 import torch
-from reference import chi_square_limit
 from safetensors.torch import save_file
 from test_agents import check_frequencies, network_agent, observations
 
@@ -31,6 +30,7 @@ from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.discards import discard_statistics
 from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
+from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 Seen = TypeVar("Seen", DiscardObservation, PlayObservation)

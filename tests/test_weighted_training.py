@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
-from figures import match_of
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import chi_square_limit
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from test_weighted_agent import SETS, plain_matrix, plain_weights
 from torch.utils.tensorboard import SummaryWriter
@@ -40,6 +37,9 @@ from deepcrib.training.options import EvaluationOptions, WeightedOptions
 from deepcrib.training.weighted import LearnerState, prepare, train
 from deepcrib.training.weighted_games import adjust, draw_pair, play_games, responsible
 from deepcrib.training.weighted_state import READINGS, Memory, Tables, new_memory, new_scratch
+from tests import reference
+from tests.figures import match_of
+from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 

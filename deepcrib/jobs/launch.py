@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import hydra
+from hydra._internal.hydra import Hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -64,7 +65,7 @@ def launch(job: Job, call: Call) -> int:
     code, death = 0, None
     try:
         task, words = _prepare(job, call, schema)
-        with _hydra_call(job, words):
+        with _hydra_call(job, words), _composed_once(words):
             _call_hydra(job, task)
     except KeyboardInterrupt:
         if sweep := sweeps.SweepStart.begun:
@@ -266,3 +267,18 @@ def _hydra_call(job: Job, words: Sequence[str]) -> Iterator[None]:
             del os.environ[_FULL_ERROR]
         else:
             os.environ[_FULL_ERROR] = full_error
+
+
+@contextmanager
+def _composed_once(words: Sequence[str]) -> Iterator[None]:
+    """Spare Hydra composing all options a first time, only to read `hydra.mode`, unless something may have set it."""
+    get_mode = Hydra.get_mode
+    may_be_set = any(
+        word == "--config-dir" or (word.lstrip("+").startswith("hydra") and "mode" in word) for word in words
+    )
+    if not may_be_set:
+        Hydra.get_mode = lambda *_, **__: None  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Hydra.get_mode = get_mode  # type: ignore[method-assign]

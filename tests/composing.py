@@ -1,0 +1,33 @@
+"""The plain options of a job, composed once by Hydra for all tests that ask for the same."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from deepcrib import runs
+from deepcrib.jobs import JOBS
+from deepcrib.jobs.schema import check_no_extras, parse, register_schema
+from deepcrib.jobs.values import check_values
+from deepcrib.jobs.variants import check_variants
+
+
+def composed(job: str, *overrides: str) -> Any:
+    """The options of a job, checked as the command line checks them; the caller's own, to be changed at will."""
+    return deepcopy(_composed(job, overrides))
+
+
+@cache
+def _composed(job: str, overrides: tuple[str, ...]) -> Any:
+    schema = register_schema(JOBS[job])
+    with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
+        config = compose(job, overrides=list(overrides))
+    check_no_extras(config, schema)
+    options = OmegaConf.to_object(config)
+    check_variants(options, parse(overrides))
+    check_values(options)
+    return options

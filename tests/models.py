@@ -1,0 +1,21 @@
+"""How scripted players discard, worked out once: it takes a second or more, and many tests answer the same players."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.beliefs.discards import DiscardModel, DiscardProbabilities, discard_model
+
+
+@cache
+def model_of(name: str) -> DiscardModel:
+    """The model of the agent of a name."""
+    return discard_model(make_agent(name).discard_probabilities)
+
+
+def known_model(probabilities: DiscardProbabilities) -> DiscardModel:
+    """`discard_model`, but for scripted players, which `model_of` knows."""
+    agent = getattr(probabilities, "__self__", None)
+    return model_of(agent.name) if isinstance(agent, ScriptedAgent) else discard_model(probabilities)
