@@ -35,7 +35,7 @@ from deepcrib.jobs.schema import choices, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
 from deepcrib.matches import trajectories
 from deepcrib.networks import QNetwork
-from deepcrib.training import replay
+from deepcrib.training import learning, replay
 from deepcrib.training.inputs import SampleInputs
 from deepcrib.training.learning import LearnedNetwork
 from deepcrib.training.monitoring import Monitor
@@ -71,7 +71,7 @@ PARTS: Sequence[tuple[Any, tuple[str, ...], str]] = (
     (SampleInputs, ("batch",), "minibatches' inputs"),
     (QNetwork, ("losses",), "forward, loss"),
     (torch.Tensor, ("backward",), "backward"),
-    (torch.optim.Adam, ("step", "zero_grad"), "optimiser"),
+    (learning, ("adam_step",), "optimiser"),
 )
 """(owner, functions, part) within a phase; what is in none of them is that phase's `rest`."""
 WHOLE = (MATCHES, SAVING)
