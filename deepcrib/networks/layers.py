@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.rnn import PackedSequence
 
 
 def dense_layers(
@@ -111,23 +109,6 @@ class SummedConvolutions(nn.Module):
         """Features [B, num_features], by kernel and channel, of grids [B, rows * columns]."""
         kernels = (self.weight @ self.reached).view(len(self.weight), len(self.taps), -1)
         return functional.linear(cells, kernels.transpose(0, 1).flatten(0, 1))
-
-
-def packed_windows(cards: Tensor, window: int) -> PackedSequence:
-    """Pack, for every card of the series [B, rows, ranks], itself and the window - 1 rows before it (zeros above).
-
-    A row holds one card or none, and those without are the last ones. They are left out; a series without any card
-    keeps its first row.
-    """
-    lengths, order = cards.flatten(1).sum(dim=1).clamp(min=1).long().cpu().sort(descending=True)
-    longest, num_ranks = int(lengths[0]), cards.shape[2]
-    there = lengths.numpy() > np.arange(longest)[:, None]
-    step, place = np.nonzero(there)
-    padded = functional.pad(cards[:, :longest], (0, 0, window - 1, 0))
-    windows = padded.flatten().unfold(0, window * num_ranks, num_ranks)
-    rows = torch.from_numpy(order.numpy()[place] * padded.shape[1] + step)
-    sizes = torch.from_numpy(there.sum(axis=1))
-    return PackedSequence(windows.index_select(0, rows.to(cards.device)), sizes, order.to(cards.device))
 
 
 def _placement(rows: int, columns: int, height: int, width: int, padded: bool) -> Tensor:

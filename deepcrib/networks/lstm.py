@@ -25,25 +25,35 @@ class PackedLSTM(nn.LSTM):
         """Last outputs [B, hidden] of the top layer, in the order in which the sequences were packed."""
         if packed.data.device.type != "cpu":
             return super().forward(packed)[1][0][-1]
-        weights = [getattr(self, name) for names in self._all_weights for name in names]
-        return _Layers.apply(packed.data, _steps_of(packed), *weights)
+        return _Layers.apply(packed.data, _steps_of(packed), *self._weights())
+
+    def values(self, rows: Tensor, steps: Steps) -> Tensor:
+        """The same [B, hidden] of the rows [M, F] of steps that sequences share, without gradients."""
+        for w_ih, w_hh, b_ih, b_hh in zip(*[iter(self._weights())] * 4, strict=True):
+            rows = _outputs(rows, steps, w_ih, w_hh, b_ih + b_hh).hidden
+        return rows.index_select(0, steps.last)
+
+    def _weights(self) -> list[Tensor]:
+        return [getattr(self, name) for names in self._all_weights for name in names]
 
 
-class _Steps(NamedTuple):
-    """The M rows of all steps: sizes[0] of the first, and so on; last [B] is that of each sequence's last step."""
+class Steps(NamedTuple):
+    """The M rows of all steps: sizes[0] of the first, and so on; last [B] is that of each sequence's last step.
+
+    before: for each step but the first, the rows [size] of the step before that its own follow; None: the first ones.
+    """
 
     sizes: list[int]
-    starts: list[int]
     last: Tensor
+    before: list[Tensor] | None = None
 
 
-def _steps_of(packed: PackedSequence) -> _Steps:
+def _steps_of(packed: PackedSequence) -> Steps:
     sizes: list[int] = packed.batch_sizes.tolist()
-    starts = [0, *accumulate(sizes)]
     columns = np.arange(sizes[0])
     steps = (columns < np.array(sizes)[:, None]).sum(axis=0)
-    last = torch.from_numpy(np.array(starts)[steps - 1] + columns)
-    return _Steps(sizes, starts, last if packed.unsorted_indices is None else last[packed.unsorted_indices])
+    last = torch.from_numpy(np.cumsum([0, *sizes])[steps - 1] + columns)
+    return Steps(sizes, last if packed.unsorted_indices is None else last[packed.unsorted_indices])
 
 
 class _Saved(NamedTuple):
@@ -60,10 +70,10 @@ class _Layers(torch.autograd.Function):
     """Last outputs [B, H] of the rows [M, F] of all steps, from w_ih, w_hh, b_ih and b_hh of each layer."""
 
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, steps: _Steps, *weights: Tensor) -> Tensor:
+    def forward(ctx: Any, inputs: Tensor, steps: Steps, *weights: Tensor) -> Tensor:
         layers = []
         for w_ih, w_hh, b_ih, b_hh in zip(*[iter(weights)] * 4, strict=True):
-            layers.append(_outputs(inputs, steps.sizes, w_ih, w_hh, b_ih + b_hh))
+            layers.append(_outputs(inputs, steps, w_ih, w_hh, b_ih + b_hh))
             inputs = layers[-1].hidden
         ctx.save_for_backward(*weights, *(saved for layer in layers for saved in layer))
         ctx.steps = steps
@@ -85,32 +95,35 @@ class _Layers(torch.autograd.Function):
         return d_hidden, None, *found
 
 
-def _outputs(inputs: Tensor, sizes: list[int], w_ih: Tensor, w_hh: Tensor, bias: Tensor) -> _Saved:
+def _outputs(inputs: Tensor, steps: Steps, w_ih: Tensor, w_hh: Tensor, bias: Tensor) -> _Saved:
     """A layer's outputs, and all that it computes on the way."""
     gates, recurrent, width = torch.addmm(bias, inputs, w_ih.t()), w_hh.t(), w_hh.shape[1]
     cells, squashed, hidden = (inputs.new_empty(len(inputs), width) for _ in range(3))
+    sizes = steps.sizes
     i, f, g, o = (gate.split(sizes) for gate in gates.split(width, dim=1))
     sigmoids, products = gates[:, : 2 * width].split(sizes), gates.split(sizes)
     cell, squash, out = (tensor.split(sizes) for tensor in (cells, squashed, hidden))
-    for step, size in enumerate(sizes):
+    for step in range(len(sizes)):
         if step:
-            products[step].addmm_(out[step - 1][:size], recurrent)
+            earlier = steps.before[step - 1] if steps.before else slice(sizes[step])
+            products[step].addmm_(out[step - 1][earlier], recurrent)
         sigmoids[step].sigmoid_()
         g[step].tanh_()
         o[step].sigmoid_()
         torch.mul(i[step], g[step], out=cell[step])
         if step:
-            cell[step].addcmul_(f[step], cell[step - 1][:size])
+            cell[step].addcmul_(f[step], cell[step - 1][earlier])
         torch.mul(o[step], torch.tanh(cell[step], out=squash[step]), out=out[step])
     return _Saved(inputs, gates, cells, squashed, hidden)
 
 
-def _gradients(layer: _Saved, steps: _Steps, w_hh: Tensor, d_hidden: Tensor) -> tuple[Tensor, Tensor]:
+def _gradients(layer: _Saved, steps: Steps, w_hh: Tensor, d_hidden: Tensor) -> tuple[Tensor, Tensor]:
     """Gradients [M, 4H] of the gates, and the outputs [M - B, H] before each row but those of the first step.
 
     d_hidden: those of the outputs [M, H], to which it adds what the steps after them say.
     """
-    d_gates, (sizes, starts, _) = torch.empty_like(layer.gates), steps
+    sizes, starts = steps.sizes, [0, *accumulate(steps.sizes)]
+    d_gates = torch.empty_like(layer.gates)
     before = layer.hidden.new_empty(len(d_gates) - sizes[0], w_hh.shape[1])
     carried = torch.empty_like(layer.hidden[: sizes[0]])
     arrays = [tensor.numpy() for tensor in (*layer[1:], d_hidden, carried, d_gates, before)]
