@@ -23,7 +23,6 @@ from deepcrib.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, 
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import DISCARD_SLOTS_6
-from deepcrib.workers import PIECE
 from tests.reference import pegs
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]
@@ -352,10 +351,10 @@ def test_the_compiled_expansion_equals_the_one_in_torch(encoder) -> None:
     assert rows.any(dim=1).all()
 
 
+@pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("encoder", ENCODERS, ids=label)
 def test_an_encoding_does_not_depend_on_the_batch(encoder) -> None:
     states, actions = sample(encoder)
-    assert len(states) > 2 * PIECE  # so that threads share the whole
     whole = encoder.encode(states, actions)
     parts = [encoder.encode(states[i : i + 101], actions[i : i + 101]) for i in range(0, len(states), 101)]
     assert torch.equal(whole, torch.cat(parts))
