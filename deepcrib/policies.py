@@ -132,6 +132,8 @@ def lowest(mask: int) -> int:
 @jit
 def pick(mask: int, key: int) -> int:
     """One of the choices of a non-empty mask, uniformly, by the decision's key."""
+    if mask & (mask - 1) == 0:
+        return lowest(mask)
     skip = below(key, 0, count_choices(mask))
     choice = 0
     while True:

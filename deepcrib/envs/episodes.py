@@ -81,8 +81,7 @@ class Episodes:
     @property
     def scores(self) -> NDArray[np.int16]:
         """[N, P] points, the learner's first, then by seats to its left."""
-        seats = (self.state["seat"][:, None] + np.arange(self.num_players)) % self.num_players
-        return self.games.records["scores"][self._every[:, None], seats]
+        return self.state["scores"].copy()
 
     def begin(self, seed: int, numbers: ArrayLike | None = None) -> None:
         """Begin episodes of a seed: by default the first of each environment. Raises OptionError on another seed."""

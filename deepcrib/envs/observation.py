@@ -17,7 +17,16 @@ from deepcrib.engine.phases import DISCARD, PLAY, phase_of, seat_to_choose
 from deepcrib.engine.state import Game
 from deepcrib.errors import OptionError
 from deepcrib.kernels import Part, jit
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_PLAYERS, MAX_SCORE, discard_slots, is_legal_play, num_dealt
+from deepcrib.rules import (
+    COUNT_LIMIT,
+    HAND_SIZE,
+    MAX_PLAYERS,
+    MAX_SCORE,
+    discard_slots,
+    is_legal_play,
+    next_seat,
+    num_dealt,
+)
 
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
 SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
@@ -138,18 +147,22 @@ def _fill_own_cards(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> 
 def _fill_play(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> None:
     """Series, count, played cards, cards left and goes."""
     num_players = g.dealt.shape[0]
-    for relative in range(num_players):
-        row[starts[_GOES] + relative] = g.goes[(seat + relative) % num_players]
     for k in range(min(SERIES_ROWS, g.num_played - g.series_start)):
         row[starts[_SERIES] + k * NUM_RANKS + rank_of(g.history[g.num_played - 1 - k])] = 1
     row[starts[_COUNT] + g.count] = 1
-    left = np.full(num_players, HAND_SIZE, dtype=np.int64)
     for k in range(g.num_played):
-        relative = (g.history_seats[k] - seat) % num_players
-        left[relative] -= 1
+        relative = g.history_seats[k] - seat
+        relative += num_players if relative < 0 else 0
         row[starts[_PLAYED] + relative * NUM_CARDS + g.history[k]] = 1
+    other = seat
     for relative in range(num_players):
-        row[starts[_CARDS_LEFT] + relative * _LEFT_CHANNELS + left[relative]] = 1
+        row[starts[_GOES] + relative] = g.goes[other]
+        left = 0
+        for slot in range(HAND_SIZE):
+            left += g.left[other, slot] >= 0
+        left = left if g.kept[other, 0] >= 0 else HAND_SIZE
+        row[starts[_CARDS_LEFT] + relative * _LEFT_CHANNELS + left] = 1
+        other = next_seat(other, num_players)
 
 
 @jit
@@ -162,8 +175,10 @@ def fill_observation(g: Game, seat: int, hands: int, starts: np.ndarray, row: np
     row[starts[_DEALER] + (g.dealer - seat) % num_players] = 1
     phase = phase_of(g, hands)
     row[starts[_PHASE] + (0 if phase == DISCARD else 1 if phase == PLAY else 2)] = 1
+    other = seat
     for relative in range(num_players):
-        score = min(g.scores[(seat + relative) % num_players], MAX_SCORE)
+        score = min(g.scores[other], MAX_SCORE)
+        other = next_seat(other, num_players)
         for k in range(score // 10):
             row[starts[_SCORE_TENS] + relative * TENS + k] = 1
         for k in range(score % 10):

@@ -18,7 +18,7 @@ from deepcrib.envs.observation import fill_mask, fill_observation
 from deepcrib.kernels import Part, jit
 from deepcrib.policies import discard_choices, pick, play_choices
 from deepcrib.randomness import LEARNER_SEAT, below, hash_key
-from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, show_points
+from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, next_seat, show_points
 from deepcrib.rules import PLAY as PLAY_KIND
 
 _begin, _choose, _step_on, _phase_of, _seat_to_choose = (
@@ -73,6 +73,7 @@ def episode_dtype(num_players: int) -> np.dtype:
         ("illegal", np.bool_),  # the last action was
         ("begins", np.bool_),  # the first decision is still to come: what is pegged before it counts for the next
         ("reward", np.float64),  # since the learner's last decision
+        ("scores", np.int16, (num_players,)),  # as last shown, by the learner's seats
         ("before", np.int32, (num_players,)),  # points counted at the learner's last decision, by its seats
     ]
     return np.dtype(fields, align=True)
@@ -227,6 +228,10 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
 def show(g: Game, e: Episode, settings: Settings, starts: np.ndarray, row: np.ndarray, mask: np.ndarray) -> None:
     """Fill the learner's observation and mask; when the episode is over every action is let through, and ignored."""
     fill_observation(g, e.seat, settings.hands, starts, row)
+    seat = e.seat
+    for relative in range(g.dealt.shape[0]):
+        e.scores[relative] = g.scores[seat]
+        seat = next_seat(seat, g.dealt.shape[0])
     if e.status == OVER:
         mask[:] = 1
     else:
