@@ -27,17 +27,18 @@ def shortened(source: str) -> str:
     return _SHORT.sub(r"\1 = \2", source)
 
 
-def execute(path: Path, short: bool = False) -> Any:
+def execute(path: Path, short: bool = False, kernel: Any = None) -> Any:
     """The notebook in a file after its execution, outputs included; the file stays as it is.
 
-    Raises nbclient.exceptions.CellExecutionError where a cell fails.
+    kernel: the manager of one that runs already; by default a new one. Raises
+    nbclient.exceptions.CellExecutionError where a cell fails.
     """
     notebook: Any = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code" and short:
             cell.source = shortened(cell.source)
     resources = {"metadata": {"path": str(FOLDER)}}
-    NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
+    NotebookClient(notebook, kernel, timeout=TIMEOUT, kernel_name="python3", resources=resources).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # times, which differ from run to run
         for output in cell.get("outputs", []):

@@ -51,12 +51,14 @@ def _log_handlers_as_before() -> Iterator[None]:
         handler.close()
 
 
-@pytest.fixture
-def known_models(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session")
+def known_models() -> Iterator[None]:
     """Best responses know how scripted players discard, which takes seconds to work out."""
     from tests.models import known_model
 
-    monkeypatch.setattr("deepcrib.agents.best_response.discard_model", known_model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deepcrib.agents.best_response.discard_model", known_model)
+        yield
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from deepcrib.agents import make_agent
+from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.beliefs.discards import DiscardModel, DiscardProbabilities, discard_model
 
@@ -18,4 +19,5 @@ def model_of(name: str) -> DiscardModel:
 def known_model(probabilities: DiscardProbabilities) -> DiscardModel:
     """`discard_model`, but for scripted players, which `model_of` knows."""
     agent = getattr(probabilities, "__self__", None)
-    return model_of(agent.name) if isinstance(agent, ScriptedAgent) else discard_model(probabilities)
+    known = isinstance(agent, ScriptedAgent) or type(agent) is ExpectedValueAgent
+    return model_of(agent.name) if known else discard_model(probabilities)

@@ -219,7 +219,8 @@ def test_strategies_draws_a_runs_sheets_and_evolutions(tmp_path: Path, capsys: p
     assert set(summary_of(tmp_path / "out")["files"]) == {f"{name}.png" for name in expected}
 
 
-def test_a_checkpoint_alone_has_no_evolution(tmp_path: Path) -> None:
+def test_a_checkpoint_alone_has_no_evolution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analyse, "save_png", lambda figure, path: path.touch())
     path = write_run(tmp_path / "weighted", (0,)) / "checkpoints" / "games_00000000.safetensors"
     assert call(f"analyse strategies run={path}", tmp_path / "out") == 0
     assert {path.stem for path in (tmp_path / "out").glob("*.png")} == {"pone", "dealer", "difference"}
@@ -256,6 +257,16 @@ def test_humans_reads_recorded_games_as_it_reads_a_table(tmp_path: Path) -> None
 # --- wrong calls ---
 
 
+@pytest.fixture(scope="module")
+def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run, and one with a run of fewer strategies."""
+    folder = tmp_path_factory.mktemp("some")
+    write_run(folder / "runs" / "round_1", (0,))
+    (folder / "few" / "round_1").mkdir(parents=True)
+    save_file({"weights": weights_after(0)[..., :3].copy()}, folder / "few" / "round_1" / "weights.safetensors")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
@@ -285,13 +296,9 @@ def test_humans_reads_recorded_games_as_it_reads_a_table(tmp_path: Path) -> None
     ],
 )
 def test_a_wrong_call_ends_with_one_line(
-    command: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, problem: str, some: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_run(tmp_path / "runs" / "round_1", (0,))
-    (tmp_path / "few" / "round_1").mkdir(parents=True)
-    few = {"weights": weights_after(0)[..., :3].copy()}
-    save_file(few, tmp_path / "few" / "round_1" / "weights.safetensors")
-    assert call(command.format(tmp=tmp_path), tmp_path / "out") == 2
+    assert call(command.format(tmp=some), tmp_path / "out") == 2
     assert problem in one_line(capsys)
     assert not (tmp_path / "out").exists()
 

@@ -3,8 +3,10 @@
 import importlib.util
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,17 @@ def execution() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def kernel(execution: ModuleType) -> Iterator[Any]:
+    """One for all notebooks, so that it imports once."""
+    from jupyter_client.manager import KernelManager
+
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(FOLDER))
+    yield manager
+    manager.shutdown_kernel(now=True)
 
 
 def code_cells(path: Path) -> list[dict]:
@@ -41,8 +54,13 @@ def test_the_four_notebooks_are_there() -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_cell_runs(execution: ModuleType, path: Path) -> None:
-    executed = execution.execute(path, short=True)  # raises where a cell fails
+def test_every_cell_runs(execution: ModuleType, kernel: Any, path: Path, tmp_path: Path) -> None:
+    """Each by itself: what another one named is forgotten before it begins."""
+    forget = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": "%reset -f"}
+    notebook = {"cells": [forget], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    (tmp_path / "forget.ipynb").write_text(json.dumps(notebook))
+    execution.execute(tmp_path / "forget.ipynb", kernel=kernel)
+    executed = execution.execute(path, short=True, kernel=kernel)  # raises where a cell fails
     counts = [cell.execution_count for cell in executed.cells if cell.cell_type == "code"]
     assert counts == list(range(1, len(counts) + 1))
 

@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHORT = {
     "train": ["experiment=smoke", "learner.iterations=2", "learner.episodes=16", "evaluation.final_games=20"],
     "evaluate": ["games=40"],
-    "pretrain": ["pretraining.epochs=1", "pretraining.batch_size=4096"],
+    "pretrain": ["pretraining.epochs=1", "pretraining.batch_size=4096", "discard_network.hidden=[16]"],
     "benchmark": [],
 }
 SHORT_WEIGHTED = ["learner.games=200", "evaluation.final_games=20"]
@@ -69,6 +69,13 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
         return [*words, "learner.iterations=3", "evaluation.final_games=20"]
     if job == "train" and any("learner=weighted" in word or "lang2018" in word for word in words):
         return [*words, *SHORT_WEIGHTED]
+    if job == "train" and "-m" in words:  # every run of a sweep would pretrain
+        return [
+            *shortened(command.replace(" -m", ""), trained, recorded),
+            "-m",
+            "pretraining.enabled=false",
+            "evaluation.every=0",
+        ]
     if job == "evaluate" and "audit" in words:
         return [*(word for word in words if not word.startswith("hands=")), "hands=2"]
     if job == "evaluate":
@@ -97,6 +104,7 @@ def test_the_readme_shows_commands() -> None:
     assert blocks("python")
 
 
+@pytest.mark.usefixtures("known_models")
 @pytest.mark.parametrize("command", [c for c in DEEPCRIB if not c.startswith("deepcrib benchmark")])
 def test_deepcrib_commands(
     command: str, trained: Path, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -39,6 +39,9 @@ class Planted:
         return worst if self.left == -1 else self.responder.discard(observation)
 
 
+pytestmark = pytest.mark.usefixtures("known_models")
+
+
 @pytest.fixture(scope="module")
 def responder() -> BestResponseAgent:
     found, stand_in = responder_to(GREEDY, 1)
