@@ -16,6 +16,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from deepcrib import formats
 from deepcrib.agents import DivergenceError, make_agent
+from deepcrib.agents.expected_value import expectations_of
 from deepcrib.agents.td_features import FEATURES, replay
 from deepcrib.agents.td_inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
 from deepcrib.agents.td_perceptron import TdPerceptronAgent, make_network
@@ -103,11 +104,21 @@ def test_the_paper_has_209_inputs_and_features_have_names() -> None:
 def with_deal(kind: str, six: list[int], thrown: list[int], is_dealer: bool) -> Any:
     hand, deal, t = np.array(sorted(six)), new_deal(int(is_dealer)), tables(kind)
     action = [sorted(thrown_by(sorted(six), a)) for a in range(15)].index(sorted(thrown))
-    means = np.zeros((15, 2))
-    number = 0 if kind == "raw" else 1
-    discard_means(number, hand, deal.is_dealer, t, means)
-    set_discard(number, hand, action, means, t, deal)
+    means = np.zeros((15, 3))
+    discard_means(0 if kind == "raw" else 1, hand, deal.is_dealer, t, means)
+    set_discard(hand, action, means, deal)
     return deal
+
+
+def test_the_agent_works_out_the_means_that_learning_looks_up() -> None:
+    rng = np.random.default_rng(3)
+    hands = np.sort([rng.permutation(52)[:6] for _ in range(500)], axis=1)
+    is_dealer = np.arange(500) % 2 == 1
+    worked_out = np.stack(expectations_of(hands, is_dealer), axis=2)
+    looked_up = np.zeros((15, 3))
+    for hand, dealer, means in zip(hands, is_dealer, worked_out, strict=True):
+        discard_means(1, hand, int(dealer), tables("features"), looked_up)
+        assert (means == looked_up).all()
 
 
 def entries(kind: str, deal: Any, starter: int, laid: list[tuple[int, int]], seat: int) -> dict[int, float]:

@@ -47,8 +47,13 @@ class DiscardExpectations(NamedTuple):
 
 def discard_expectations(observation: DiscardObservation) -> DiscardExpectations:
     """The exact expectations of every discard of two-player decisions. Raises StatisticsError on other hands."""
-    shown = _hand_means(observation), _crib_means(observation)
-    return DiscardExpectations(*shown, _pegging_means(observation, play_means()))
+    return expectations_of(observation.hand, observation.is_dealer)
+
+
+def expectations_of(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) -> DiscardExpectations:
+    """The exact expectations of every discard of sorted hands [N, 6] of dealers or pones [N]."""
+    shown = _hand_means(hands), _crib_means(hands, is_dealer)
+    return DiscardExpectations(*shown, _pegging_means(hands, is_dealer, play_means()))
 
 
 class ExpectedValueAgent:
@@ -72,8 +77,9 @@ class ExpectedValueAgent:
 
         With `pegging` also those of the play, own minus opponent's.
         """
-        values = _hand_means(observation) + _crib_means(observation)
-        return values if self._play_means is None else values + _pegging_means(observation, self._play_means)
+        hands, is_dealer = observation.hand, observation.is_dealer
+        values = _hand_means(hands) + _crib_means(hands, is_dealer)
+        return values if self._play_means is None else values + _pegging_means(hands, is_dealer, self._play_means)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -105,33 +111,28 @@ def play_means() -> NDArray[np.float64]:
     return records.mean_gained - records.mean_given
 
 
-def _hand_means(observation: DiscardObservation) -> NDArray[np.float64]:
-    means: NDArray[np.float64] = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
+def _hand_means(hands: NDArray[np.integer]) -> NDArray[np.float64]:
+    means: NDArray[np.float64] = discard_statistics(hands)["hand_sum"] / HAND_STARTERS
     return means
 
 
-def _crib_means(observation: DiscardObservation) -> NDArray[np.float64]:
+def _crib_means(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
     """[N, 15] points of the crib against experts, with the sign of the one who counts it."""
-    means = np.empty((len(observation), NUM_DISCARDS))
-    for is_dealer in (False, True):
-        rows = observation.is_dealer == is_dealer
-        cribs = crib_means(observation.hand[rows], expert_sums(is_dealer))
-        means[rows] = cribs if is_dealer else -cribs
+    means = np.empty((len(hands), NUM_DISCARDS))
+    for role in (False, True):
+        rows = is_dealer == role
+        cribs = crib_means(hands[rows], expert_sums(role))
+        means[rows] = cribs if role else -cribs
     return means
 
 
-def _pegging_means(observation: DiscardObservation, means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pegging_means(
+    hands: NDArray[np.integer], is_dealer: NDArray[np.bool_], means: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """[N, 15] of means by rank multiset kept and role."""
-    values = np.empty((len(observation), NUM_DISCARDS))
-    run_rows(
-        _fill_play_means,
-        len(observation.hand),
-        observation.hand,
-        observation.is_dealer.astype(np.int8),
-        means,
-        values,
-        piece=512,
-    )
+    values = np.empty((len(hands), NUM_DISCARDS))
+    roles = is_dealer.astype(np.int8)
+    run_rows(_fill_play_means, len(hands), hands.astype(np.int8), roles, means, values, piece=512)
     return values
 
 
