@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_sets
-from deepcrib.statistics import pegging
-from deepcrib.statistics.pegging import MAX_POINTS, PeggingRecords, add_record, exact_records, play_out, sampled_records
+from deepcrib.statistics.pegging import (
+    MAX_POINTS,
+    PeggingRecords,
+    add_record,
+    exact_records,
+    play_every_pair,
+    play_out,
+    sampled_records,
+)
 from deepcrib.workers import use_workers
 from tests import reference
 from tests.reference import cards, chi_square_limit
@@ -144,22 +151,10 @@ def test_the_shared_records_cannot_be_changed() -> None:
     assert not copy.exact and (copy.standard_error > 0).any()
 
 
-def test_exact_records_are_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And again when what was kept is damaged."""
-    made: list[PeggingRecords] = []
-
-    def play_every_pair() -> PeggingRecords:
-        made.append(random_records(seed=len(made)))
-        return made[-1]
-
-    monkeypatch.setattr(pegging, "cache_folder", lambda path: tmp_path)
-    monkeypatch.setattr(pegging, "play_every_pair", play_every_pair)
-    fresh = exact_records.__wrapped__
-    first, again = fresh(), fresh()
-    assert len(made) == 1 and again is not first and np.array_equal(again.given, first.given)
-    (kept,) = tmp_path.iterdir()
-    kept.write_bytes(kept.read_bytes()[:100])
-    assert np.array_equal(fresh().gained, made[-1].gained) and len(made) == 2
+def test_the_packaged_records_are_those_of_every_pair() -> None:
+    records, played = exact_records(), play_every_pair()
+    assert played.exact and np.array_equal(records.gained, played.gained)
+    assert np.array_equal(records.given, played.given)
 
 
 # --- sampled records ----------------------------------------------------------------------------------------

@@ -10,13 +10,13 @@ multisets, each as often as it can be dealt.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from math import comb
 from pathlib import Path
 
@@ -24,16 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from deepcrib.errors import OptionError, RunError, StatisticsError
+from deepcrib.errors import OptionError, StatisticsError
 from deepcrib.files import write_atomic
 from deepcrib.kernels import Part, jit
 from deepcrib.policies import GREEDY, lowest, play_choices
 from deepcrib.randomness import KEPT_DEAL, below, hash_key
 from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
 from deepcrib.rules import HAND_SIZE, play_step
-from deepcrib.sources import cache_folder
 from deepcrib.workers import run_rows
 
+RECORDS_FILE = "pegging.npz"
 PONE, DEALER = 0, 1
 MAX_POINTS = 32
 """Points of one player in one play are below it: at most 24 as pone and 30 as dealer, however the cards are laid."""
@@ -166,28 +166,18 @@ def _require_histograms(path: Path, gained: NDArray, given: NDArray) -> None:
 def exact_records() -> PeggingRecords:
     """All pairs of rank multisets, weighted by the hands that the opponent may hold: 194,580 a cell.
 
-    Both players' cards are drawn from one deck, and nothing is known of the discards. Worked out once, in some seconds,
-    and then kept beside this module's compiled code, which any change of the rules makes anew. The arrays cannot be
-    written.
+    Both players' cards are drawn from one deck, and nothing is known of the discards. They are `play_every_pair()`,
+    saved in RECORDS_FILE, so that nobody has to wait for them. The arrays cannot be written.
     """
-    folder = cache_folder(Path(__file__))
-    path = folder / "exact_records.npz" if folder is not None else None
-    records = None
-    if path is not None and path.exists():
-        with contextlib.suppress(StatisticsError):
-            records = PeggingRecords.load(path)
-    if records is None:
-        records = play_every_pair()
-        if path is not None:
-            with contextlib.suppress(RunError):
-                records.save(path)
+    with resources.as_file(resources.files("deepcrib.statistics").joinpath(RECORDS_FILE)) as path:
+        records = PeggingRecords.load(path)
     records.gained.flags.writeable = False
     records.given.flags.writeable = False
     return records
 
 
 def play_every_pair() -> PeggingRecords:
-    """`exact_records`, played anew: 3.3 million plays, some five seconds on two cores."""
+    """`exact_records`, played anew: 3.3 million plays, some five seconds on two cores; saved when the rules change."""
     sets = rank_sets(HAND_SIZE)
     points = np.zeros((NUM_RANK_SETS_4, NUM_RANK_SETS_4, 2), dtype=np.int8)
     run_rows(_play_all, len(sets), sets, points, piece=1)
