@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, overload
 
 import numba
 from numba.core import event
@@ -27,15 +27,27 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Nobody calls a kernel from C, and without that entry a tenth less is compiled."""
 
 
-def jit(function: Function) -> Function:
+@overload
+def jit(function: Function) -> Function: ...
+
+
+@overload
+def jit(*, inlined: bool) -> Callable[[Function], Function]: ...
+
+
+def jit(function: Function | None = None, *, inlined: bool = False) -> Any:
     """Compile a function with Numba: cached on disk, without the GIL, division by zero as in NumPy.
+
+    inlined: into its callers, for a function that does little and to which several arrays are passed for every card.
 
     A function over rows takes a `Part` of them; `workers.run_rows` shares parts among threads.
     """
-    compiled: Any = numba.njit(**_OPTIONS)(function)
+    if function is None:
+        return partial(jit, inlined=inlined)
+    compiled: Any = numba.njit(**_OPTIONS, forceinline=inlined)(function)
     compiled._cache = KernelCache(compiled.py_func)
     compiled.get_call_template = partial(_settle, compiled.get_call_template)
-    return cast(Function, compiled)
+    return compiled
 
 
 def _settle(call: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:

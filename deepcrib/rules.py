@@ -298,7 +298,7 @@ def next_lead(hands: np.ndarray, seat: int) -> int:
     return -1
 
 
-@jit
+@jit(inlined=True)
 def play_step(
     left: np.ndarray, goes: np.ndarray, series: int, count: int, seat: int, slot: int
 ) -> tuple[int, int, int, int, int]:

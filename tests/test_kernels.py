@@ -130,7 +130,7 @@ def test_every_kernel_of_the_package_has_a_key() -> None:
     """What cannot be hashed would be compiled anew by every process."""
     found = 0
     for file in sorted(kernel_cache.PACKAGE.rglob("*.py")):
-        if "\n@jit\n" in file.read_text(encoding="utf-8"):
+        if "\n@jit" in file.read_text(encoding="utf-8"):
             name = ".".join(file.relative_to(kernel_cache.PACKAGE.parent).with_suffix("").parts)
             for value in vars(importlib.import_module(name)).values():
                 if isinstance(getattr(value, "_cache", None), KernelCache) and value.__module__ == name:
