@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -18,7 +19,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from deepcrib import __version__, runs
 from deepcrib.cli import main
 from deepcrib.files import write_atomic
-from deepcrib.jobs import JOBS
+from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.learners import LEARNERS
 from deepcrib.runs import RunError, RunFolder
 
@@ -237,7 +238,14 @@ def test_train_writes_events_and_hyperparameters(trained: Path) -> None:
     assert [event.step for event in events.Scalars("loss/play")] == [1, 2]
 
 
-def test_multirun_makes_a_folder_for_every_combination(outputs: Path) -> None:
+def trains_nothing(options: Any, run: Run) -> Outcome:
+    """A job `train` of no work."""
+    run.start()
+    return Outcome({"random": {"win_rate": 0.5}}, [])
+
+
+def test_multirun_makes_a_folder_for_every_combination(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deepcrib.jobs.train.run", trains_nothing)
     assert call(f"train -m {TINY} learner.iterations=1 algorithm=monte_carlo,sarsa seed=1,2") == 0
     (sweep,) = outputs.glob("train/*/*")
     found = set()
