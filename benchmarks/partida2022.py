@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.minimax import MINIMAX_NAMES
+from deepcrib.agents.specs import MINIMAX_NAMES
 from deepcrib.analysis.play_curves import differences_by_samples
 from deepcrib.evaluation import evaluate as full_games
 from deepcrib.evaluation import play_only as play_alone
@@ -30,7 +30,8 @@ from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.play_only import play_points, summarise
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
-from deepcrib.kernels import PACKAGE, source_hash
+from deepcrib.kernel_cache import PACKAGE
+from deepcrib.sources import source_hash
 
 SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)
 SEED = 2022

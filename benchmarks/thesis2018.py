@@ -19,14 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from deepcrib.agents import load_weighted, make_agent
-from deepcrib.checkpoints import WEIGHTS_FILE
+from deepcrib.agents import make_agent
+from deepcrib.agents.weighted import load_weighted
 from deepcrib.cli import main as deepcrib
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.tournament import against_checkpoints, play_acc_match
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.intervals import mean_interval
 from deepcrib.randomness import FINAL_MATCHES, derive
-from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 from deepcrib.training.weighted import STATE_FILE
 
 PAIRS_1, SEEDS = 16, 5

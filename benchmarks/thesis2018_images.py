@@ -16,10 +16,11 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 from thesis2018 import LEADS, OPPONENTS
 
-from deepcrib.agents import WeightedAgent, load_weighted, make_agent
-from deepcrib.agents.weighted import pegging_figures
+from deepcrib.agents import make_agent
+from deepcrib.agents.weighted import WeightedAgent, load_weighted, pegging_figures
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.statistics.strategies import SCORES, THESIS_STRATEGIES
+from deepcrib.statistics.strategies import SCORES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 
 SUFFIXES = ("_pone", "")  # of the files, by role 0 and 1; figure 4 shows the first, figure 3 the second
 SHADES = 256

@@ -68,7 +68,7 @@ def _orderly_end() -> Iterator[None]:
 
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
-        from deepcrib.jobs.help import print_overview
+        from deepcrib.jobs.overview import print_overview
 
         print_overview()
         return 0

@@ -16,27 +16,52 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.cards import rank_of, value_of_rank
+from deepcrib.cards import NUM_RANKS, rank_of, suit_of, value_of_rank
 from deepcrib.kernels import jit
 from deepcrib.randomness import below
+from deepcrib.rank_sets import rank_set_6, rank_sets
 from deepcrib.rules import (
     COUNT_LIMIT,
     HAND_SIZE,
     KEPT_SLOTS_5,
     KEPT_SLOTS_6,
-    card_points,
+    RANK_POINTS_4,
+    add_rank,
     four_card_points,
     is_legal_play,
+    play_points,
 )
 
 RANDOM, DETERMINISTIC, GREEDY = 0, 1, 2
 POLICIES = {"random": RANDOM, "deterministic": DETERMINISTIC, "greedy": GREEDY}
-MAX_SERIES = 16  # cards of four players: no series is longer
+
+
+def _rank_choices() -> np.ndarray:
+    """int16 [18564]: mask of the discards that keep the most points of the ranks of six cards, suits left out."""
+    sets = rank_sets(6).astype(np.int64)
+    kept = sets[:, KEPT_SLOTS_6]  # [18564, 15, 4]
+    points = RANK_POINTS_4[kept @ NUM_RANKS ** np.arange(3, -1, -1)]
+    best = points == points.max(axis=1, keepdims=True)
+    return np.asarray(best @ (1 << np.arange(best.shape[1])), dtype=np.int16)
+
+
+_RANK_CHOICES = _rank_choices()
+
+
+@jit
+def _may_flush(hand: np.ndarray) -> bool:
+    """Whether four or more cards of a hand share a suit: four bits count each suit."""
+    suits = 0
+    for slot in range(len(hand)):
+        suits += 1 << 4 * suit_of(hand[slot])
+    return suits & 0x4444 != 0
 
 
 @jit
 def most_points_discards(hand: np.ndarray) -> int:
     """Mask of the discards of a sorted hand [6 or 5] that keep the most points by themselves."""
+    if len(hand) == 6 and not _may_flush(hand):
+        return int(_RANK_CHOICES[rank_set_6(hand)])
     slots = KEPT_SLOTS_6 if len(hand) == 6 else KEPT_SLOTS_5
     best = -1
     mask = 0
@@ -70,27 +95,17 @@ def liking(policy: int, rank: int, points: int, count: int) -> int:
 
 
 @jit
-def play_choices(policy: int, hand: np.ndarray, series: np.ndarray, n: int, count: int) -> int:
-    """Mask of the slots between which a policy chooses uniformly.
-
-    hand [4] holds NO_CARD in played slots; series holds the n ranks of the series, with room for one more, and is
-    left as it was found but for that room.
-    """
+def play_choices(policy: int, hand: np.ndarray, series: int, count: int) -> int:
+    """Mask of the slots between which a policy chooses uniformly; hand [4] holds NO_CARD in played slots."""
     best = -1
     mask = 0
     for slot in range(HAND_SIZE):
-        card = hand[slot]
-        if not is_legal_play(count, card):
-            continue
-        rank = rank_of(card)
-        series[n] = rank
+        rank = rank_of(hand[slot])
         total = count + value_of_rank(rank)
-        value = liking(policy, rank, card_points(series, n + 1, total), total)
-        if value > best:
-            best = value
-            mask = 0
-        if value == best:
-            mask |= 1 << slot
+        value = liking(policy, rank, play_points(add_rank(series, rank), total), total)
+        value = value if is_legal_play(count, hand[slot]) else -1  # selected, not skipped: no branch on random cards
+        mask = (mask if value <= best else 0) | (1 if value >= 0 and best <= value else 0) << slot
+        best = max(best, value)
     return mask
 
 
@@ -105,8 +120,20 @@ def count_choices(mask: int) -> int:
 
 
 @jit
+def lowest(mask: int) -> int:
+    """The lowest choice of a non-empty mask of up to 16."""
+    choice = 0
+    for bits in (8, 4, 2, 1):
+        shift = 0 if mask >> choice & ((1 << bits) - 1) else bits
+        choice += shift
+    return choice
+
+
+@jit
 def pick(mask: int, key: int) -> int:
     """One of the choices of a non-empty mask, uniformly, by the decision's key."""
+    if mask & (mask - 1) == 0:
+        return lowest(mask)
     skip = below(key, 0, count_choices(mask))
     choice = 0
     while True:

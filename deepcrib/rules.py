@@ -1,16 +1,19 @@
 """The rulebook of cribbage (American Cribbage Congress) as small scalar functions, compiled by Numba.
 
 Points are defined here and nowhere else. Functions take card ids or ranks (see `cards`) and can be called from
-Python as they are or from other compiled code.
+Python as they are or from other compiled code. What ranks alone score at the show is counted by NumPy, of many hands at
+once, into tables that compiled code reads.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import reduce
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deepcrib.cards import JACK, NO_CARD, NUM_RANKS, rank_of, suit_of, value_of_rank
+from deepcrib.cards import JACK, NO_CARD, NUM_RANKS, NUM_SUITS, VALUES, rank_of, suit_of, value_of_rank
 from deepcrib.kernels import jit
 
 MAX_SCORE = 121
@@ -21,6 +24,7 @@ HAND_SIZE = 4
 MAX_PLAYERS = 4
 HEELS, PLAY, HAND, CRIB = 0, 1, 2, 3
 KINDS = ("heels", "play", "hand", "crib")
+Points = NDArray[np.int64]
 
 
 def _slots(num_dealt: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,81 +56,53 @@ def kept_slots(dealt: int) -> np.ndarray:
 # --- the show -------------------------------------------------------------------------------------------------
 
 
-@jit
-def fifteen_points(ranks: np.ndarray) -> int:
-    """2 for every combination of cards whose values add up to 15."""
-    points = 0
-    for subset in range(1, 1 << len(ranks)):
-        total = 0
-        for i in range(len(ranks)):
-            if subset >> i & 1:
-                total += value_of_rank(ranks[i])
-        if total == 15:
-            points += 2
+def fifteen_points(ranks: np.ndarray) -> Points:
+    """2 for every combination of cards whose values add up to 15: [...] of hands of n ranks, [..., n]."""
+    n = ranks.shape[-1]
+    subsets = (np.arange(1 << n) >> np.arange(n)[:, None] & 1).astype(np.float32)  # [n, 2^n], for a quick product
+    points: Points = 2 * (VALUES[ranks].astype(np.float32) @ subsets == 15).sum(axis=-1)
     return points
 
 
-@jit
-def pair_points(ranks: np.ndarray) -> int:
-    """2 for every pair: 6 for a pair royal, 12 for a double pair royal."""
-    points = 0
-    for i in range(len(ranks)):
-        for j in range(i):
-            if ranks[i] == ranks[j]:
-                points += 2
+def pair_points(ranks: np.ndarray) -> Points:
+    """2 for every pair: 6 for a pair royal, 12 for a double pair royal; [...] of ranks [..., n]."""
+    points: Points = (ranks[..., :, None] == ranks[..., None, :]).sum(axis=(-2, -1)) - ranks.shape[-1]
     return points
 
 
-@jit
-def run_points(ranks: np.ndarray) -> int:
-    """A point for each card of every longest run of three or more; a pair in a run makes the run count twice."""
-    counts = np.zeros(NUM_RANKS + 1, dtype=np.int64)
-    for rank in ranks:
-        counts[rank] += 1
-    points = 0
-    length = 0
-    ways = 1
+def run_points(ranks: np.ndarray) -> Points:
+    """A point for each card of every longest run of three or more: [...] of ranks [..., n].
+
+    A pair in a run makes the run count twice.
+    """
+    counts = (ranks[..., None] == np.arange(NUM_RANKS + 1)).sum(axis=-2)
+    points = np.zeros(ranks.shape[:-1], dtype=np.int64)
+    length, ways = np.zeros_like(points), np.ones_like(points)
     for rank in range(NUM_RANKS + 1):  # the extra rank, always empty, ends a run that reaches the king
-        if counts[rank] > 0:
-            length += 1
-            ways *= counts[rank]
-        else:
-            if length >= 3:
-                points += length * ways
-            length = 0
-            ways = 1
+        held = counts[..., rank]
+        points += np.where((held == 0) & (length >= 3), length * ways, 0)
+        length = np.where(held > 0, length + 1, 0)
+        ways = np.where(held > 0, ways * held, 1)
     return points
 
 
-@jit
-def rank_points(ranks: np.ndarray) -> int:
-    """Fifteens, pairs and runs of four or five ranks: all of the show that suits do not touch."""
+def rank_points(ranks: np.ndarray) -> Points:
+    """Fifteens, pairs and runs of four or five ranks: all of the show that suits do not touch; [...] of [..., n]."""
     return fifteen_points(ranks) + pair_points(ranks) + run_points(ranks)
 
 
-@jit
 def _rank_table(size: int) -> np.ndarray:
-    table = np.zeros(NUM_RANKS**size, dtype=np.int8)
-    ranks = np.zeros(size, dtype=np.int64)
-    for index in range(len(table)):
-        rest = index
-        ascending = True
-        for i in range(size - 1, -1, -1):
-            ranks[i] = rest % NUM_RANKS
-            rest //= NUM_RANKS
-            if i < size - 1 and ranks[i] > ranks[i + 1]:
-                ascending = False
-        if ascending:
-            table[index] = rank_points(ranks)
-        else:
-            ordered = 0
-            for rank in np.sort(ranks):
-                ordered = ordered * NUM_RANKS + rank
-            table[index] = table[ordered]  # a sorted row comes before all its rearrangements
-    return table
+    ascending = np.array(list(combinations_with_replacement(range(NUM_RANKS), size)))
+    table = np.zeros((NUM_RANKS,) * size, dtype=np.int8)
+    table[tuple(ascending.T)] = rank_points(ascending)
+    for last in range(size - 1, 0, -1):  # swaps of neighbours, as in a bubble sort, make every order of the ranks
+        for place in range(last):
+            table = np.maximum(table, table.swapaxes(place, place + 1))
+    return table.ravel()
 
 
 # rank_points of every ordered tuple of four and five ranks; the index is the ranks read as digits in base 13.
+# Made by NumPy in some milliseconds: a kernel that runs at import time would be compiled before anything is seen.
 RANK_POINTS_4 = _rank_table(4)
 RANK_POINTS_5 = _rank_table(5)
 
@@ -189,56 +165,91 @@ def heels_points(starter: int) -> int:
 # --- the play -------------------------------------------------------------------------------------------------
 
 
+# A series is one whole number: four bits a rank, plus 1, the last one in the lowest. No series is longer than 13 cards.
+RANK_BITS = 4
+RANK_MASK = (1 << RANK_BITS) - 1
+
+
 @jit
-def series_count(series: np.ndarray, n: int) -> int:
-    """Sum of the values of the first n ranks of a series."""
-    total = 0
+def add_rank(series: int, rank: int) -> int:
+    """The series with one more rank 0..12; that of no card is 0."""
+    return series << RANK_BITS | (rank + 1)
+
+
+@jit
+def pack_series(ranks: np.ndarray, n: int) -> int:
+    """The series of the first n ranks."""
+    series = 0
     for i in range(n):
-        total += value_of_rank(series[i])
+        series = add_rank(series, int(ranks[i]))
+    return series
+
+
+@jit
+def series_count(series: int) -> int:
+    """Sum of the values of the cards of a series."""
+    total = 0
+    while series > 0:
+        total += value_of_rank((series & RANK_MASK) - 1)
+        series >>= RANK_BITS
     return total
 
 
 @jit
-def play_pair_points(series: np.ndarray, n: int) -> int:
-    """2, 6 or 12 when the n-th rank of a series ends two, three or four equal ones."""
+def play_pair_points(series: int) -> int:
+    """2, 6 or 12 when the last card of a series ends two, three or four equal ones."""
     same = 1
-    while same < n and series[n - 1 - same] == series[n - 1]:
+    while same < NUM_SUITS and series >> RANK_BITS * same & RANK_MASK == series & RANK_MASK:
         same += 1
     return same * (same - 1)
 
 
 @jit
-def play_run_points(series: np.ndarray, n: int) -> int:
-    """Length of the longest run, in any order, that the last cards of a series of n ranks form; else 0."""
-    if n < 3:
-        return 0
+def play_run_points(series: int) -> int:
+    """Length of the longest run, in any order, that the last cards of a series form; else 0."""
     longest = 0
     seen = 0
-    low = NUM_RANKS
-    high = -1
-    for length in range(1, min(n, NUM_RANKS) + 1):
-        rank = series[n - length]
-        if seen >> rank & 1:
-            break
-        seen |= 1 << rank
-        low = min(low, rank)
-        high = max(high, rank)
-        if length >= 3 and high - low + 1 == length:
+    length = 0
+    while series > 0 and not seen >> (series & RANK_MASK) & 1:
+        seen |= 1 << (series & RANK_MASK)
+        length += 1
+        if length >= 3 and seen == (seen & -seen) * ((1 << length) - 1):
             longest = length
+        series >>= RANK_BITS
     return longest
 
 
-@jit
-def card_points(series: np.ndarray, n: int, count: int) -> int:
-    """`play_points` where the count of the n ranks is known."""
-    total = 2 if count == 15 or count == COUNT_LIMIT else 0
-    return total + play_pair_points(series, n) + play_run_points(series, n)
+_TAIL_BITS = 4 * RANK_BITS  # of as many ranks as a pair, or one of its royals, can have
+
+
+def _tail_table() -> NDArray[np.int8]:
+    """[65536]: `play_pair_points` and `play_run_points` of the last of up to four ranks, by their bits in a series."""
+    fourth, third, second, last = np.ogrid[(slice(1 << RANK_BITS),) * 4]
+    same = (second == last) * (1 + (third == last) * (1 + (fourth == last)))
+    runs = np.where(_is_run(last, second, third, fourth), 4, 3 * _is_run(last, second, third))
+    return np.asarray((last > 0) * same * (same + 1) + runs, dtype=np.int8).ravel()
+
+
+def _is_run(*codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether these are ranks (each plus 1; 0: no card) that follow one another, in any order."""
+    held = reduce(np.bitwise_or, (1 << code for code in codes))
+    lowest = held & -held
+    return np.asarray((lowest > 1) & (held == lowest * ((1 << len(codes)) - 1)))
+
+
+TAIL_POINTS = _tail_table()
 
 
 @jit
-def play_points(series: np.ndarray, n: int) -> int:
-    """Points of the n-th rank of a series: fifteen, thirty-one, pairs and run (go and last card come later)."""
-    return card_points(series, n, series_count(series, n))
+def play_points(series: int, count: int) -> int:
+    """Points of the last card of a series that counts `count`: fifteen, thirty-one, pairs and run, no go or last card.
+
+    The last four ranks decide, unless five or more make a run, of which the last four or three are a part, or none.
+    """
+    points = int(TAIL_POINTS[series & ((1 << _TAIL_BITS) - 1)])
+    if series >> _TAIL_BITS > 0 and (points == 0 or points == 3 or points == 4):
+        points = play_run_points(series)
+    return points + 2 if count == 15 or count == COUNT_LIMIT else points
 
 
 @jit
@@ -248,21 +259,9 @@ def is_legal_play(count: int, card: int) -> bool:
 
 
 @jit
-def can_play(hand: np.ndarray, count: int) -> bool:
-    """Whether any card left in a hand [4] (NO_CARD once played) may be played on a count."""
-    for slot in range(HAND_SIZE):
-        if is_legal_play(count, hand[slot]):
-            return True
-    return False
-
-
-@jit
-def has_cards(hand: np.ndarray) -> bool:
-    """Whether a hand [4] has a card left."""
-    for slot in range(HAND_SIZE):
-        if hand[slot] >= 0:
-            return True
-    return False
+def next_seat(seat: int, num_players: int) -> int:
+    """Seat to the left."""
+    return seat + 1 if seat + 1 < num_players else 0
 
 
 @jit
@@ -271,14 +270,18 @@ def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -
 
     hands is [P, 4]. Whoever holds cards but has none to play says go, which is marked in goes [P].
     """
-    num_players = len(hands)
     if count == COUNT_LIMIT:
         return -1
-    for step in range(1, num_players + 1):
-        player = (seat + step) % num_players
-        if can_play(hands[player], count):
+    player = seat
+    for _ in range(len(hands)):
+        player = next_seat(player, len(hands))
+        fits, holds = False, False
+        for slot in range(HAND_SIZE):  # all four, without a branch, which is quicker
+            fits |= is_legal_play(count, hands[player, slot])
+            holds |= hands[player, slot] >= 0
+        if fits:
             return player
-        if has_cards(hands[player]):
+        if holds:
             goes[player] = 1
     return -1
 
@@ -286,33 +289,33 @@ def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -
 @jit
 def next_lead(hands: np.ndarray, seat: int) -> int:
     """Seat that leads the next series after `seat` played last: the first after it with cards, or -1."""
-    num_players = len(hands)
-    for step in range(1, num_players + 1):
-        player = (seat + step) % num_players
-        if has_cards(hands[player]):
-            return player
+    player = seat
+    for _ in range(len(hands)):
+        player = next_seat(player, len(hands))
+        for slot in range(HAND_SIZE):
+            if hands[player, slot] >= 0:
+                return player
     return -1
 
 
 @jit
 def play_step(
-    left: np.ndarray, goes: np.ndarray, series: np.ndarray, length: int, count: int, seat: int, slot: int
+    left: np.ndarray, goes: np.ndarray, series: int, count: int, seat: int, slot: int
 ) -> tuple[int, int, int, int, int]:
     """Play a card that may be played, and pass the turn.
 
-    left [P, 4] holds the cards not yet played, goes [P] who has said go in the series, series its ranks (length of
-    them, with room for one more); all three are changed. Returns (points, last, following, length, count): the points
-    of the card, 1 for a go or last card (which a thirty-one has not), the seat that plays next (-1: the play is over),
-    and length and count of the series that goes on, both 0 when it has ended.
+    left [P, 4] holds the cards not yet played, goes [P] who has said go in the series; both are changed. Returns
+    (points, last, following, series, count): the points of the card, 1 for a go or last card (which a thirty-one has
+    not), the seat that plays next (-1: the play is over), and the series that goes on with its count, both 0 when it
+    has ended.
     """
     rank = rank_of(left[seat, slot])
     left[seat, slot] = NO_CARD
-    series[length] = rank
-    length += 1
+    series = add_rank(series, rank)
     count += value_of_rank(rank)
-    points = card_points(series, length, count)
+    points = play_points(series, count)
     following = next_in_series(left, goes, seat, count)
     if following >= 0:
-        return points, 0, following, length, count
+        return points, 0, following, series, count
     goes[:] = 0
     return points, 0 if count == COUNT_LIMIT else 1, next_lead(left, seat), 0, 0

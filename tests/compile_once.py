@@ -50,11 +50,11 @@ def compile_once() -> None:
     compile_ = Dispatcher.compile
 
     def locked(dispatcher: Any, signature: Any) -> Any:
-        folder, function = dispatcher._cache.cache_path, dispatcher.py_func
+        folder, name = dispatcher._cache.cache_path, getattr(dispatcher._cache, "name", dispatcher.py_func.__qualname__)
         known = tuple(normalize_signature(signature)[0]) in dispatcher.overloads
         if known or folder is None or not Path(folder).is_dir():
             return compile_(dispatcher, signature)
-        path = Path(folder) / f"{function.__qualname__}-{function.__code__.co_firstlineno}.lock"
+        path = Path(folder) / f"{name}.lock"
         with global_compiler_lock, alone(path):  # in this order, as other threads of this process may compile too
             return compile_(dispatcher, signature)
 

@@ -11,8 +11,8 @@ from omegaconf import OmegaConf
 
 from deepcrib import runs
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.options import check_values
 from deepcrib.jobs.schema import check_no_extras, parse, register_schema
+from deepcrib.jobs.values import check_values
 from deepcrib.jobs.variants import check_variants
 
 

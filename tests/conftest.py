@@ -5,7 +5,7 @@ import logging
 import os
 
 # Read when OpenMP and Numba start, so before any test imports torch or numba; commands that tests start
-# inherit them. Two Numba threads even on one core, because tests compare one thread with two.
+# inherit them. Two threads for compiled code even on one core, because tests compare one thread with two.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else idle threads spin and starve the other workers
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
@@ -32,8 +32,14 @@ def _threads_as_before() -> Iterator[None]:
     yield
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    if "numba" in sys.modules:
-        sys.modules["numba"].set_num_threads(sys.modules["numba"].config.NUMBA_NUM_THREADS)
+    if "deepcrib.workers" in sys.modules:
+        sys.modules["deepcrib.workers"].use_workers(None)
+
+
+@pytest.fixture
+def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads share even a few rows, and in parts that do not depend on how many of them there are."""
+    monkeypatch.setattr("deepcrib.workers._num_parts", lambda count, piece: min(count, 5))
 
 
 @pytest.fixture(autouse=True)

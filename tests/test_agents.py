@@ -10,26 +10,19 @@ import numpy as np
 import pytest
 import torch
 
-from deepcrib.agents import (
-    AgentError,
-    HasProbabilities,
-    QFunction,
-    QNetworkAgent,
-    ScriptedAgent,
-    WeightedAgent,
-    absolute_spec,
-    make_agent,
-    name_agents,
-    require_players,
-)
-from deepcrib.checkpoints import CheckpointError, save_weights
+from deepcrib.agents import AgentError, HasProbabilities, absolute_spec, make_agent, name_agents, require_players
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.weighted import WeightedAgent
+from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
 from deepcrib.engine import Games, IllegalActionError
+from deepcrib.formats import CheckpointError
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import POLICIES, discard_choices, pick, play_choices
-from deepcrib.rules import MAX_SCORE
+from deepcrib.rules import MAX_SCORE, pack_series
 from tests.reference import chi_square_limit, plain_discards, plain_plays
 
 ERROR_LEVEL = 1e-6
@@ -287,11 +280,10 @@ def test_scripted_choices_are_the_policies(name: str, players: int) -> None:
         assert agent.discard(discards).tolist() == expected
         expected = []
         for one in rows_of(to_play):
-            series = np.full(16, -1, dtype=np.int8)
             cards = one.history[0, one.series_start[0] :]
             cards = cards[cards >= 0]
-            series[: len(cards)] = cards // 4
-            choices = play_choices(policy, one.hand[0], series, len(cards), one.count[0])
+            series = pack_series(cards // 4, len(cards))
+            choices = play_choices(policy, one.hand[0], series, one.count[0])
             expected.append(pick(choices, one.key[0]))
         assert agent.play(to_play).tolist() == expected
 

@@ -15,13 +15,14 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.image import imread
 
-from deepcrib.agents import ScriptedAgent, make_agent
+from deepcrib.agents import make_agent
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.analysis import strategy_graphs
 from deepcrib.analysis.thesis import FIGURES, Matches, WeightedRun, belongs
 from deepcrib.cli import main
 from deepcrib.errors import RunError
 from deepcrib.jobs import analyse
-from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 from tests.recorded import played, write
 
 NAMES = (

@@ -19,7 +19,8 @@ from deepcrib.cards import parse_card, parse_cards
 from deepcrib.engine import IllegalActionError
 from deepcrib.observations import PlayObservation
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, read_games, replay
-from deepcrib.rules import discard_slots, is_legal_play, play_points, show_points
+from deepcrib.rules import discard_slots, is_legal_play, show_points
+from tests.reference import pegs
 
 
 def session(path: Path, seed: int = 1, num_players: int = 2, dealer: int | None = None, game: int = 0) -> Session:
@@ -216,7 +217,7 @@ def test_the_reasons_of_a_play_add_up(cards: list[int], last: int) -> None:
     ranks = np.array(cards) // 4
     counts = np.minimum(ranks + 1, 10).cumsum()
     cards = cards[: max(1, int((counts <= 31).sum()))]
-    points = play_points(np.array(cards) // 4, len(cards))
+    points = pegs(cards)
     parts = play_parts(cards, int(points) + last, is_last=False)
     assert sum(part.points for part in parts) == points + last
     assert [part.reason for part in parts].count("go") == last

@@ -12,13 +12,15 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_sequence
 
 from deepcrib.agents import make_agent
-from deepcrib.checkpoints import CheckpointError, load_weights, save_weights
+from deepcrib.checkpoints import load_weights, save_weights
 from deepcrib.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
+from deepcrib.formats import CheckpointError
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.layers import SummedConvolutions
 from deepcrib.networks.lstm import PackedLSTM
+from deepcrib.networks.series import FEW, packed_windows, shared_windows
 from deepcrib.rules import KEPT_SLOTS_6
 
 CONF = Path(__file__).parents[1] / "conf"
@@ -138,6 +140,32 @@ def test_the_packed_lstm_is_torchs_with_its_gradients(lengths) -> None:
         for out, module in ((found, ours), (expected, reference))
     ]
     torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("num_series", [1, 7, 40, 600])
+def test_series_that_begin_alike_share_their_steps_and_keep_their_values(num_series) -> None:
+    rng = np.random.default_rng(num_series)
+    ranks = rng.integers(13, size=(num_series, 8))
+    ranks[np.arange(8) >= rng.integers(9, size=(num_series, 1))] = -1  # the last cards of each, or all, are not there
+    cards = torch.from_numpy((ranks[:, :, None] == np.arange(13)).astype(np.float32))
+    lstm = PackedLSTM(4 * 13, 5, 2)
+    windows, steps = shared_windows(cards, 4)
+    with torch.no_grad():
+        torch.testing.assert_close(lstm.values(windows, steps), lstm(packed_windows(cards, 4)))
+    sizes = []
+    for step in range(len(steps.sizes)):
+        there = ranks[(ranks[:, step] >= 0) | (step == 0), : step + 1]
+        distinct = len(np.unique(there, axis=0))
+        sizes.append(distinct if min([distinct, *sizes]) >= FEW else len(there))
+    assert steps.sizes == sizes
+
+
+def test_windows_hold_a_card_and_those_before_it() -> None:
+    """Two series: 3 then 5, and 3 alone; what they begin with is a window each where rows are few."""
+    cards = torch.zeros(2, 8, 13)
+    cards[0, 0, 3] = cards[0, 1, 5] = cards[1, 0, 3] = 1
+    for windows in (packed_windows(cards, 2).data, shared_windows(cards, 2)[0]):
+        assert [row.nonzero().flatten().tolist() for row in windows] == [[13 + 3], [13 + 3], [3, 13 + 5]]
 
 
 def test_summed_convolutions_are_torchs_summed_over_the_positions() -> None:

@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from deepcrib.agents import AgentError, BestResponseAgent, make_agent
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.agents.expectimax import card_values, start_value
 from deepcrib.agents.policy_replies import Deals, start_values_of
 from deepcrib.agents.reply_room import BEST, Players, new_room

@@ -10,7 +10,7 @@ import pytest
 
 from deepcrib.agents import make_agent
 from deepcrib.checkpoints import load_state, save_state
-from deepcrib.matches import Trajectories, self_play
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.training.buffer import ReplayBuffer, hands_per_iteration
 
 NAMES = [field.name for field in fields(Trajectories)]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from test_play_tree import OPPONENT, PLAYER, worth
 
-from deepcrib.agents import BestResponseAgent, make_agent
+from deepcrib.agents import make_agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.cards import parse_card, parse_cards
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
@@ -17,6 +18,7 @@ from deepcrib.evaluation import ceiling as ceilings
 from deepcrib.evaluation.ceiling import Ceiling, ceiling, rests, surprise_of_flushes
 from deepcrib.observations import DiscardObservation
 from deepcrib.rules import DISCARD_SLOTS_6
+from deepcrib.workers import run_rows
 from tests.reference import rank
 
 
@@ -27,7 +29,7 @@ def test_sight_is_the_best_play_against_a_greedy_player_whose_hand_is_seen(is_de
     hands = [tuple(sorted(deal[part])) for deal in deals for part in (slice(4), slice(4, 8))]
     sets = np.array([[rank(card) for card in hand] for hand in hands], dtype=np.int8)
     table = np.empty((len(sets), len(sets)), dtype=np.int8)
-    ceilings._fill_sight(sets, is_dealer, table)
+    run_rows(ceilings._fill_sight, len(sets), sets, is_dealer, table)
     for number in range(0, len(hands), 2):
         for own, other in ((number, number + 1), (number + 1, number)):
             both = (hands[own], hands[other])

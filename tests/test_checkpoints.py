@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load, save, save_file
 
-from deepcrib import checkpoints
+from deepcrib import checkpoints, formats
 from deepcrib.agents import AgentError, make_agent
-from deepcrib.checkpoints import CheckpointError, load_state, load_weights, save_state, save_weights
+from deepcrib.checkpoints import load_state, load_weights, save_state, save_weights
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.formats import CheckpointError
 from deepcrib.networks import (
     DiscardNetworkConfig,
     PlayNetworkConfig,
@@ -88,9 +90,9 @@ def test_one_of_the_networks_may_be_absent(tmp_path: Path) -> None:
 
 def test_a_run_folder_stands_for_its_final_checkpoint(tmp_path: Path) -> None:
     assert "holds no weights.safetensors" in refusal(tmp_path)
-    save_weights(tmp_path / checkpoints.WEIGHTS_FILE, *networks(), METADATA)
+    save_weights(tmp_path / formats.WEIGHTS_FILE, *networks(), METADATA)
     assert load_weights(tmp_path).metadata == METADATA
-    assert os.listdir(tmp_path) == [checkpoints.WEIGHTS_FILE]  # no temporary file is left
+    assert os.listdir(tmp_path) == [formats.WEIGHTS_FILE]  # no temporary file is left
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_safetensors_of_something_else_are_refused(path: Path) -> None:
 
 def rewrite(path: Path, change) -> None:
     """Change the header (parts as dicts) and the tensors of a checkpoint."""
-    with checkpoints.safe_open(path, framework="pt") as file:
+    with safe_open(path, framework="pt") as file:
         header = dict(file.metadata())
     tensors = load(path.read_bytes())
     parts = {name: json.loads(header[name]) for name in ("discard", "play")}

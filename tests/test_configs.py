@@ -15,7 +15,7 @@ from deepcrib.jobs.learners import LEARNERS
 from deepcrib.jobs.options import CHECKS
 from deepcrib.jobs.schema import leaf_type, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
-from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 from tests.composing import composed
 
 CONF = runs.conf_folder()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from deepcrib.errors import StatisticsError
+from deepcrib.rank_sets import rank_set_2, rank_set_4, rank_set_6, rank_set_of_kept, rank_sets
 from deepcrib.statistics.classes import class_sizes
 from deepcrib.statistics.discards import DISCARD_DTYPE, crib_means, discard_statistics, uniform_sums
-from deepcrib.statistics.ranks import rank_set_2, rank_set_4, rank_set_6, rank_set_of_kept, rank_sets
 from deepcrib.statistics.table import cached_table
 from tests import brute_force, reference
 from tests.reference import cards

@@ -19,11 +19,11 @@ from deepcrib.encoders import (
     make_play_encoder,
 )
 from deepcrib.encoders.document import page
-from deepcrib.encoders.expansion import ROWS_PER_TASK
 from deepcrib.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.rules import DISCARD_SLOTS_6, play_points
+from deepcrib.rules import DISCARD_SLOTS_6
+from tests.reference import pegs
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]
 ENCODERS = [make_play_encoder(name, *o) for name in PLAY_ENCODERS for o in OPTIONS] + [
@@ -320,7 +320,7 @@ def test_play_afterstate_agrees_with_plain_python() -> None:
         series = np.array([*played[state[11] :], state[action]], dtype=np.int64)
         seen = np.bincount([*own, *played, *state[12:15]], minlength=13)
         assert np.array_equal(row[encoder.spec["seen"].slice], seen)
-        assert row[encoder.spec["points"].start] == play_points(series, len(series))
+        assert row[encoder.spec["points"].start] == pegs([4 * int(rank) for rank in series])
         count = encoder.spec["count"].start + sum(min(rank + 1, 10) for rank in series)
         assert row[count] == 1.0
         assert row[encoder.spec["opponent_cards"].slice].tolist().index(1.0) == 4 - (len(played) - (4 - len(own)))
@@ -351,10 +351,10 @@ def test_the_compiled_expansion_equals_the_one_in_torch(encoder) -> None:
     assert rows.any(dim=1).all()
 
 
+@pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("encoder", ENCODERS, ids=label)
 def test_an_encoding_does_not_depend_on_the_batch(encoder) -> None:
     states, actions = sample(encoder)
-    assert len(states) > 2 * ROWS_PER_TASK  # so that the whole goes through the parallel kernels
     whole = encoder.encode(states, actions)
     parts = [encoder.encode(states[i : i + 101], actions[i : i + 101]) for i in range(0, len(states), 101)]
     assert torch.equal(whole, torch.cat(parts))

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
 
-import numba
 import numpy as np
 import pytest
 
 from deepcrib.engine import Games, IllegalActionError
 from deepcrib.policies import DETERMINISTIC, GREEDY, RANDOM, pick
 from deepcrib.randomness import CUT, below, hash_key
+from deepcrib.workers import use_workers
 from tests import reference
 from tests.reference import Deal, PlayedHand, cards, chi_square_limit, drive, plain_discards, plain_plays, thrown_by
 
@@ -610,6 +610,7 @@ def final_state(games: Games) -> np.ndarray:
     return games.state.copy()
 
 
+@pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("players", PLAYERS)
 def test_split_batches_and_threads_play_the_same_games(players: int) -> None:
     ids = np.arange(300, 400)
@@ -620,9 +621,9 @@ def test_split_batches_and_threads_play_the_same_games(players: int) -> None:
         return final_state(games)
 
     whole = play(ids)
-    numba.set_num_threads(1)
+    use_workers(1)
     one_thread = play(ids)
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    use_workers(2)
     assert (one_thread == whole).all()
     assert (np.concatenate([play(ids[:1]), play(ids[1:37]), play(ids[37:])]) == whole).all()
     assert (play(ids[::-1])[::-1] == whole).all()
@@ -670,14 +671,15 @@ def test_scripted_games_are_the_lockstep_games(players: int, policies: list[int]
         np.testing.assert_array_equal(kernel.state[name], games.state[name], err_msg=name)
 
 
+@pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("players", PLAYERS)
 def test_scripted_games_do_not_depend_on_threads_or_batches(players: int) -> None:
     ids = np.arange(2_000)
     policies = [GREEDY, DETERMINISTIC, RANDOM, GREEDY][:players]
     whole = final_state(scripted(ids, policies, players))
-    numba.set_num_threads(1)
+    use_workers(1)
     one_thread = final_state(scripted(ids, policies, players))
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    use_workers(2)
     assert (one_thread == whole).all()
     parts = [final_state(scripted(part, policies, players)) for part in np.array_split(ids, 7)]
     assert (np.concatenate(parts) == whole).all()

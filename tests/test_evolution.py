@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from deepcrib import checkpoints
-from deepcrib.agents import AgentError, DivergenceError, EvolutionaryAgent, load_evolutionary, make_agent
-from deepcrib.agents.evolutionary import GENOMES, pair_index
+from deepcrib import formats
+from deepcrib.agents import AgentError, DivergenceError, make_agent
+from deepcrib.agents.evolutionary import GENOMES, EvolutionaryAgent, load_evolutionary, pair_index
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.training import evolution
@@ -119,8 +119,8 @@ def test_a_saved_agent_is_made_again(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="expected no option epsilon"):
         make_agent({"path": str(tmp_path), "epsilon": 0.1})
     arrays = {"weights": np.zeros((2, 14))}
-    checkpoints.save_arrays(tmp_path / "bad.safetensors", checkpoints.EVOLUTIONARY_FORMAT, arrays, {})
-    with pytest.raises(checkpoints.CheckpointError, match="expected \\(2, 13\\)"):
+    formats.save_arrays(tmp_path / "bad.safetensors", formats.EVOLUTIONARY_FORMAT, arrays, {})
+    with pytest.raises(formats.CheckpointError, match="expected \\(2, 13\\)"):
         load_evolutionary(tmp_path / "bad.safetensors")
 
 
@@ -287,12 +287,12 @@ def test_deals_learned_from_in_parts_are_the_same() -> None:
 def test_fitness_is_what_a_deal_lacks_of_the_best_points() -> None:
     population = np.random.default_rng(1).random((5, 2, 13))
     fitness = np.empty((5, 2))
-    fill_fitness(DEALS.hands, DEALS.hand_points, population, False, fitness)
+    fill_fitness((0, len(population)), DEALS.hands, DEALS.hand_points, population, False, fitness)
     for weights, found in zip(population, fitness, strict=True):
         chances = DEALS.probabilities(EvolutionaryAgent("one", weights))
         for role in range(2):
             assert found[role] == pytest.approx(lacking(DEALS, chances, role))
-    fill_fitness(DEALS.hands, DEALS.hand_points, population, True, fitness)
+    fill_fitness((0, len(population)), DEALS.hands, DEALS.hand_points, population, True, fitness)
     own = ShowDeals(
         *(getattr(DEALS, name)[60:120] for name in ("hands", "starters", "keys", "hand_points", "net_points"))
     )
@@ -315,7 +315,7 @@ def test_more_points_are_fitter_also_where_the_best_are_negative() -> None:
     best, worst = np.zeros((2, 13)), np.zeros((2, 13))
     best[:, [0, 2]], worst[:, [0, 2]] = -1, 1  # throw, or keep, the ace and the three
     fitness = np.empty((2, 2))
-    fill_fitness(np.array([[hand, hand]], dtype=np.int8), points, np.stack([best, worst]), False, fitness)
+    fill_fitness((0, 2), np.array([[hand, hand]], dtype=np.int8), points, np.stack([best, worst]), False, fitness)
     np.testing.assert_allclose(fitness, [[0, 0], [-5, -5]])
 
 
@@ -402,7 +402,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(update: str, tm
 
 def test_states_and_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     trained(tmp_path, settings())
-    with pytest.raises(checkpoints.CheckpointError, match="expected \\(2, 2, 195\\)"):
+    with pytest.raises(formats.CheckpointError, match="expected \\(2, 2, 195\\)"):
         evolution.prepare(settings(genome="pairs"), tmp_path / "state.pt")
     with pytest.raises(OptionError, match="learner.parents=9: expected at most learner.population=8"):
         evolution.prepare(settings(update="population", population=8, parents=9))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-import numba
 import numpy as np
 import pytest
 
 from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation
+from deepcrib.rank_sets import rank_sets
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_sets
+from deepcrib.workers import use_workers
 from tests import brute_force, reference
 from tests.reference import cards
 
@@ -109,7 +109,7 @@ def test_it_beats_greedy_as_measured_elsewhere() -> None:
     Over 20,000 games. Were the true rate 57.3%, a lower one than asserted had a chance of 1e-4; the best hand means
     alone (54.5% +- 0.4) do not reach it.
     """
-    numba.set_num_threads(1)  # steps are short: threads that wait for each other cost more than they do
+    use_workers(1)
     games, rate = 20_000, 0.573
     result = play_match([make_agent("expected_value"), make_agent("greedy")], games, 11)
     won = float((result.winner == 0).mean())

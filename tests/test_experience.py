@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from deepcrib.agents import QFunction, make_agent
+from deepcrib.agents import make_agent
+from deepcrib.agents.q_network import QFunction
 from deepcrib.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS, SEAT
 from deepcrib.engine import Games
-from deepcrib.matches import Recorder, Trajectories, play_hand, self_play
+from deepcrib.matches import Recorder, play_hand
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.training.experience import (
     Backup,
     discard_samples,

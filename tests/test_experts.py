@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deepcrib.agents import AgentError, QNetworkAgent, ScriptedAgent, make_agent
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, rule_slots

@@ -9,7 +9,8 @@ from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.first_dealer import first_dealer_advantage, summarise_first_dealer
 from deepcrib.intervals import wilson
-from deepcrib.matches import MatchResult, play_match, self_play
+from deepcrib.matches import MatchResult, play_match
+from deepcrib.matches.trajectories import self_play
 
 Z = 1.959964
 

@@ -11,7 +11,9 @@ import pytest
 from rich.console import Console
 
 from deepcrib import runs
-from deepcrib.agents import AgentError, EvolutionaryAgent, discard_expectations, make_agent
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.evolutionary import EvolutionaryAgent
+from deepcrib.agents.expected_value import discard_expectations
 from deepcrib.agents.weighted_network import WeightedNetworkAgent
 from deepcrib.analysis.hand_tables import hand_tables
 from deepcrib.analysis.hand_values import HandValues, decision, hand_values
@@ -20,10 +22,10 @@ from deepcrib.errors import StatisticsError
 from deepcrib.jobs import hand_analysis
 from deepcrib.networks import StrategyNetwork
 from deepcrib.observations import DiscardObservation
+from deepcrib.rank_sets import rank_sets
 from deepcrib.statistics.experts import experts
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_sets
-from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 from tests import brute_force
 from tests.reference import cards
 

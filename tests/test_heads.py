@@ -18,13 +18,15 @@ from safetensors.torch import save_file
 from test_small_problems import POINTS, STATES, Lookup, exact
 from test_small_problems import all_hands as all_courses
 
-from deepcrib.agents import QFunction, make_agent
+from deepcrib.agents import make_agent
+from deepcrib.agents.q_network import QFunction
 from deepcrib.checkpoints import load_state, load_weights, save_weights
 from deepcrib.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.errors import OptionError
-from deepcrib.jobs.options import check_values
-from deepcrib.matches import Trajectories, play_match, self_play
+from deepcrib.jobs.values import check_values
+from deepcrib.matches import play_match
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
     HEADS,
     DiscardNetworkConfig,

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from deepcrib import checkpoints
-from deepcrib.agents import AgentError, EvolutionaryAgent, QNetworkAgent, make_agent
-from deepcrib.checkpoints import read_metadata
+from deepcrib import formats
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.evolutionary import EvolutionaryAgent
+from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
+from deepcrib.formats import read_metadata
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.training.climbers import make_climber
@@ -245,7 +247,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path)
 
 def test_states_and_agents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     trained(tmp_path, settings())
-    with pytest.raises(checkpoints.CheckpointError, match="does not fit the options of this run: its champion has"):
+    with pytest.raises(formats.CheckpointError, match="does not fit the options of this run: its champion has"):
         prepare(settings(climb="play"), tmp_path / "state.pt")
     with pytest.raises(AgentError, match="unknown agent 'nobody'"):
         prepare(settings(climb="play", discards_by="nobody"))

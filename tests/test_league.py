@@ -18,7 +18,6 @@ from rich.console import Console
 from deepcrib.agents import make_agent
 from deepcrib.agents.specs import BUILDERS
 from deepcrib.analysis.league import league_figure, league_of, league_tables, markdown_page
-from deepcrib.checkpoints import save_arrays
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation import league
@@ -33,6 +32,7 @@ from deepcrib.evaluation.league import (
 )
 from deepcrib.evaluation.pair_sums import Sums, sum_up
 from deepcrib.evaluation.tournament import round_robin
+from deepcrib.formats import save_arrays
 from deepcrib.intervals import pairs_interval
 from deepcrib.jobs import league as job
 from deepcrib.jobs import tournament

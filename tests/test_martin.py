@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from deepcrib.rank_sets import rank_set_2
 from deepcrib.statistics.martin import (
     IMPOSSIBLE,
     card_pairs,
@@ -15,7 +16,6 @@ from deepcrib.statistics.martin import (
     pair_number,
     rank_pair_matrix,
 )
-from deepcrib.statistics.ranks import rank_set_2
 from tests import reference
 from tests.reference import cards
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import combinations
 
-import numba
 import numpy as np
 import pytest
 
@@ -26,10 +25,12 @@ from deepcrib.encoders.states import (
     STARTER_RANK,
 )
 from deepcrib.engine import Games
-from deepcrib.matches import MatchResult, Trajectories, play_match, self_play, trajectories_of
+from deepcrib.matches import MatchResult, play_match
 from deepcrib.matches import games as lockstep
+from deepcrib.matches.trajectories import Trajectories, self_play, trajectories_of
 from deepcrib.records import RecordError
 from deepcrib.rules import CRIB, HAND, HEELS, PLAY, RANK_POINTS_5
+from deepcrib.workers import use_workers
 from tests import recorded, reference
 from tests.reference import by_key, drive
 
@@ -208,17 +209,19 @@ def test_a_match_does_not_depend_on_its_batches(
         assert_same(whole, play_match(agents, 38, 912, duplicate=duplicate, dealing=dealing))
 
 
+@pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("scripted", [False, True])
 def test_a_match_does_not_depend_on_threads(scripted: bool) -> None:
     agents = team(2) if scripted else [ByKey(), *team(2)[1:]]
     two = play_match(agents, 301, 913)
-    numba.set_num_threads(1)
+    use_workers(1)
     assert_same(two, play_match(agents, 301, 913))
 
 
+@pytest.mark.usefixtures("many_parts")
 def test_self_play_does_not_depend_on_threads() -> None:
     two = self_play(ByKey(), 0, 60, 914)
-    numba.set_num_threads(1)
+    use_workers(1)
     one = self_play(ByKey(), 0, 60, 914)
     for field in fields(Trajectories):
         assert (getattr(one, field.name) == getattr(two, field.name)).all()
@@ -331,7 +334,7 @@ def last_tie(observation: object) -> np.ndarray:
 @pytest.mark.parametrize(("ties", "published"), [(first_tie, 0.516), (last_tie, 0.561)])
 def test_ties_of_the_discard_matter(ties: Callable[[object], np.ndarray], published: float) -> None:
     """To the first or the last combination of the sorted hand: 51.6% and 56.1% against deterministic, not 53.5%."""
-    numba.set_num_threads(1)  # many small kernels: threads that wait for each other cost more than they bring
+    use_workers(1)
     result = play_match([Discards(ties), make_agent("deterministic")], 50_000, 933)
     agrees(result.winner == 0, published, 0.003)
 
@@ -361,7 +364,7 @@ def best_mean_hand(observation: object) -> np.ndarray:
 
 def test_best_mean_hands_are_as_strong_and_make_the_points_measured_elsewhere() -> None:
     """54.5% +- 0.4 against greedy; a hand 3.93 + 8.27 + 4.52 points as the dealer, 2.33 + 8.26 as the pone."""
-    numba.set_num_threads(1)
+    use_workers(1)
     result = play_match([Discards(best_mean_hand), make_agent("greedy")], 30_000, 934)
     agrees(result.winner == 0, 0.545, 0.004)
     points, counts = result.points[:, 0].sum(axis=0), result.counts[:, 0].sum(axis=0)

@@ -7,19 +7,19 @@ from functools import cache
 from itertools import combinations
 from math import comb, prod
 
-import numba
 import numpy as np
 import pytest
 from test_play_tree import Hands, after, card_worth, fits
 
-from deepcrib.agents import HasProbabilities, MinimaxAgent, make_agent
+from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.minimax import draw_hands, has_choice
+from deepcrib.agents.minimax import MinimaxAgent, draw_hands, has_choice
 from deepcrib.cards import parse_cards
 from deepcrib.engine import Games
 from deepcrib.evaluation.play_only import play_only
 from deepcrib.observations import PlayObservation
-from deepcrib.statistics.ranks import rank_sets
+from deepcrib.rank_sets import rank_sets
+from deepcrib.workers import use_workers
 from tests import reference
 from tests.models import model_of
 from tests.reference import chi_square_limit
@@ -229,13 +229,14 @@ def test_many_samples_come_near_the_exact_values() -> None:
     assert np.abs(exact[o.legal] - sampled[o.legal]).max() < 6 * 6 / 20_000**0.5
 
 
+@pytest.mark.usefixtures("many_parts")
 def test_a_choice_depends_on_its_key_alone() -> None:
     """Not on the rows beside it, nor on the number of threads; another key samples other hands."""
     o, agent = positions(40, seed=2), make_agent("minimax")
-    numba.set_num_threads(1)
+    use_workers(1)
     values = agent.play_values(o)
     assert np.array_equal(agent.play_values(o.take(slice(5, 30))), values[5:30])
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    use_workers(2)
     assert np.array_equal(agent.play_values(o), values)
     other = PlayObservation(**{**vars(o), "key": o.key + np.uint64(1)})
     assert not np.array_equal(agent.play_values(other), values)
@@ -286,7 +287,7 @@ def test_it_plays_with_two() -> None:
 
 def test_both_searches_beat_greedy_in_the_play() -> None:
     """+0.41 and +0.42 points a hand were measured over 20,000 hands; greedy's own value is 0."""
-    numba.set_num_threads(1)
+    use_workers(1)
     for name in ("minimax", "greedy_minimax"):
         figures = play_only(make_agent({"name": name, "samples": 20}), make_agent("greedy"), 2_000, 5, duplicate=True)
         assert figures.ci_low > 0

@@ -15,9 +15,9 @@ from test_replay import Stopped, Writer, assert_same_runs, run, small
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.jobs.options import check_values
 from deepcrib.jobs.options_together import check_heard
 from deepcrib.jobs.schema import parse
+from deepcrib.jobs.values import check_values
 from deepcrib.randomness import FINAL_MATCHES, derive
 from deepcrib.training.curve import COLUMNS, CURVE_FILE, add_matches, forget_after
 from deepcrib.training.monitoring import FIGURES, Monitor

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import paper2019
 from benchmarks.paper2019 import Runner, Step, steps
-from deepcrib.checkpoints import WEIGHTS_FILE
+from deepcrib.formats import WEIGHTS_FILE
 from tests.composing import composed
 
 STEPS = list(steps())

@@ -12,9 +12,9 @@ import torch
 from safetensors.numpy import load_file, save_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from deepcrib import checkpoints
-from deepcrib.agents import AgentError, DivergenceError, PartidaAgent, make_agent
-from deepcrib.agents.partida import HIDDEN, Layers, forward, make_form, save_partida
+from deepcrib import formats
+from deepcrib.agents import AgentError, DivergenceError, make_agent
+from deepcrib.agents.partida import HIDDEN, Layers, PartidaAgent, forward, make_form, save_partida
 from deepcrib.cli import main
 from deepcrib.encoders.partida import STATE, input_width, network_inputs
 from deepcrib.engine import Games
@@ -388,9 +388,9 @@ def test_a_network_that_sees_hidden_cards_is_no_agent(tmp_path: Path) -> None:
 def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
     path, form = tmp_path / "weights.safetensors", (12, "numbers", "whole")
     save_partida(path, layers_of(new_network(make_form(*form))), metadata(form))
-    header = {"format": checkpoints.PARTIDA_FORMAT, "format_version": "1"}
+    header = {"format": formats.PARTIDA_FORMAT, "format_version": "1"}
     save_file(load_file(path), path, {**header, "metadata": json.dumps({**metadata(form), **change})})
-    with pytest.raises(checkpoints.CheckpointError, match=expected) as caught:
+    with pytest.raises(formats.CheckpointError, match=expected) as caught:
         make_agent(str(path))
     assert "\n" not in str(caught.value)
 

@@ -5,16 +5,23 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepcrib.errors import OptionError, RunError, StatisticsError
-from deepcrib.statistics import pegging
-from deepcrib.statistics.pegging import MAX_POINTS, PeggingRecords, add_record, exact_records, play_out, sampled_records
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_sets
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_sets
+from deepcrib.statistics.pegging import (
+    MAX_POINTS,
+    PeggingRecords,
+    add_record,
+    exact_records,
+    play_every_pair,
+    play_out,
+    sampled_records,
+)
+from deepcrib.workers import use_workers
 from tests import reference
 from tests.reference import cards, chi_square_limit
 
@@ -144,22 +151,10 @@ def test_the_shared_records_cannot_be_changed() -> None:
     assert not copy.exact and (copy.standard_error > 0).any()
 
 
-def test_exact_records_are_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And again when what was kept is damaged."""
-    made: list[PeggingRecords] = []
-
-    def play_every_pair() -> PeggingRecords:
-        made.append(random_records(seed=len(made)))
-        return made[-1]
-
-    monkeypatch.setattr(pegging, "cache_folder", lambda path: tmp_path)
-    monkeypatch.setattr(pegging, "play_every_pair", play_every_pair)
-    fresh = exact_records.__wrapped__
-    first, again = fresh(), fresh()
-    assert len(made) == 1 and again is not first and np.array_equal(again.given, first.given)
-    (kept,) = tmp_path.iterdir()
-    kept.write_bytes(kept.read_bytes()[:100])
-    assert np.array_equal(fresh().gained, made[-1].gained) and len(made) == 2
+def test_the_packaged_records_are_those_of_every_pair() -> None:
+    records, played = exact_records(), play_every_pair()
+    assert played.exact and np.array_equal(records.gained, played.gained)
+    assert np.array_equal(records.given, played.given)
 
 
 # --- sampled records ----------------------------------------------------------------------------------------
@@ -193,10 +188,11 @@ def assert_distributed(observed: np.ndarray, weights: np.ndarray) -> None:
     assert statistic < chi_square_limit(int(classes.sum()) - 1, ERROR_LEVEL)
 
 
+@pytest.mark.usefixtures("many_parts")
 def test_a_sample_does_not_depend_on_threads_or_size() -> None:
     records = []
     for threads in (1, 2):
-        numba.set_num_threads(threads)
+        use_workers(threads)
         records.append(sampled_records(3_000, seed=9))
     assert np.array_equal(records[0].gained, records[1].gained) and np.array_equal(records[0].given, records[1].given)
     fewer, other = sampled_records(2_000, seed=9), sampled_records(3_000, seed=10)

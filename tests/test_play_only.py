@@ -7,7 +7,8 @@ import pytest
 import torch
 from test_pegging import plain_play
 
-from deepcrib.agents import AgentError, QFunction, QNetworkAgent, make_agent
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.encoders import make_play_encoder
 from deepcrib.errors import OptionError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deepcrib.rules import pack_series
 from deepcrib.statistics.play_strategies import choose_play, count_unseen, fill_play_matrix, new_unseen
 from tests import reference
 from tests.reference import cards, chi_square_limit
@@ -17,12 +18,10 @@ def matrix_of(hand: list[int], series: list[int], known: list[int]) -> np.ndarra
     unseen = new_unseen()
     count_unseen(unseen, np.array(known))
     assert unseen.sum() == 52 - len([card for card in known if card >= 0])
-    ranks = np.full(16, -1, dtype=np.int8)
-    ranks[: len(series)] = [reference.rank(card) for card in series]
+    packed = pack_series(np.array([reference.rank(card) for card in series], dtype=np.int8), len(series))
     matrix = np.full((2, 4), np.nan)
     count = sum(map(reference.pips, series))
-    fill_play_matrix(np.array(hand, dtype=np.int8), ranks, len(series), count, unseen, matrix)
-    assert ranks[: len(series)].tolist() == [reference.rank(card) for card in series]
+    fill_play_matrix(np.array(hand, dtype=np.int8), packed, count, unseen, matrix)
     return matrix
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 import torch
@@ -20,9 +19,9 @@ from deepcrib.checkpoints import load_state, load_weights, save_state
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from deepcrib.errors import OptionError
-from deepcrib.jobs.options import check_values
 from deepcrib.jobs.train import Config
-from deepcrib.matches import Trajectories, learning_games, self_play
+from deepcrib.jobs.values import check_values
+from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.randomness import PRETRAINING, derive
 from deepcrib.training import playing
@@ -33,6 +32,7 @@ from deepcrib.training.playing import playing_figures
 from deepcrib.training.pool import Pool, make_pool
 from deepcrib.training.replay import prepare
 from deepcrib.training.teacher import Exploring, make_teacher, teach
+from deepcrib.workers import use_workers
 
 
 class Asked:
@@ -111,11 +111,12 @@ def test_a_table_of_one_agent_is_self_play(unit: str) -> None:
     assert (own.learned == 1).all()
 
 
+@pytest.mark.usefixtures("many_parts")
 def test_games_against_others_do_not_depend_on_batches_and_threads() -> None:
     agents = [make_agent("random"), make_agent("greedy")]
     seating = np.array([[0, 1], [1, 0], [0, 0]] * 8)
     whole = learning_games(agents, seating, 4, 3_004, unit="hands")
-    numba.set_num_threads(1)
+    use_workers(1)
     parts = [learning_games(agents, seating[k : k + 6], 4 + k, 3_004, unit="hands") for k in range(0, 24, 6)]
     joined = Trajectories.concatenate(parts)
     assert all((getattr(whole, f.name) == getattr(joined, f.name)).all() for f in fields(whole))

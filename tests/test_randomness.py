@@ -6,7 +6,6 @@ faultless generator would have failed with that probability when the seeds were 
 
 from itertools import product
 
-import numba
 import numpy as np
 import pytest
 
@@ -168,19 +167,6 @@ def test_uniform_fills_the_unit_interval() -> None:
 def test_uniform_never_reaches_one() -> None:
     assert (2**53 - 1) * 2.0**-53 < 1.0  # the largest value it can return
     assert isinstance(uniform(1, 0), float)
-
-
-def test_draws_do_not_depend_on_numba_threads() -> None:
-    before = numba.get_num_threads()
-    try:
-        results = []
-        for threads in range(1, before + 1):
-            numba.set_num_threads(threads)
-            results.append(draws_of_keys(9, 50, 3, 2, 4))
-    finally:
-        numba.set_num_threads(before)
-    for other in results[1:]:
-        np.testing.assert_array_equal(results[0], other)
 
 
 def test_derived_seeds_are_pure_distinct_and_positive() -> None:

@@ -12,18 +12,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
 
-from deepcrib.agents import AgentError, QNetworkAgent, make_agent
-from deepcrib.checkpoints import CheckpointError, load_state, load_weights
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.checkpoints import load_state, load_weights
 from deepcrib.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
-from deepcrib.matches import Trajectories, play_match, self_play
+from deepcrib.formats import CheckpointError
+from deepcrib.matches import play_match
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.training import learning, playing, replay, teacher
 from deepcrib.training.experience import discard_samples, play_samples
@@ -37,6 +39,7 @@ from deepcrib.training.options import (
     StateOptions,
 )
 from deepcrib.training.replay import schedule, train
+from deepcrib.workers import use_workers
 from tests.figures import match_of
 from tests.reference import plain_discards
 
@@ -492,7 +495,7 @@ def test_the_same_seed_gives_the_same_weights(play: str, discard: str, tmp_path:
     run(tmp_path / "two", settings)
     assert torch.equal(before, torch.random.get_rng_state())
     assert_same_runs(tmp_path / "one", tmp_path / "two")
-    numba.set_num_threads(1)
+    use_workers(1)
     run(tmp_path / "one thread", settings)
     assert_same_runs(tmp_path / "one", tmp_path / "one thread")
     run(tmp_path / "other seed", small(seed=2, play=play, discard=discard))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deepcrib.agents import BestResponseAgent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.cards import RANKS, parse_cards
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.review import Review, losses_by_kind, responder_to, review

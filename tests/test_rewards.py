@@ -11,7 +11,8 @@ import pytest
 from deepcrib.agents import make_agent
 from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS, PLAY_COLUMNS
 from deepcrib.engine import Games
-from deepcrib.matches import Trajectories, play_hand, self_play
+from deepcrib.matches import play_hand
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.training.experience import discard_samples
 from deepcrib.training.rewards import (
     PLAY_REWARDS,

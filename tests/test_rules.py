@@ -1,12 +1,12 @@
 """The rulebook: worked examples, the count of all hands and starters, and the brute force of `reference`."""
 
+from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement, permutations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import prange
 
 from deepcrib import rules
 from deepcrib.kernels import jit
@@ -124,11 +124,11 @@ CRIB_COUNTS = [
 ]  # fmt: skip
 
 
-@jit(parallel=True)
+@jit
 def count_all_shows(is_crib: bool) -> np.ndarray:
     """Shows by their points, [52, 30]: row a counts the hands whose highest card is a."""
     counts = np.zeros((52, 30), dtype=np.int64)
-    for a in prange(52):
+    for a in range(52):
         hand = np.empty(4, dtype=np.int8)
         hand[0] = a
         for b in range(a):
@@ -258,11 +258,16 @@ PLAYS = [
 ]
 
 
+def pegged(ranks: Sequence[int]) -> int:
+    """What the rules say of the last of a series of ranks."""
+    series = rules.pack_series(int8(ranks), len(ranks))
+    return int(rules.play_points(series, rules.series_count(series)))
+
+
 @pytest.mark.parametrize(("series", "points"), PLAYS)
 def test_play_examples(series: str, points: list[int]) -> None:
     ranks = ranks_of(series)
-    padded = int8(ranks + [-1] * (16 - len(ranks)))
-    assert [int(rules.play_points(padded, n + 1)) for n in range(len(ranks))] == points
+    assert [pegged(ranks[: n + 1]) for n in range(len(ranks))] == points
     assert [reference.pegs([4 * rank for rank in ranks[: n + 1]]) for n in range(len(ranks))] == points
 
 
@@ -275,15 +280,16 @@ def test_the_two_for_31_is_no_combination() -> None:
         ("5 T", 2),
         ("A 7 7", 4),
     ):
-        ranks = int8(ranks_of(series))
-        total = int(rules.series_count(ranks, len(ranks)))
-        assert rules.play_points(ranks, len(ranks)) == points + (2 if total == 31 else 0)
-        assert reference.pegs([4 * int(rank) for rank in ranks], with_31=False) == points
+        ranks = ranks_of(series)
+        total = sum(min(rank + 1, 10) for rank in ranks)
+        assert pegged(ranks) == points + (2 if total == 31 else 0)
+        assert reference.pegs([4 * rank for rank in ranks], with_31=False) == points
 
 
 def test_what_lies_beyond_the_nth_card_does_not_matter() -> None:
-    series = int8(ranks_of("4 5 6 6 6"))
-    assert [rules.play_points(series, n) for n in range(1, 6)] == [0, 0, 5, 2, 6]
+    ranks = int8(ranks_of("4 5 6 6 6"))
+    series = [rules.pack_series(ranks, n) for n in range(1, 6)]
+    assert [rules.play_points(one, rules.series_count(one)) for one in series] == [0, 0, 5, 2, 6]
 
 
 @pytest.mark.parametrize("length", range(3, 8))
@@ -292,9 +298,8 @@ def test_runs_of_three_to_seven_in_every_order(length: int) -> None:
     for low in range(0, {3: 11, 4: 5, 5: 3, 6: 1, 7: 1}[length]):
         for order in permutations(range(low, low + length)):
             if sum(min(rank + 1, 10) for rank in order) <= 31:
-                series = int8(order)
-                assert rules.play_run_points(series, length) == length, order
-                assert rules.play_points(series, length) == reference.pegs([4 * rank for rank in order])
+                assert rules.play_run_points(rules.pack_series(int8(order), length)) == length, order
+                assert pegged(order) == reference.pegs([4 * rank for rank in order])
 
 
 def test_all_short_series() -> None:
@@ -303,7 +308,7 @@ def test_all_short_series() -> None:
         for order in product(range(13), repeat=length):
             if sum(min(rank + 1, 10) for rank in order) <= 31:
                 held = [4 * rank for rank in order]
-                assert rules.play_points(int8(order), length) == reference.pegs(held), order
+                assert pegged(order) == reference.pegs(held), order
 
 
 def random_series(rng: np.random.Generator) -> list[int]:
@@ -320,12 +325,9 @@ def test_long_series_in_bulk() -> None:
     for _ in range(3_000):
         ranks = random_series(rng)
         longest = max(longest, len(ranks))
-        padded = int8(ranks + [-1] * 16)
         for n in range(1, len(ranks) + 1):
             held = [4 * rank for rank in ranks[:n]]
-            assert rules.play_points(padded, n) == reference.pegs(held), held
-            total = int(rules.series_count(padded, n))
-            assert rules.card_points(padded, n, total) == reference.pegs(held), held
+            assert pegged(ranks[:n]) == reference.pegs(held), held
     assert longest >= 11
 
 
@@ -334,9 +336,9 @@ def test_long_series_in_bulk() -> None:
 def test_any_series(ranks: list[int]) -> None:
     while sum(min(rank + 1, 10) for rank in ranks) > 31:
         ranks.pop()
-    series = int8(ranks)
-    assert rules.series_count(series, len(ranks)) == sum(min(rank + 1, 10) for rank in ranks)
-    assert rules.play_points(series, len(ranks)) == reference.pegs([4 * rank for rank in ranks])
+    series = rules.pack_series(int8(ranks), len(ranks))
+    assert rules.series_count(series) == sum(min(rank + 1, 10) for rank in ranks)
+    assert pegged(ranks) == reference.pegs([4 * rank for rank in ranks])
 
 
 # --- legality and turns -------------------------------------------------------------------------------------
@@ -424,13 +426,15 @@ def steps(hands: list[str], plays: list[tuple[int, int]]) -> list[tuple[int, int
     """What `play_step` returns for plays of (seat, slot), called plainly, from the first card on."""
     left = np.array([four_slots(hand) for hand in hands], dtype=np.int8)
     goes = np.zeros(len(hands), dtype=np.int8)
-    series = np.full(16, -1, dtype=np.int8)
-    length = count = 0
+    series = count = 0
     found = []
     for seat, slot in plays:
-        step = rules.play_step(left, goes, series, length, count, seat, slot)
-        found.append(step)
-        length, count = step[3], step[4]
+        step = rules.play_step(left, goes, series, count, seat, slot)
+        series, count = step[3], step[4]
+        length = 0
+        while series >> 4 * length > 0:
+            length += 1
+        found.append((*step[:3], length, count))
         assert left[seat, slot] == -1
     return found
 

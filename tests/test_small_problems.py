@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 import torch
 
-from deepcrib.agents import QFunction
+from deepcrib.agents.q_network import QFunction
 from deepcrib.encoders.states import OWN_RANKS, PLAY_COLUMNS, STARTER_RANK
-from deepcrib.matches import Trajectories
+from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.training.experience import Backup, play_samples
 from deepcrib.training.learning import LearnedNetwork

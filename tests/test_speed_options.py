@@ -11,13 +11,14 @@ import pytest
 import torch
 
 from deepcrib import runs
-from deepcrib.agents import QFunction, make_agent
+from deepcrib.agents import make_agent
+from deepcrib.agents.q_network import QFunction
 from deepcrib.checkpoints import load_state, load_weights
 from deepcrib.cli import main
 from deepcrib.encoders import legal_plays, make_play_encoder
 from deepcrib.jobs import device_speed, profile_speed
 from deepcrib.jobs.profile_speed import OUTSIDE, PARTS, PHASES, Parts, timed_functions
-from deepcrib.matches import Trajectories, self_play
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
 from deepcrib.training import replay
 from deepcrib.training.monitoring import MATCH_FIGURES

@@ -15,8 +15,6 @@ from deepcrib.statistics.pegging import exact_records
 from deepcrib.statistics.strategies import (
     NO_OPINION,
     NUM_VALUES,
-    STRATEGIES,
-    THESIS_STRATEGIES,
     best_choices,
     choose,
     fill_matrix,
@@ -25,6 +23,7 @@ from deepcrib.statistics.strategies import (
     fill_weights,
     strategy_codes,
 )
+from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.statistics.table import cached_table
 from tests import brute_force, reference
 from tests.reference import cards, chi_square_limit

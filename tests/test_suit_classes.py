@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from deepcrib import files
 from deepcrib.errors import RunError, StatisticsError
+from deepcrib.rank_sets import rank_sets
 from deepcrib.statistics import table as table_module
 from deepcrib.statistics.classes import NUM_CLASSES, class_hands, class_sizes, find_class, suit_classes
 from deepcrib.statistics.discards import DISCARD_DTYPE, discard_statistics
-from deepcrib.statistics.ranks import rank_sets
 from deepcrib.statistics.table import (
     DiscardTable,
     build_table,

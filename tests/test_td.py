@@ -14,11 +14,12 @@ import torch
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from deepcrib import checkpoints
-from deepcrib.agents import DivergenceError, TdPerceptronAgent, make_agent
+from deepcrib import formats
+from deepcrib.agents import DivergenceError, make_agent
+from deepcrib.agents.expected_value import expectations_of
 from deepcrib.agents.td_features import FEATURES, replay
 from deepcrib.agents.td_inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
-from deepcrib.agents.td_perceptron import make_network
+from deepcrib.agents.td_perceptron import TdPerceptronAgent, make_network
 from deepcrib.cli import main
 from deepcrib.engine import Games
 from deepcrib.engine.state import new_games
@@ -103,11 +104,21 @@ def test_the_paper_has_209_inputs_and_features_have_names() -> None:
 def with_deal(kind: str, six: list[int], thrown: list[int], is_dealer: bool) -> Any:
     hand, deal, t = np.array(sorted(six)), new_deal(int(is_dealer)), tables(kind)
     action = [sorted(thrown_by(sorted(six), a)) for a in range(15)].index(sorted(thrown))
-    means = np.zeros((15, 2))
-    number = 0 if kind == "raw" else 1
-    discard_means(number, hand, deal.is_dealer, t, means)
-    set_discard(number, hand, action, means, t, deal)
+    means = np.zeros((15, 3))
+    discard_means(0 if kind == "raw" else 1, hand, deal.is_dealer, t, means)
+    set_discard(hand, action, means, deal)
     return deal
+
+
+def test_the_agent_works_out_the_means_that_learning_looks_up() -> None:
+    rng = np.random.default_rng(3)
+    hands = np.sort([rng.permutation(52)[:6] for _ in range(500)], axis=1)
+    is_dealer = np.arange(500) % 2 == 1
+    worked_out = np.stack(expectations_of(hands, is_dealer), axis=2)
+    looked_up = np.zeros((15, 3))
+    for hand, dealer, means in zip(hands, is_dealer, worked_out, strict=True):
+        discard_means(1, hand, int(dealer), tables("features"), looked_up)
+        assert (means == looked_up).all()
 
 
 def entries(kind: str, deal: Any, starter: int, laid: list[tuple[int, int]], seat: int) -> dict[int, float]:
@@ -191,15 +202,17 @@ def test_what_the_plays_tell_is_what_the_engine_knows(seed: int) -> None:
         if not hasattr(observation, "history"):
             return
         for i, row in enumerate(rows):
-            one, series = observation.take(slice(i, i + 1)), np.zeros(10, dtype=np.int64)
+            one = observation.take(slice(i, i + 1))
             seat, history = int(one.seat[0]), one.history[0].astype(np.int64)
             n = int((history >= 0).sum())
-            length, count, floor, said_go = replay(history, one.history_seats[0].astype(np.int64), n, seat, series)
+            series, count, floor, said_go = replay(history, one.history_seats[0].astype(np.int64), n, seat)
             theirs = games.state.left[row, 1 - seat]
             assert all(pips(int(card)) > floor for card in theirs if card >= 0)
             if one.count[0]:
-                assert (count, length) == (one.count[0], n - one.series_start[0])
-                assert [int(r) for r in series[:length]] == [rank(int(c)) for c in history[one.series_start[0] : n]]
+                assert count == one.count[0]
+                codes = [int(series) >> 4 * place & 15 for place in range(n - one.series_start[0])]
+                assert series >> 4 * len(codes) == 0
+                assert [code - 1 for code in codes[::-1]] == [rank(int(c)) for c in history[one.series_start[0] : n]]
             floors.append(floor)
 
     drive(games, watch=watch, max_hands=1)
@@ -273,8 +286,8 @@ def test_a_saved_agent_is_made_again_from_its_path(tmp_path: Path) -> None:
 def test_checkpoints_that_do_not_fit(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
     agent, path = new_agent(), tmp_path / "weights.safetensors"
     metadata = {"hidden": [6], "inputs": "raw", "move_points": "added"} | change
-    checkpoints.save_arrays(path, checkpoints.TD_FORMAT, {"weights": agent.weights}, metadata)
-    with pytest.raises(checkpoints.CheckpointError, match=expected):
+    formats.save_arrays(path, formats.TD_FORMAT, {"weights": agent.weights}, metadata)
+    with pytest.raises(formats.CheckpointError, match=expected):
         make_agent(str(path))
 
 
@@ -534,7 +547,7 @@ def test_a_run_that_is_killed_in_its_matches_loses_no_hands(tmp_path: Path) -> N
 @pytest.mark.parametrize("change", [{"hidden": [5]}, {"inputs": "features"}, {"move_points": "added"}])
 def test_a_saved_state_of_other_options_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
     trained(tmp_path)
-    with pytest.raises(checkpoints.CheckpointError, match="does not fit the options of this run"):
+    with pytest.raises(formats.CheckpointError, match="does not fit the options of this run"):
         td.prepare(settings(**change), tmp_path / "state.pt")
 
 

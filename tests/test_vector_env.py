@@ -6,7 +6,6 @@ from statistics import NormalDist
 from typing import Any
 
 import gymnasium
-import numba
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
@@ -18,6 +17,7 @@ from deepcrib.envs import ENVIRONMENTS, PolicyAgent, deepcrib_action, random_act
 from deepcrib.errors import OptionError
 from deepcrib.matches import play_match
 from deepcrib.policies import POLICIES
+from deepcrib.workers import use_workers
 
 GAME, PLAY_ONLY, BANDIT = ENVIRONMENTS
 ERROR_LEVEL = 1e-4
@@ -115,10 +115,11 @@ def test_same_step_and_disabled_show_the_same_episodes() -> None:
     assert ends >= 40
 
 
+@pytest.mark.usefixtures("many_parts")
 def test_the_number_of_threads_changes_nothing() -> None:
     runs = []
     for threads in (1, 2):
-        numba.set_num_threads(threads)
+        use_workers(threads)
         runs.append(trajectory(make(num_envs=200), 60))
     assert_same(*runs)
 

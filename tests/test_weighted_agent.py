@@ -15,26 +15,22 @@ import torch
 from safetensors.torch import save_file
 from test_agents import check_frequencies, network_agent, observations
 
-from deepcrib.agents import (
-    AgentError,
-    HasProbabilities,
-    QNetworkAgent,
-    WeightedAgent,
-    load_weighted,
-    make_agent,
-    require_players,
-)
-from deepcrib.agents.weighted import NEIGHBOURS, WEIGHTED_NAMES, initial_weights, pegging_figures
-from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, save_weights
+from deepcrib.agents import AgentError, HasProbabilities, make_agent, require_players
+from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.agents.specs import WEIGHTED_NAMES
+from deepcrib.agents.weighted import NEIGHBOURS, WeightedAgent, initial_weights, load_weighted, pegging_figures
+from deepcrib.checkpoints import save_weights
 from deepcrib.encoders.states import OPPONENT_SCORE, OWN_SCORE
 from deepcrib.errors import OptionError, UserError
-from deepcrib.matches import learning_games, play_match
+from deepcrib.formats import WEIGHTED_FORMAT, CheckpointError
+from deepcrib.matches import play_match
+from deepcrib.matches.trajectories import learning_games
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.rank_sets import rank_sets
 from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.discards import discard_statistics
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_sets
-from deepcrib.statistics.strategies import STRATEGIES, THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
 from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6

@@ -13,8 +13,10 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from deepcrib import checkpoints
-from deepcrib.agents import AgentError, DivergenceError, WeightedNetworkAgent, load_weighted, make_agent
+from deepcrib import formats
+from deepcrib.agents import AgentError, DivergenceError, make_agent
+from deepcrib.agents.weighted import load_weighted
+from deepcrib.agents.weighted_network import WeightedNetworkAgent
 from deepcrib.cli import main
 from deepcrib.engine import Games
 from deepcrib.networks import StrategyNetwork
@@ -155,15 +157,13 @@ def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any],
     path = tmp_path / "weights.safetensors"
     new_agent().save(path)
     tensors = load_file(path)
-    header = {"format": checkpoints.WEIGHTED_NETWORK_FORMAT, "format_version": "1"}
+    header = {"format": formats.WEIGHTED_NETWORK_FORMAT, "format_version": "1"}
     header["metadata"] = json.dumps({"strategies": list(TWO), "hidden": [8, 8], **change})
     save_file(tensors, path, header)
-    with pytest.raises(checkpoints.CheckpointError, match=expected) as caught:
+    with pytest.raises(formats.CheckpointError, match=expected) as caught:
         make_agent(str(path))
     assert "\n" not in str(caught.value)
-    with pytest.raises(
-        checkpoints.CheckpointError, match="holds deepcrib weighted network, expected deepcrib weighted s"
-    ):
+    with pytest.raises(formats.CheckpointError, match="holds deepcrib weighted network, expected deepcrib weighted s"):
         load_weighted(path)
 
 

@@ -18,15 +18,18 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from test_weighted_agent import SETS, plain_matrix, plain_weights
 from torch.utils.tensorboard import SummaryWriter
 
-from deepcrib.agents import ScriptedAgent, WeightedAgent, load_weighted, make_agent
-from deepcrib.checkpoints import CheckpointError
+from deepcrib.agents import make_agent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.weighted import WeightedAgent, load_weighted
 from deepcrib.engine import Games
 from deepcrib.engine.state import new_games
 from deepcrib.errors import OptionError
+from deepcrib.formats import CheckpointError
 from deepcrib.matches import play_match
 from deepcrib.randomness import START, below, hash_key, uniform
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.strategies import THESIS_STRATEGIES, strategy_codes
+from deepcrib.statistics.strategies import strategy_codes
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 from deepcrib.statistics.table import cached_table
 from deepcrib.training import weighted, weighted_games
 from deepcrib.training.monitoring import MATCH_FIGURES

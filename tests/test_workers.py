@@ -1,19 +1,12 @@
 """Work in pieces gives the same results on any number of threads."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from test_replay import assert_same_runs, run, small
 
 from deepcrib.workers import is_worker, run_pieces, use_workers
-
-
-@pytest.fixture(autouse=True)
-def one_worker_afterwards() -> Iterator[None]:
-    yield
-    use_workers(1)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

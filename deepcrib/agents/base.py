@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from deepcrib.errors import UserError
-from deepcrib.observations import DiscardObservation, PlayObservation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from deepcrib.observations import DiscardObservation, PlayObservation
 
 
 class AgentError(UserError):

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
-from deepcrib.checkpoints import CheckpointError
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.formats import CheckpointError
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 
 SUITS = (3, 2, 0, 1)

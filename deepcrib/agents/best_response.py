@@ -13,7 +13,6 @@ import hashlib
 import io
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +26,13 @@ from deepcrib.beliefs.discards import DiscardArrays, DiscardModel, discard_model
 from deepcrib.beliefs.plays import SETS_4, own_kept, seen_cards_of
 from deepcrib.errors import RunError
 from deepcrib.files import write_atomic
-from deepcrib.kernels import cache_folder
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.rank_sets import NUM_RANK_SETS_4
 from deepcrib.rules import HAND_SIZE
+from deepcrib.sources import cache_folder
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, discard_statistics
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
+from deepcrib.workers import run_rows
 
 WITHIN = 0.3
 """Points; see `BestResponseAgent`."""
@@ -59,8 +59,9 @@ class BestResponseAgent:
         require_players(to, 2)
         if not isinstance(to, HasProbabilities):
             raise AgentError(f"no best response to {to.name}: expected an agent that knows its probabilities")
-        if within is not None and not within >= 0:
-            raise AgentError(f"within={within}: expected points, 0 or more")
+        is_number = isinstance(within, int | float) and not isinstance(within, bool)
+        if within is not None and not (is_number and within >= 0):
+            raise AgentError(f"within={within!r}: expected points, 0 or more, or null")
         self.name = f"best_response({to.name})"
         self.to = to
         self.policy = play_policy_of(to)
@@ -110,7 +111,16 @@ class BestResponseAgent:
     def _new_play_table(self, policy: int) -> NDArray[np.float64]:
         table = np.empty((2, NUM_RANK_SETS_4))
         for is_dealer in (False, True):
-            fill_play_table(policy, SETS_4, is_dealer, self.against(is_dealer), table[int(is_dealer)])
+            run_rows(
+                fill_play_table,
+                len(SETS_4),
+                policy,
+                SETS_4,
+                is_dealer,
+                self.against(is_dealer),
+                table[int(is_dealer)],
+                piece=1,
+            )
         return table
 
     def discard_values(
@@ -131,7 +141,20 @@ class BestResponseAgent:
             rows = np.flatnonzero(observation.is_dealer == is_dealer)
             table = NO_TABLE if exact else self.play_table[int(is_dealer)]
             model = self.against(is_dealer)
-            add_play_values(rows, self.policy, SETS_4, observation.hand, is_dealer, model, table, self.within, values)
+            run_rows(
+                add_play_values,
+                len(rows),
+                rows,
+                self.policy,
+                SETS_4,
+                observation.hand,
+                is_dealer,
+                model,
+                table,
+                self.within,
+                values,
+                piece=1,
+            )
         return values
 
     def show_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
@@ -139,7 +162,9 @@ class BestResponseAgent:
         values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
         for is_dealer in (False, True):
             rows = np.flatnonzero(observation.is_dealer == is_dealer)
-            add_crib_means(rows, observation.hand, is_dealer, self.against(is_dealer), values)
+            run_rows(
+                add_crib_means, len(rows), rows, observation.hand, is_dealer, self.against(is_dealer), values, piece=16
+            )
         return values
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -151,7 +176,20 @@ class BestResponseAgent:
         for is_dealer in (False, True):
             rows = np.flatnonzero(o.is_dealer == is_dealer)
             places = (o.history, o.history_seats, o.seat, o.series_start, o.count)
-            fill_play_values(rows, self.policy, SETS_4, self.against(is_dealer), seen, own, o.hand, *places, values)
+            run_rows(
+                fill_play_values,
+                len(rows),
+                rows,
+                self.policy,
+                SETS_4,
+                self.against(is_dealer),
+                seen,
+                own,
+                o.hand,
+                *places,
+                values,
+                piece=1,
+            )
         return values
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
@@ -173,11 +211,3 @@ class BestResponseAgent:
     def against(self, is_dealer: bool) -> DiscardArrays:
         """How the opponent of a dealer (or pone) discards."""
         return self.model.arrays[0 if is_dealer else 1]
-
-
-def best_response_options(options: dict[str, Any], to: Agent) -> BestResponseAgent:
-    """The agent of a spec `{name: best_response, to: AGENT, within: POINTS}`. Raises AgentError."""
-    within = options.get("within", WITHIN)
-    if within is not None and (isinstance(within, bool) or not isinstance(within, int | float)):
-        raise AgentError(f"within={within!r}: expected points, 0 or more, or null")
-    return BestResponseAgent(to, within)

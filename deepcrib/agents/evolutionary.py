@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import NUM_RANKS, rank_of
-from deepcrib.checkpoints import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
-from deepcrib.kernels import jit
+from deepcrib.formats import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
+from deepcrib.workers import run_rows
 
 NUM_PAIRS = NUM_RANKS * (NUM_RANKS + 1) // 2
 GENOMES = {"ranks": NUM_RANKS, "pairs": NUM_RANKS + 2 * NUM_PAIRS}
@@ -64,7 +64,15 @@ class EvolutionaryAgent:
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] what the discards are worth."""
         values = np.empty((len(observation), NUM_DISCARDS))
-        _fill_rows(observation.hand, observation.is_dealer.astype(np.int8), self.weights, values)
+        run_rows(
+            _fill_rows,
+            len(observation.hand),
+            observation.hand,
+            observation.is_dealer.astype(np.int8),
+            self.weights,
+            values,
+            piece=128,
+        )
         return values
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
@@ -146,7 +154,7 @@ def add_features(hand: np.ndarray, action: int, sign: int, features: np.ndarray)
         features[THROWN_PAIRS + pair_index(first, second)] += sign
 
 
-@jit(parallel=True)
-def _fill_rows(hands: np.ndarray, roles: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _fill_rows(part: Part, hands: np.ndarray, roles: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
+    for r in range(*part):
         fill_keep_values(hands[r], weights[roles[r]], values[r])

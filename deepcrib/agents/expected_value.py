@@ -9,21 +9,21 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cards import rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY
+from deepcrib.rank_sets import rank_set_4
 from deepcrib.rules import KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.pegging import exact_records
-from deepcrib.statistics.ranks import rank_set_4
+from deepcrib.workers import run_rows
 
 
 class DiscardExpectations(NamedTuple):
@@ -47,8 +47,13 @@ class DiscardExpectations(NamedTuple):
 
 def discard_expectations(observation: DiscardObservation) -> DiscardExpectations:
     """The exact expectations of every discard of two-player decisions. Raises StatisticsError on other hands."""
-    shown = _hand_means(observation), _crib_means(observation)
-    return DiscardExpectations(*shown, _pegging_means(observation, play_means()))
+    return expectations_of(observation.hand, observation.is_dealer)
+
+
+def expectations_of(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) -> DiscardExpectations:
+    """The exact expectations of every discard of sorted hands [N, 6] of dealers or pones [N]."""
+    shown = _hand_means(hands), _crib_means(hands, is_dealer)
+    return DiscardExpectations(*shown, _pegging_means(hands, is_dealer, play_means()))
 
 
 class ExpectedValueAgent:
@@ -72,8 +77,9 @@ class ExpectedValueAgent:
 
         With `pegging` also those of the play, own minus opponent's.
         """
-        values = _hand_means(observation) + _crib_means(observation)
-        return values if self._play_means is None else values + _pegging_means(observation, self._play_means)
+        hands, is_dealer = observation.hand, observation.is_dealer
+        values = _hand_means(hands) + _crib_means(hands, is_dealer)
+        return values if self._play_means is None else values + _pegging_means(hands, is_dealer, self._play_means)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -105,31 +111,34 @@ def play_means() -> NDArray[np.float64]:
     return records.mean_gained - records.mean_given
 
 
-def _hand_means(observation: DiscardObservation) -> NDArray[np.float64]:
-    means: NDArray[np.float64] = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
+def _hand_means(hands: NDArray[np.integer]) -> NDArray[np.float64]:
+    means: NDArray[np.float64] = discard_statistics(hands)["hand_sum"] / HAND_STARTERS
     return means
 
 
-def _crib_means(observation: DiscardObservation) -> NDArray[np.float64]:
+def _crib_means(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
     """[N, 15] points of the crib against experts, with the sign of the one who counts it."""
-    means = np.empty((len(observation), NUM_DISCARDS))
-    for is_dealer in (False, True):
-        rows = observation.is_dealer == is_dealer
-        cribs = crib_means(observation.hand[rows], expert_sums(is_dealer))
-        means[rows] = cribs if is_dealer else -cribs
+    means = np.empty((len(hands), NUM_DISCARDS))
+    for role in (False, True):
+        rows = is_dealer == role
+        cribs = crib_means(hands[rows], expert_sums(role))
+        means[rows] = cribs if role else -cribs
     return means
 
 
-def _pegging_means(observation: DiscardObservation, means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pegging_means(
+    hands: NDArray[np.integer], is_dealer: NDArray[np.bool_], means: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """[N, 15] of means by rank multiset kept and role."""
-    values = np.empty((len(observation), NUM_DISCARDS))
-    _fill_play_means(observation.hand, observation.is_dealer.astype(np.int8), means, values)
+    values = np.empty((len(hands), NUM_DISCARDS))
+    roles = is_dealer.astype(np.int8)
+    run_rows(_fill_play_means, len(hands), hands.astype(np.int8), roles, means, values, piece=512)
     return values
 
 
-@jit(parallel=True)
-def _fill_play_means(hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _fill_play_means(part: Part, hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
+    for r in range(*part):
         for action in range(NUM_DISCARDS):
             a, b, c, d = KEPT_SLOTS_6[action]
             hand = hands[r]

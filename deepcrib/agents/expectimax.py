@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.agents.packed_series import add_rank
 from deepcrib.agents.reply_room import (
     ALL_SLOTS,
     COUNT,
@@ -30,7 +29,7 @@ from deepcrib.agents.reply_room import (
 from deepcrib.agents.reply_tree import play_slot, search
 from deepcrib.cards import NO_CARD, NUM_SUITS, value_of_rank
 from deepcrib.kernels import jit
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, add_rank
 
 
 @jit

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.policies import count_choices, pick
 from deepcrib.statistics.strategies import best_choices
+from deepcrib.workers import run_rows
 
 
 def uniform_over(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float64]:
@@ -20,25 +20,25 @@ def uniform_over(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float
 def best_masks(values: NDArray[np.floating]) -> NDArray[np.int64]:
     """Mask [N] of the choices with the highest of values [N, A], up to rounding."""
     masks = np.empty(len(values), dtype=np.int64)
-    _best_rows(values.astype(np.float64, copy=False), masks)
+    run_rows(_best_rows, len(values), values.astype(np.float64, copy=False), masks)
     return masks
 
 
 def pick_rows(masks: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """A choice [N] out of each mask [N], uniformly, by the decisions' keys [N]."""
     choices = np.empty(len(masks), dtype=np.int8)
-    _pick_parallel(masks, keys, choices)
+    run_rows(_pick_rows, len(masks), masks, keys, choices)
     return choices
 
 
-@jit(parallel=True)
-def _best_rows(values: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(values)):
+@jit
+def _best_rows(part: Part, values: np.ndarray, masks: np.ndarray) -> None:
+    for r in range(*part):
         masks[r] = best_choices(values[r])
 
 
-@jit(parallel=True)
-def _pick_parallel(masks: np.ndarray, keys: np.ndarray, choices: np.ndarray) -> None:
-    for r in prange(len(masks)):
+@jit
+def _pick_rows(part: Part, masks: np.ndarray, keys: np.ndarray, choices: np.ndarray) -> None:
+    for r in range(*part):
         # An agent that may not act at all gets an action that the engine refuses.
         choices[r] = pick(masks[r], keys[r]) if count_choices(masks[r]) else -1

@@ -7,14 +7,11 @@ likely as the cards it was made from, before it played any of them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
-from deepcrib.agents.packed_series import RANK_BITS, add_rank
 from deepcrib.agents.play_tree import (
     NO_VALUE,
     NUM_ENDS,
@@ -23,18 +20,18 @@ from deepcrib.agents.play_tree import (
     join_hands,
     pack_hand,
 )
-from deepcrib.agents.scripted import fill_series
+from deepcrib.agents.scripted import series_from
 from deepcrib.beliefs.discards import DiscardModel, discard_model
 from deepcrib.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, own_kept, seen_cards_of, weigh_plays
 from deepcrib.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import GREEDY, MAX_SERIES, play_choices
+from deepcrib.policies import GREEDY, play_choices
 from deepcrib.randomness import uniform
-from deepcrib.rules import HAND_SIZE
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
+from deepcrib.rank_sets import NUM_RANK_SETS_4
+from deepcrib.rules import HAND_SIZE, RANK_BITS, add_rank
+from deepcrib.workers import run_rows
 
-MINIMAX_NAMES = ("minimax", "greedy_minimax")
 SAMPLES = 50
 MOST_SAMPLES = 1_000_000
 HANDS = ("unseen", "ranks", "kept")
@@ -47,9 +44,12 @@ class MinimaxAgent:
 
     greedy: whether the opponent is taken for the greedy player (algorithm 6) or for one who knows both hands and plays
     its best (algorithm 3). samples: hands sampled for each decision, the same for all candidate cards; 0 for every
-    hand that is possible, weighted exactly. hands: how likely each is, of HANDS (see `minimax_options`). discards: the
-    agent that discards. Raises AgentError for other numbers or names, and for `kept` where the agent that discards does
-    not give the probabilities of its choices.
+    hand that is possible, weighted exactly. discards: the agent that discards. hands: how likely each is, of HANDS:
+    `unseen`, the opponent kept any four of the cards that are not one's own or the starter; `ranks`, any rank multiset
+    is as likely as any other (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in the
+    opponent's place. In all three only hands count that hold what was played and nothing that contradicts a go. Raises
+    AgentError for other numbers or names, and for `kept` where the agent that discards does not give the probabilities
+    of its choices.
 
     Of cards with equal sums the one that greedy would play: its points are certain, and count before anything that is
     only expected.
@@ -94,7 +94,7 @@ class MinimaxAgent:
         o = observation
         sums = self.play_values(o)
         slots = np.empty(len(o), dtype=np.int8)
-        _choose(o.hand, o.history, o.series_start, o.count, sums, slots)
+        run_rows(_choose, len(o.hand), o.hand, o.history, o.series_start, o.count, sums, slots)
         return slots
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -111,10 +111,13 @@ class MinimaxAgent:
             rows = chosen[low : low + _BLOCK]
             part = o.take(rows)
             found = np.zeros((len(rows), HAND_SIZE))
-            _fill_values(
+            run_rows(
+                _fill_values,
+                len(rows),
                 *(part.hand, part.seat, part.history, part.history_seats, part.series_start, part.count, part.key),
                 *(self.greedy, self.samples, SETS_4, self.hand_weights(part)),
                 found,
+                piece=4,
             )
             values[rows] += found
         return values
@@ -125,9 +128,12 @@ class MinimaxAgent:
         if self.hands == "kept":
             return kept_beliefs(self._model.arrays, ANY_PLAY, o)
         weights = np.empty((len(o), NUM_RANK_SETS_4))
-        _fill_weights(
+        run_rows(
+            _fill_weights,
+            len(o),
             *(SETS_4, seen_cards_of(o), own_kept(o), o.history, o.history_seats, o.seat, self.hands == "ranks"),
             weights,
+            piece=16,
         )
         return weights
 
@@ -140,27 +146,12 @@ def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
     return chosen
 
 
-def minimax_options(name: str, options: dict[str, Any], discards: Agent) -> MinimaxAgent:
-    """`minimax` or `greedy_minimax` from a mapping's `samples` and `hands`. Raises AgentError.
-
-    hands: `unseen`, the opponent kept any four of the cards that are not one's own or the starter; `ranks`, any rank
-    multiset is as likely as any other (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in
-    the opponent's place. In all three only hands count that hold what was played and nothing that contradicts a go.
-    """
-    return MinimaxAgent(
-        name,
-        discards,
-        greedy=name == MINIMAX_NAMES[1],
-        samples=options.get("samples", SAMPLES),
-        hands=options.get("hands", HANDS[0]),
-    )
-
-
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
+@jit
 def _fill_weights(
+    part: Part,
     sets: np.ndarray,
     seen: np.ndarray,
     own: np.ndarray,
@@ -171,7 +162,7 @@ def _fill_weights(
     weights: np.ndarray,
 ) -> None:
     """weights [N, 1820] by the ways to make each multiset of the unseen cards; or alike, 1 for each possible one."""
-    for r in prange(len(weights)):
+    for r in range(*part):
         fill_ways(seen[r], sets, weights[r])
         if alike:
             for number in range(len(sets)):
@@ -219,19 +210,19 @@ def _add_values(
     """Add to sums [4] the values of the cards against each kept hand less what was played, as often as weights say."""
     stack = np.empty(STACK, dtype=np.int64)
     ends = np.empty(NUM_ENDS, dtype=np.int8)
-    ranks = np.empty(2 * HAND_SIZE, dtype=np.int8)
     values = np.empty(HAND_SIZE, dtype=np.int64)
     for number in range(len(sets)):
         if weights[number] > 0:
             cards = join_hands(own, _pack_hidden(sets[number], played))
-            fill_play_values(cards, series, count, greedy, stack, ends, ranks, values)
+            fill_play_values(cards, series, count, greedy, stack, ends, values)
             for slot in range(HAND_SIZE):
                 if values[slot] != NO_VALUE:
                     sums[slot] += weights[number] * values[slot]
 
 
-@jit(parallel=True)
+@jit
 def _fill_values(
+    part: Part,
     hands: np.ndarray,
     seats: np.ndarray,
     histories: np.ndarray,
@@ -246,7 +237,7 @@ def _fill_values(
     values: np.ndarray,
 ) -> None:
     """values [N, 4] by slot, 0 where it may not be played; weights [N, 1820] are used up."""
-    for r in prange(len(hands)):
+    for r in range(*part):
         played = np.zeros(NUM_RANKS, dtype=np.int64)
         series = 0
         for k in range(histories.shape[1]):
@@ -263,8 +254,9 @@ def _fill_values(
             values[r, slot] /= total
 
 
-@jit(parallel=True)
+@jit
 def _choose(
+    part: Part,
     hands: np.ndarray,
     histories: np.ndarray,
     starts: np.ndarray,
@@ -273,15 +265,13 @@ def _choose(
     slots: np.ndarray,
 ) -> None:
     """The slot with the highest value; of several what greedy plays, the lowest slot of equal ranks."""
-    for r in prange(len(hands)):
-        series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = fill_series(histories[r], starts[r], series)
+    for r in range(*part):
         best = np.max(values[r])
         equal = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
         for slot in range(HAND_SIZE):
             if values[r, slot] > -np.inf and values[r, slot] >= best - _TIE:
                 equal[slot] = hands[r, slot]
-        mask = play_choices(GREEDY, equal, series, n, counts[r])
+        mask = play_choices(GREEDY, equal, series_from(histories[r], starts[r]), counts[r])
         slot = 0
         while slot < HAND_SIZE and not mask >> slot & 1:
             slot += 1

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.cards import NO_CARD, rank_of
-from deepcrib.checkpoints import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.cards import NO_CARD, rank_of, value_of_rank
 from deepcrib.encoders.partida import ENCODINGS, INPUTS, PLAYS, STATE, fill_inputs, fill_state, input_width
-from deepcrib.kernels import jit
+from deepcrib.formats import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.rules import HAND_SIZE, is_legal_play, play_points
+from deepcrib.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
+from deepcrib.workers import run_rows
 
 HIDDEN = (24, 24, 24)
 """Units of the hidden layers (section 2.2)."""
@@ -91,7 +91,18 @@ class PartidaAgent:
         """[N, 4] values in points, -inf where a slot may not be played."""
         o = observation
         values = np.empty(o.hand.shape)
-        _value_rows(o.hand, o.history, o.series_start, o.count, self.layers, self.form, values)
+        run_rows(
+            _value_rows,
+            len(o.hand),
+            o.hand,
+            o.history,
+            o.series_start,
+            o.count,
+            self.layers,
+            self.form,
+            values,
+            piece=64,
+        )
         return values
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
@@ -178,9 +189,7 @@ def card_values(
     """values [4] of the cards of a hand, -inf where they may not be played; otherwise as `fill_state`."""
     state = np.empty(STATE, dtype=np.int8)
     x = np.empty(input_width(form.inputs, form.encoding), dtype=np.float32)
-    series = np.empty(PLAYS, dtype=np.int8)
-    for i in range(earlier, played):
-        series[i - earlier] = history[i]
+    series = pack_series(history[earlier:], played - earlier)
     for slot in range(HAND_SIZE):
         values[slot] = -np.inf
         if not is_legal_play(count, own[slot]):
@@ -189,13 +198,14 @@ def card_values(
         fill_inputs(state, form.inputs, form.encoding, x)
         value = forward(x, layers)
         if form.rest:
-            series[played - earlier] = rank_of(own[slot])
-            value += play_points(series, played - earlier + 1)
+            rank = rank_of(own[slot])
+            value += play_points(add_rank(series, rank), count + value_of_rank(rank))
         values[slot] = value
 
 
-@jit(parallel=True)
+@jit
 def _value_rows(
+    part: Part,
     hands: np.ndarray,
     histories: np.ndarray,
     starts: np.ndarray,
@@ -204,7 +214,7 @@ def _value_rows(
     form: Form,
     values: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         hidden = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
         ranks = np.empty(PLAYS, dtype=np.int8)
         played = 0

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.agents.packed_series import RANK_BITS, RANK_MASK, series_points
 from deepcrib.cards import NO_CARD, rank_of
 from deepcrib.kernels import jit
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, RANK_BITS, RANK_MASK, play_points
 
 PLAYER, OPPONENT = 0, 1
 NO_VALUE = -128
@@ -59,13 +58,12 @@ def fill_play_values(
     greedy: bool,
     stack: np.ndarray,
     ends: np.ndarray,
-    ranks: np.ndarray,
     values: np.ndarray,
 ) -> None:
     """values [4]: what each card of the player, whose turn it is, is worth; NO_VALUE where it may not be played.
 
     cards, series: as above, the cards of both that have not been played; the series counts `count`. greedy: whether the
-    opponent is taken for the greedy player. To work in: stack int64 [STACK], ends int8 [NUM_ENDS], ranks int8 [8].
+    opponent is taken for the greedy player. To work in: stack int64 [STACK], ends int8 [NUM_ENDS].
     """
     ends[:] = NO_VALUE
     ends[0] = ends[1] = 0  # nothing is left
@@ -81,7 +79,7 @@ def fill_play_values(
         elif before < slot and code == cards >> (RANK_BITS * before) & RANK_MASK:
             values[slot] = values[before]
         else:
-            values[slot] = _search(cards, held, 1 << slot, series, count, greedy, stack, ends, ranks)
+            values[slot] = _search(cards, held, 1 << slot, series, count, greedy, stack, ends)
             before = slot
 
 
@@ -95,7 +93,6 @@ def _search(
     greedy: bool,
     stack: np.ndarray,
     ends: np.ndarray,
-    ranks: np.ndarray,
 ) -> int:
     """What the best of the player's slots `mask` is worth to it, who is to move.
 
@@ -121,7 +118,7 @@ def _search(
             continue
         before = code
         longer = series << RANK_BITS | code
-        points = series_points(longer, total, ranks)
+        points = play_points(longer, total)
         following = _next_seat(cards, rest, seat, total)
         new_end = -1
         if following < 0:  # the series has ended
@@ -142,7 +139,7 @@ def _search(
         held, series, count, seat, before, best, end = rest, longer, total, following, 0, -_BEYOND, new_end
         mask = held >> (HAND_SIZE * seat) & _HAND
         if greedy and seat == OPPONENT:
-            mask = _greedy_choice(cards, mask, series, count, seat, ranks)
+            mask = _greedy_choice(cards, mask, series, count, seat)
 
 
 @jit
@@ -192,7 +189,7 @@ def _next_seat(cards: int, held: int, seat: int, count: int) -> int:
 
 
 @jit
-def _greedy_choice(cards: int, mask: int, series: int, count: int, seat: int, ranks: np.ndarray) -> int:
+def _greedy_choice(cards: int, mask: int, series: int, count: int, seat: int) -> int:
     """The bit of what greedy plays of a hand's mask (`policies`): most points, then the highest rank."""
     best = -1
     choice = 0
@@ -201,7 +198,7 @@ def _greedy_choice(cards: int, mask: int, series: int, count: int, seat: int, ra
         total = count + min(code, 10)
         if total > COUNT_LIMIT:
             break
-        points = series_points(series << RANK_BITS | code, total, ranks)
+        points = play_points(series << RANK_BITS | code, total)
         if points >= best:  # ranks ascend
             best = points
             choice = mask & -mask

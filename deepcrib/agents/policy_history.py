@@ -81,13 +81,14 @@ def _fill_earlier(
         kept = table.kept[level.types[level.first[r]]]  # any possible hand: it has said go where the opponent did
         left = np.empty((2, HAND_SIZE), dtype=np.int8)
         left[seat], left[1 - seat] = table.own[r], kept
-        goes, series = np.zeros(2, dtype=np.int8), np.zeros(PLAYS, dtype=np.int8)
-        turn, length, count = int(seats[r, 0]), 0, 0
+        goes = np.zeros(2, dtype=np.int8)
+        turn, series, count, start = int(seats[r, 0]), 0, 0, 0
         for n in range(k):
             slot = 0
             while left[turn, slot] < 0 or rank_of(left[turn, slot]) != rank_of(histories[r, n]):
                 slot += 1
-            _, _, turn, length, count = play_step(left, goes, series, length, count, turn, slot)
+            _, _, turn, series, count = play_step(left, goes, series, count, turn, slot)
+            start = n + 1 if series == 0 else start
         frame = frames[i]
-        frame[TURN], frame[COUNT], frame[START], frame[PLAYED] = OPPONENT, count, k - length, k
+        frame[TURN], frame[COUNT], frame[START], frame[PLAYED] = OPPONENT, count, start, k
         frame[PASSED] = goes[seat]

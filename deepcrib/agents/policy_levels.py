@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deepcrib.agents.reply_room import COUNT, GO, LAST, ME, NUM_LEFT, OPPONENT, OWN_LEFT, PASSED, PLAYS, SERIES, TURN
 from deepcrib.agents.reply_tree import can_play, lay, new_series
 from deepcrib.cards import NO_CARD, NUM_RANKS, rank_of, value_of_rank
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
 
 # Columns of a position beyond those of `reply_room`. START: how many cards were played before the series; PLAYED: how
@@ -89,9 +88,9 @@ def settle(level: Level, own: np.ndarray) -> None:
 
 
 @jit
-def _play(frame: np.ndarray, history: np.ndarray, player: int, rank: int, entry: int, work: np.ndarray) -> int:
+def _play(frame: np.ndarray, history: np.ndarray, player: int, rank: int, entry: int) -> int:
     """Lay a card; `entry` is what the history says of it. Returns its points."""
-    points = lay(frame, player, rank, work)
+    points = lay(frame, player, rank)
     history[frame[PLAYED]] = entry
     frame[PLAYED] += 1
     if frame[SERIES] == 0:
@@ -99,10 +98,10 @@ def _play(frame: np.ndarray, history: np.ndarray, player: int, rank: int, entry:
     return points
 
 
-@jit(parallel=True)
-def legal_slots(level: Level, positions: np.ndarray, kept: np.ndarray, legal: np.ndarray) -> None:
+@jit
+def legal_slots(part: Part, level: Level, positions: np.ndarray, kept: np.ndarray, legal: np.ndarray) -> None:
     """legal int64 [M]: bits of the slots that each hand may play in its position, where it is the opponent's turn."""
-    for k in prange(len(positions)):
+    for k in range(*part):
         i = positions[k]
         for e in range(level.first[i], level.first[i + 1]):
             for slot in range(HAND_SIZE):
@@ -167,7 +166,6 @@ def fill_children(
     slots: np.ndarray,
 ) -> None:
     """Fill the level that follows; slots int8 [N']: the own slot that led to each of its positions, or -1."""
-    work = np.empty(PLAYS, dtype=np.int8)
     c = 0
     m = 0
     for i in range(len(level.frames)):
@@ -193,10 +191,10 @@ def fill_children(
             if mine:
                 frame[OWN_LEFT] &= ~(1 << move)
                 card = own[frame[ROOT], move]
-                child.points[c] = weight * _play(frame, history, ME, rank_of(card), card, work)
+                child.points[c] = weight * _play(frame, history, ME, rank_of(card), card)
             elif move != GO:
                 frame[NUM_LEFT] -= 1
-                child.points[c] = -weight * _play(frame, history, OPPONENT, move, THEIRS - move, work)
+                child.points[c] = -weight * _play(frame, history, OPPONENT, move, THEIRS - move)
             elif frame[PASSED]:
                 child.points[c] = weight if frame[LAST] == ME else -weight
                 new_series(frame, frame[LAST])
@@ -208,8 +206,9 @@ def fill_children(
     child.first[c] = m
 
 
-@jit(parallel=True)
+@jit
 def observe(
+    part: Part,
     level: Level,
     positions: np.ndarray,
     entries: np.ndarray,
@@ -220,7 +219,7 @@ def observe(
     seats: np.ndarray,
 ) -> None:
     """What `player` (ME or OPPONENT) sees in a position with one of its hands: hand [K, 4], history, seats [K, 8]."""
-    for k in prange(len(entries)):
+    for k in range(*part):
         frame, e = level.frames[positions[k]], entries[k]
         root, kept = frame[ROOT], table.kept[level.types[entries[k]]]
         for slot in range(HAND_SIZE):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.packed_series import add_rank
 from deepcrib.agents.policy_history import left_after, weigh_earlier_plays
 from deepcrib.agents.policy_levels import COLUMNS, PLAYED, ROOT, START, THEIRS, Level, Table
 from deepcrib.agents.policy_tree import PlayProbabilities, reply_values
@@ -18,8 +17,8 @@ from deepcrib.cards import NUM_CARDS, NUM_SUITS, rank_of
 from deepcrib.kernels import jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import below
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
-from deepcrib.statistics.ranks import rank_set_of_kept
+from deepcrib.rank_sets import rank_set_of_kept
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, add_rank
 
 _TOGETHER = 8  # roots that are searched side by side: each comes to some hundred thousand hands
 

@@ -29,6 +29,7 @@ from deepcrib.agents.reply_room import COUNT, ME, OPPONENT, PASSED, PLAYS, TURN
 from deepcrib.cards import NUM_SUITS
 from deepcrib.observations import PlayObservation
 from deepcrib.rules import HAND_SIZE
+from deepcrib.workers import run_rows
 
 PlayProbabilities = Callable[[PlayObservation], NDArray[np.float64]]
 _ASKED = 32_768  # positions that a player is asked about at once
@@ -76,7 +77,7 @@ def _next_level(level: Level, table: Table, opponent: PlayProbabilities) -> tupl
     """The level that follows, and the own slot that led to each of its positions (-1: a move of the opponent's)."""
     theirs = np.flatnonzero(level.frames[:, TURN] == OPPONENT)
     legal = np.zeros(len(level.types), dtype=np.int64)
-    legal_slots(level, theirs, table.kept, legal)
+    run_rows(legal_slots, len(theirs), level, theirs, table.kept, legal)
     probabilities = ((legal[:, None] >> np.arange(HAND_SIZE)) & 1).astype(np.float64)
     choices = probabilities.sum(axis=1)
     asked = np.flatnonzero(choices > 1)  # a single card is played without asking
@@ -156,7 +157,7 @@ def _observation(
     n = len(positions)
     hand = np.empty((n, HAND_SIZE), dtype=np.int8)
     history, seats = np.empty((n, PLAYS), dtype=np.int8), np.empty((n, PLAYS), dtype=np.int8)
-    observe(level, positions, entries, table, player, hand, history, seats)
+    run_rows(observe, len(entries), level, positions, entries, table, player, hand, history, seats, piece=512)
     frames = level.frames[positions]
     roots = frames[:, ROOT]
     seat = table.seat[roots] if player == ME else 1 - table.seat[roots]

@@ -9,19 +9,20 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
-from deepcrib.checkpoints import load_weights, other_agents
+from deepcrib.agents.specs import make_agent
+from deepcrib.checkpoints import load_weights
 from deepcrib.encoders import compact_discard, compact_play
 from deepcrib.errors import UserError
-from deepcrib.kernels import jit
+from deepcrib.formats import other_agents
+from deepcrib.kernels import Part, jit
 from deepcrib.networks import CategoricalHead, QNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import below, uniform
 from deepcrib.rules import DISCARD_SLOTS_6
-from deepcrib.workers import run_pieces
+from deepcrib.workers import run_pieces, run_rows
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
 INFERENCE = ("float32", "bfloat16")
@@ -235,18 +236,17 @@ def load_agent(
     device: str = "cpu",
     epsilon: float = 0.0,
     discards: Agent | None = None,
-    make: Callable[[Any], Agent] | None = None,
 ) -> QNetworkAgent:
     """The agent of a checkpoint file or run folder. Raises CheckpointError.
 
-    Where the checkpoint names an agent for the part that was not trained, `make` makes it from its spec, but where
+    Where the checkpoint names an agent for the part that was not trained, it is made from its spec, but where
     `discards` takes its place; AgentError says so if it cannot be made.
     """
     checkpoint = load_weights(path, device)
     made = {} if discards is None else {"discards_by": discards}
     for part, spec in other_agents(checkpoint.metadata).items():
-        if make is not None and part not in made:
-            made[part] = _made_for(path, part, spec, make)
+        if part not in made:
+            made[part] = _made_for(path, part, spec, device)
     functions = []
     for encoder, network in (
         (checkpoint.discard_encoder, checkpoint.discard_network),
@@ -256,9 +256,9 @@ def load_agent(
     return QNetworkAgent(functions[0], functions[1], epsilon, name=str(path), **made)
 
 
-def _made_for(path: str, part: str, spec: Any, make: Callable[[Any], Agent]) -> Agent:
+def _made_for(path: str, part: str, spec: Any, device: str) -> Agent:
     try:
-        return make(spec)
+        return make_agent(spec, device)
     except UserError as error:
         hint = f"; name another as {{path: {path}, discards: AGENT}}" if part == "discards_by" else ""
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
@@ -280,7 +280,7 @@ def epsilon_greedy(values: NDArray[np.float32], epsilon: float) -> NDArray[np.fl
 
 def _choose(values: NDArray[np.float32], keys: NDArray[np.uint64], epsilon: float) -> NDArray[np.int8]:
     choices = np.empty(len(values), dtype=np.int8)
-    _choose_rows(values, keys, epsilon, choices)
+    run_rows(_choose_rows, len(values), values, keys, epsilon, choices)
     return choices
 
 
@@ -303,7 +303,7 @@ def _choose_one(values: np.ndarray, key: int, epsilon: float) -> int:
     return best
 
 
-@jit(parallel=True)
-def _choose_rows(values: np.ndarray, keys: np.ndarray, epsilon: float, choices: np.ndarray) -> None:
-    for r in prange(len(values)):
+@jit
+def _choose_rows(part: Part, values: np.ndarray, keys: np.ndarray, epsilon: float, choices: np.ndarray) -> None:
+    for r in range(*part):
         choices[r] = _choose_one(values[r], keys[r], epsilon)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.agents.packed_series import add_rank, series_points
 from deepcrib.agents.reply_room import (
     COUNT,
     GO,
@@ -22,7 +21,7 @@ from deepcrib.agents.reply_room import (
 from deepcrib.cards import value_of_rank
 from deepcrib.kernels import jit
 from deepcrib.policies import liking
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points
 
 
 @jit
@@ -30,7 +29,7 @@ def find_moves(room: Room, players: Players, frame: np.ndarray) -> int:
     """Fill `chosen` of the hands of a frame with the bits of what each may play, or of GO; returns all bits."""
     level, series, count, policy = frame[HANDS], frame[SERIES], frame[COUNT], players.policy
     sets, left, chosen = room.sets[level], room.left[level], room.chosen[level]
-    likings, work, all_sets = room.likings, room.ranks, players.sets
+    likings, all_sets = room.likings, players.sets
     known = 0
     moves = 0
     for i in range(frame[NUM_HANDS]):
@@ -40,7 +39,7 @@ def find_moves(room: Room, players: Players, frame: np.ndarray) -> int:
             total = count + value_of_rank(rank)
             if slots >> slot & 1 and total <= COUNT_LIMIT:
                 if not known >> rank & 1:
-                    points = series_points(add_rank(series, rank), total, work)
+                    points = play_points(add_rank(series, rank), total)
                     likings[rank] = liking(policy, rank, points, total)
                     known |= 1 << rank
                 if likings[rank] > most:
@@ -95,7 +94,7 @@ def end_value(room: Room, players: Players, frame: np.ndarray) -> float:
     for slot in range(HAND_SIZE):
         if frame[OWN_LEFT] >> slot & 1:
             own = players.own[slot]
-    level, work, all_sets, policy = frame[HANDS], room.ranks, players.sets, players.policy
+    level, all_sets, policy = frame[HANDS], players.sets, players.policy
     sets, left, weights = room.sets[level], room.left[level], room.weights[level]
     turn, last, series, count = frame[TURN], frame[LAST], frame[SERIES], frame[COUNT]
     value = 0.0
@@ -104,17 +103,17 @@ def end_value(room: Room, players: Players, frame: np.ndarray) -> float:
         for slot in range(HAND_SIZE):
             if left[i] >> slot & 1:
                 first, second = all_sets[sets[i], slot], first
-        chance, points = _line(policy, turn, last, series, count, own, first, second, work)
+        chance, points = _line(policy, turn, last, series, count, own, first, second)
         value += weights[i] * chance * points
         if chance < 1.0:
-            chance, points = _line(policy, turn, last, series, count, own, second, first, work)
+            chance, points = _line(policy, turn, last, series, count, own, second, first)
             value += weights[i] * chance * points
     return value
 
 
 @jit
 def _line(
-    policy: int, turn: int, last: int, series: int, count: int, own: int, first: int, second: int, work: np.ndarray
+    policy: int, turn: int, last: int, series: int, count: int, own: int, first: int, second: int
 ) -> tuple[float, int]:
     """The rest of the play with at most one own card and two of the opponent's, ranks or -1, laid in that order.
 
@@ -133,13 +132,13 @@ def _line(
             rank, last, own = own, ME, -1
         else:
             if second_fits:
-                chance *= _preference(policy, series, count, first, second, work) if first_fits else 0.0
+                chance *= _preference(policy, series, count, first, second) if first_fits else 0.0
                 if chance == 0.0:
                     return 0.0, 0
             rank, last, first, second = first, OPPONENT, second, -1
         series = add_rank(series, rank)
         count += value_of_rank(rank)
-        scored = series_points(series, count, work)
+        scored = play_points(series, count)
         points += scored if last == ME else -scored
         turn = 1 - last
         if count == COUNT_LIMIT:
@@ -150,11 +149,11 @@ def _line(
 
 
 @jit
-def _preference(policy: int, series: int, count: int, first: int, second: int, work: np.ndarray) -> float:
+def _preference(policy: int, series: int, count: int, first: int, second: int) -> float:
     """Chance that a policy lays the first of two ranks, both of which fit."""
     one, other = count + value_of_rank(first), count + value_of_rank(second)
-    likes_one = liking(policy, first, series_points(add_rank(series, first), one, work), one)
-    likes_other = liking(policy, second, series_points(add_rank(series, second), other, work), other)
+    likes_one = liking(policy, first, play_points(add_rank(series, first), one), one)
+    likes_other = liking(policy, second, play_points(add_rank(series, second), other), other)
     if likes_one == likes_other:
         return 0.5
     return 1.0 if likes_one > likes_other else 0.0

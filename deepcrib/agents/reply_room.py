@@ -8,8 +8,8 @@ import numpy as np
 
 from deepcrib.cards import NUM_RANKS
 from deepcrib.kernels import jit
+from deepcrib.rank_sets import NUM_RANK_SETS_4
 from deepcrib.rules import HAND_SIZE
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
 
 ME, OPPONENT = 0, 1
 BEST = -1
@@ -21,7 +21,7 @@ PLAYS = 2 * HAND_SIZE
 DEPTH = 3 * PLAYS  # frames: each is a card, a go, or the end
 
 # Columns of a frame. TURN: whose it is, -1 at the end; LAST: who played the last card; PASSED: 1 when the one whose
-# turn it is not has nothing to play; SERIES: as in `packed_series`; COUNT: of it; OWN_LEFT: bits of the own slots that
+# turn it is not has nothing to play; SERIES: as in `rules`; COUNT: of it; OWN_LEFT: bits of the own slots that
 # are left; NUM_LEFT: the opponent's cards; HANDS: the level of its hands, and NUM_HANDS of them; NEXT: the next own
 # slot, or the bits of the opponent's moves that are still to be tried; LIKED, CHOICES: of the own policy, the highest
 # liking, and the cards that were played with it.
@@ -36,7 +36,7 @@ class Room(NamedTuple):
 
     frames: int64 [D, 12], values: float64 [D, 4], by the columns above. sets, left, weights: [D, 1820], the opponent's
     hands by level: numbers of rank multisets, bits of the slots that are left, and weights. chosen: int64 [D, 1820],
-    bits of the moves that each hand may make. likings: int64 [13]. ranks: int8 [8].
+    bits of the moves that each hand may make. likings: int64 [13].
     """
 
     frames: np.ndarray
@@ -46,7 +46,6 @@ class Room(NamedTuple):
     weights: np.ndarray
     chosen: np.ndarray
     likings: np.ndarray
-    ranks: np.ndarray
 
 
 class Players(NamedTuple):
@@ -69,7 +68,6 @@ def new_room() -> Room:
         np.empty((DEPTH, NUM_RANK_SETS_4), dtype=np.float64),
         np.empty((DEPTH, NUM_RANK_SETS_4), dtype=np.int64),
         np.empty(NUM_RANKS, dtype=np.int64),
-        np.empty(PLAYS, dtype=np.int8),
     )
 
 

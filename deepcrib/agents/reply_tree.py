@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.agents.packed_series import add_rank, series_points
 from deepcrib.agents.reply_hands import end_value, find_moves, part_hands
 from deepcrib.agents.reply_room import (
     BEST,
@@ -40,7 +39,7 @@ from deepcrib.agents.reply_room import (
 from deepcrib.cards import value_of_rank
 from deepcrib.kernels import jit
 from deepcrib.policies import liking
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points
 
 
 @jit
@@ -90,7 +89,7 @@ def can_play(own: np.ndarray, own_left: int, count: int) -> bool:
 
 
 @jit
-def lay(frame: np.ndarray, player: int, rank: int, ranks: np.ndarray) -> int:
+def lay(frame: np.ndarray, player: int, rank: int) -> int:
     """Lay a card on the series and pass the turn; returns its points."""
     series = add_rank(frame[SERIES], rank)
     count = frame[COUNT] + value_of_rank(rank)
@@ -98,7 +97,7 @@ def lay(frame: np.ndarray, player: int, rank: int, ranks: np.ndarray) -> int:
         new_series(frame, player)
     else:
         frame[TURN], frame[LAST], frame[PASSED], frame[SERIES], frame[COUNT] = 1 - player, player, 0, series, count
-    return series_points(series, count, ranks)
+    return play_points(series, count)
 
 
 @jit
@@ -106,7 +105,7 @@ def play_slot(room: Room, players: Players, d: int, slot: int) -> None:
     """Play an own card, which may be played, in frame d."""
     frame = room.frames[d]
     frame[OWN_LEFT] &= ~(1 << slot)
-    room.values[d, POINTS] = room.values[d, TOTAL] * lay(frame, ME, players.own[slot], room.ranks)
+    room.values[d, POINTS] = room.values[d, TOTAL] * lay(frame, ME, players.own[slot])
 
 
 # --- the walk -----------------------------------------------------------------------------------------------------
@@ -135,19 +134,19 @@ def _open(room: Room, players: Players, d: int) -> bool:
         frame[NEXT] = find_moves(room, players, frame)
     else:
         for slot in range(HAND_SIZE):
-            frame[LIKED] = max(frame[LIKED], _own_liking(players, frame, slot, room.ranks))
+            frame[LIKED] = max(frame[LIKED], _own_liking(players, frame, slot))
     return True
 
 
 @jit
-def _own_liking(players: Players, frame: np.ndarray, slot: int, ranks: np.ndarray) -> int:
+def _own_liking(players: Players, frame: np.ndarray, slot: int) -> int:
     """How much the own policy likes a slot (the best reply looks at every rank); -1 for one not to be played."""
     own_left, rank = frame[OWN_LEFT], players.own[slot]
     count = frame[COUNT] + value_of_rank(rank)
     if not own_left >> slot & 1 or count > COUNT_LIMIT:
         return -1
     if players.own_policy != BEST:
-        return liking(players.own_policy, rank, series_points(add_rank(frame[SERIES], rank), count, ranks), count)
+        return liking(players.own_policy, rank, play_points(add_rank(frame[SERIES], rank), count), count)
     for earlier in range(slot):
         if own_left >> earlier & 1 and players.own[earlier] == rank:
             return -1
@@ -162,7 +161,7 @@ def _step(room: Room, players: Players, d: int) -> bool:
         while frame[NEXT] < HAND_SIZE:
             slot = frame[NEXT]
             frame[NEXT] += 1
-            if _own_liking(players, frame, slot, room.ranks) == frame[LIKED]:
+            if _own_liking(players, frame, slot) == frame[LIKED]:
                 child[:] = frame
                 room.values[d + 1, TOTAL] = room.values[d, TOTAL]
                 play_slot(room, players, d + 1, slot)
@@ -182,7 +181,7 @@ def _step(room: Room, players: Players, d: int) -> bool:
     room.values[d + 1, POINTS] = 0.0
     if move != GO:
         child[NUM_LEFT] -= 1
-        room.values[d + 1, POINTS] = -total * lay(child, OPPONENT, move, room.ranks)
+        room.values[d + 1, POINTS] = -total * lay(child, OPPONENT, move)
     elif frame[PASSED]:
         room.values[d + 1, POINTS] = total if frame[LAST] == ME else -total
         new_series(child, frame[LAST])

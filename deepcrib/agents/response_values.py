@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from deepcrib.agents.expectimax import card_values, start_value
 from deepcrib.agents.reply_room import BEST, Players, new_room
@@ -11,18 +10,18 @@ from deepcrib.beliefs.cribs import fill_crib_means
 from deepcrib.beliefs.discards import DiscardArrays, fill_kept
 from deepcrib.beliefs.plays import fill_beliefs
 from deepcrib.cards import NUM_SUITS, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_set_4
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_set_4
 
 
-@jit(parallel=True)
+@jit
 def add_crib_means(
-    rows: np.ndarray, hands: np.ndarray, is_dealer: bool, model: DiscardArrays, values: np.ndarray
+    part: Part, rows: np.ndarray, hands: np.ndarray, is_dealer: bool, model: DiscardArrays, values: np.ndarray
 ) -> None:
     """Add to values [N, 15] of the rows the mean points of the crib, negative to the pone."""
-    for i in prange(len(rows)):
+    for i in range(*part):
         means = np.empty(NUM_DISCARDS)
         fill_crib_means(hands[rows[i]], model, means)
         for action in range(NUM_DISCARDS):
@@ -38,8 +37,9 @@ def kept_ranks(hand: np.ndarray, action: int) -> np.ndarray:
     return ranks
 
 
-@jit(parallel=True)
+@jit
 def add_play_values(
+    part: Part,
     rows: np.ndarray,
     policy: int,
     sets: np.ndarray,
@@ -51,7 +51,7 @@ def add_play_values(
     values: np.ndarray,
 ) -> None:
     """Add to values [N, 15] what the four kept cards are worth in the play, before the starter is known."""
-    for i in prange(len(rows)):
+    for i in range(*part):
         hand, own_values = hands[rows[i]], values[rows[i]]
         searched = np.ones(NUM_DISCARDS, dtype=np.bool_)
         if len(table) > 0:
@@ -98,10 +98,12 @@ def _choose_searched(
             values[action] = -np.inf
 
 
-@jit(parallel=True)
-def fill_play_table(policy: int, sets: np.ndarray, is_dealer: bool, model: DiscardArrays, table: np.ndarray) -> None:
+@jit
+def fill_play_table(
+    part: Part, policy: int, sets: np.ndarray, is_dealer: bool, model: DiscardArrays, table: np.ndarray
+) -> None:
     """table [1820]: value of the play of each rank multiset, in the first suits that make it."""
-    for number in prange(len(sets)):
+    for number in range(*part):
         cards = np.empty(HAND_SIZE, dtype=np.int8)
         ranks = np.empty(HAND_SIZE, dtype=np.int64)
         for slot in range(HAND_SIZE):
@@ -114,8 +116,9 @@ def fill_play_table(policy: int, sets: np.ndarray, is_dealer: bool, model: Disca
         table[number] = start_value(new_room(), Players(policy, BEST, sets, ranks), weights, not is_dealer)
 
 
-@jit(parallel=True)
+@jit
 def fill_play_values(
+    part: Part,
     rows: np.ndarray,
     policy: int,
     sets: np.ndarray,
@@ -131,7 +134,7 @@ def fill_play_values(
     values: np.ndarray,
 ) -> None:
     """values [N, 4] of the rows: `expectimax.card_values`, by the beliefs of each decision."""
-    for i in prange(len(rows)):
+    for i in range(*part):
         r = rows[i]
         room = new_room()
         weights = np.empty(NUM_RANK_SETS_4)

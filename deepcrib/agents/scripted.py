@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.masks import pick_rows, uniform_over
 from deepcrib.cards import rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import MAX_SERIES, POLICIES, discard_choices, play_choices
-from deepcrib.rules import HAND_SIZE, discard_slots
+from deepcrib.policies import POLICIES, discard_choices, play_choices
+from deepcrib.rules import HAND_SIZE, add_rank, discard_slots
+from deepcrib.workers import run_rows
 
 
 class ScriptedAgent:
@@ -41,34 +41,35 @@ class ScriptedAgent:
 
     def _discard_masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
         masks = np.empty(len(observation), dtype=np.int64)
-        _discard_masks(self.policy, observation.hand, masks)
+        run_rows(_discard_masks, len(observation.hand), self.policy, observation.hand, masks, piece=1024)
         return masks
 
     def _play_masks(self, observation: PlayObservation) -> NDArray[np.int64]:
         masks = np.empty(len(observation), dtype=np.int64)
         o = observation
-        _play_masks(self.policy, o.hand, o.history, o.series_start, o.count, masks)
+        run_rows(_play_masks, len(o.hand), self.policy, o.hand, o.history, o.series_start, o.count, masks, piece=1024)
         return masks
 
 
-@jit(parallel=True)
-def _discard_masks(policy: int, hands: np.ndarray, masks: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _discard_masks(part: Part, policy: int, hands: np.ndarray, masks: np.ndarray) -> None:
+    for r in range(*part):
         masks[r] = discard_choices(policy, hands[r])
 
 
 @jit
-def fill_series(history: np.ndarray, start: int, series: np.ndarray) -> int:
-    """series [MAX_SERIES]: ranks of the cards of a history (NO_CARD behind the last) from `start` on; their number."""
-    n = 0
-    while start + n < len(history) and history[start + n] >= 0:
-        series[n] = rank_of(history[start + n])
-        n += 1
-    return n
+def series_from(history: np.ndarray, start: int) -> int:
+    """The series of the cards of a history (NO_CARD behind the last) from `start` on."""
+    series = 0
+    for n in range(start, len(history)):
+        if history[n] >= 0:
+            series = add_rank(series, rank_of(history[n]))
+    return series
 
 
-@jit(parallel=True)
+@jit
 def _play_masks(
+    part: Part,
     policy: int,
     hands: np.ndarray,
     histories: np.ndarray,
@@ -76,7 +77,5 @@ def _play_masks(
     counts: np.ndarray,
     masks: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
-        series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = fill_series(histories[r], starts[r], series)
-        masks[r] = play_choices(policy, hands[r], series, n, counts[r])
+    for r in range(*part):
+        masks[r] = play_choices(policy, hands[r], series_from(histories[r], starts[r]), counts[r])

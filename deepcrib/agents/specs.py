@@ -2,30 +2,21 @@
 
 To add an agent: a line in BUILDERS, or in LOADERS for one that is read from a checkpoint of its own format. Weights
 that come with the package, `deepcrib/weights/NAME.safetensors`, are agents by the name NAME.
+
+An agent's code is imported when it is asked for, so that a match of scripted players waits for no PyTorch.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
-from deepcrib.agents.belanger2019 import load_belanger2019
-from deepcrib.agents.best_response import best_response_options
-from deepcrib.agents.evolutionary import load_evolutionary
-from deepcrib.agents.expected_value import ExpectedValueAgent
-from deepcrib.agents.minimax import MINIMAX_NAMES, minimax_options
-from deepcrib.agents.partida import load_partida
-from deepcrib.agents.q_network import load_agent
-from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.agents.td_perceptron import load_td_perceptron
-from deepcrib.agents.weighted import WEIGHTED_NAMES, load_weighted, named_weighted, weighted_options
-from deepcrib.agents.weighted_network import load_weighted_network
-from deepcrib.checkpoints import (
+from deepcrib.formats import (
     EVOLUTIONARY_FORMAT,
     FORMAT,
     PARTIDA_FORMAT,
@@ -34,36 +25,46 @@ from deepcrib.checkpoints import (
     WEIGHTED_NETWORK_FORMAT,
     read_format,
 )
-from deepcrib.policies import POLICIES
+from deepcrib.statistics.strategy_names import STRATEGIES
 
 Options = dict[str, Any]
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
 """Weights of small trained baselines, with how they were trained in its README."""
+SCRIPTED_NAMES = ("random", "deterministic", "greedy")
+MINIMAX_NAMES = ("minimax", "greedy_minimax")
+SEMI_PURE = "semi_pure_"
+WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
+"""Of `agents.weighted`: random weights, each pure strategy, each semi-pure one."""
 _AGENT_OPTIONS = ("name", "discards", "to")
 """Of a mapping: those whose values are agents again, or may be."""
 
 
 @dataclass(frozen=True)
 class Builder:
-    """How an agent of a name is made.
+    """How an agent is made.
 
-    make: (options, device) -> agent. options: what a mapping may give it besides the name. needs: those it must give.
+    make: `module:function`, imported when the agent is asked for and called with these options by their names.
+    options: what a mapping may give. needs: those it must give. agents: those that are specs of agents, which are made
+    first, with the agent that stands where none is given. fixed: options that are not the caller's. device: whether it
+    has the option `device`, that of networks.
     """
 
-    make: Callable[[Options, str], Agent]
+    make: str
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    agents: Mapping[str, str | None] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    device: bool = False
 
 
 @dataclass(frozen=True)
 class Loader:
     """How the agent of a checkpoint of one format is made.
 
-    load: (path, options, device) -> agent. options: those it takes. lacks: what to say to one it does not take.
+    builder: which has the option `path` besides those that may be given. lacks: what to say to one it does not take.
     """
 
-    load: Callable[[str, Options, str], Agent]
-    options: tuple[str, ...] = ()
+    builder: Builder
     lacks: str = ""
 
 
@@ -110,14 +111,14 @@ def packaged_weights() -> dict[str, Path]:
 
 def _from_text(text: str, device: str) -> Agent:
     if text in BUILDERS:
-        return _build(text, {}, device)
+        return _build_named(text, {}, device)
     packaged = packaged_weights()
     if text in packaged:
-        agent = _from_checkpoint(str(packaged[text]), {}, device)
+        agent = load_checkpoint(str(packaged[text]), device)
         agent.name = text
         return agent
     if _is_path(text):
-        return _from_checkpoint(text, {}, device)
+        return load_checkpoint(text, device)
     names = ", ".join(_shown_names())
     raise AgentError(f"unknown agent {text!r} (expected one of {names}, or the path of a checkpoint)")
 
@@ -127,7 +128,7 @@ def _from_mapping(spec: Options, device: str) -> Agent:
     if not isinstance(name, str):
         raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(_shown_names())})")
     if name in BUILDERS:
-        return _build(name, spec, device)
+        return _build_named(name, spec, device)
     if spec:
         raise AgentError(f"agent {name!r} has no option {next(iter(spec))!r} (expected none)")
     return _from_text(name, device)
@@ -139,7 +140,7 @@ def _absolute_option(option: str, value: Any) -> Any:
     return absolute_spec(value) if option in _AGENT_OPTIONS else value
 
 
-def _build(name: str, options: Options, device: str) -> Agent:
+def _build_named(name: str, options: Options, device: str) -> Agent:
     builder = BUILDERS[name]
     for option in options:
         if option not in builder.options:
@@ -148,16 +149,34 @@ def _build(name: str, options: Options, device: str) -> Agent:
     for option in builder.needs:
         if options.get(option) is None:
             raise AgentError(f"agent {name!r} needs the option {option}, as {{name: {name}, {option}: ...}}")
-    return builder.make(options, device)
+    options = {option: _READ[option](value) if option in _READ else value for option, value in options.items()}
+    return _build(builder, options, device)
 
 
-def _from_checkpoint(path: str, options: Options, device: str) -> Agent:
-    """The agent of a checkpoint of whatever format."""
+def load_checkpoint(path: str, device: str, **options: Any) -> Agent:
+    """The agent of a checkpoint of whatever format, by file or run folder; options that are None are not given."""
     loader = LOADERS.get(read_format(path), LOADERS[FORMAT])
-    for option, value in options.items():
-        if value is not None and option not in loader.options:
+    given = {option: value for option, value in options.items() if value is not None}
+    if given.get("epsilon") == 0.0:  # what every agent of a checkpoint does
+        del given["epsilon"]
+    for option in given:
+        if option not in loader.builder.options:
             raise AgentError(f"{path} {loader.lacks}: expected no option {option}")
-    return loader.load(path, {option: value for option, value in options.items() if value is not None}, device)
+    return _build(loader.builder, {"path": path, **given}, device)
+
+
+def _build(builder: Builder, options: Options, device: str) -> Agent:
+    """Import what makes the agent, and call it."""
+    specs = {option: spec for option, spec in builder.agents.items() if spec is not None} | options
+    agents = {option: make_agent(specs[option], device) for option in builder.agents if option in specs}
+    make = _imported(builder.make)
+    return make(**{**options, **agents, **builder.fixed, **({"device": device} if builder.device else {})})
+
+
+def _imported(place: str) -> Callable[..., Agent]:
+    module, _, function = place.partition(":")
+    found: Callable[..., Agent] = getattr(import_module(module), function)
+    return found
 
 
 def _shown_names() -> tuple[str, ...]:
@@ -184,106 +203,70 @@ def _number(value: Any) -> float:
         raise AgentError(f"epsilon={value!r}: expected a number from 0 to 1") from None
 
 
-def _seed(options: Options) -> int:
-    value = options.get("seed", 1)
+def _seed(value: Any) -> int:
     if isinstance(value, int) and 0 <= value < 2**63:
         return value
     raise AgentError(f"seed={value!r}: expected a whole number from 0 to 2^63 - 1")
 
 
-# --- checkpoints ------------------------------------------------------------------------------------------------
+_READ: dict[str, Callable[[Any], Any]] = {"path": str, "epsilon": _number, "seed": _seed}
+"""How options of these names are read, before an agent is imported."""
 
-
-def _load_q_network(path: str, options: Options, device: str) -> Agent:
-    discards = make_agent(options["discards"], device) if "discards" in options else None
-    return load_agent(path, device, options.get("epsilon", 0.0), discards, partial(make_agent, device=device))
-
-
-def _load_weighted(path: str, options: Options, device: str) -> Agent:
-    return load_weighted(path)
-
-
-def _load_weighted_network(path: str, options: Options, device: str) -> Agent:
-    return load_weighted_network(path, device, options.get("epsilon", 0.0))
-
-
-def _load_partida(path: str, options: Options, device: str) -> Agent:
-    return load_partida(path, make_agent(options.get("discards", "expected_value"), device))
-
-
-def _load_td_perceptron(path: str, options: Options, device: str) -> Agent:
-    return load_td_perceptron(path)
-
-
-def _load_evolutionary(path: str, options: Options, device: str) -> Agent:
-    return load_evolutionary(path)
-
-
+_NETWORK = Builder(
+    "deepcrib.agents.q_network:load_agent", ("epsilon", "discards"), agents={"discards": None}, device=True
+)
+_STRATEGIES_NETWORK = Builder("deepcrib.agents.weighted_network:load_weighted_network", ("epsilon",), device=True)
+_PARTIDA = Builder("deepcrib.agents.partida:load_partida", ("discards",), agents={"discards": "expected_value"})
 LOADERS = {
-    FORMAT: Loader(_load_q_network, ("epsilon", "discards")),
-    WEIGHTED_FORMAT: Loader(_load_weighted, (), "holds weighted strategies, which do not explore"),
-    TD_FORMAT: Loader(_load_td_perceptron, (), "holds a TD perceptron, which does not explore"),
-    WEIGHTED_NETWORK_FORMAT: Loader(_load_weighted_network, ("epsilon",), "discards by strategies"),
-    PARTIDA_FORMAT: Loader(_load_partida, ("discards",), "does not explore"),
-    EVOLUTIONARY_FORMAT: Loader(_load_evolutionary, (), "holds the values of cards, which do not explore"),
+    FORMAT: Loader(_NETWORK),
+    WEIGHTED_FORMAT: Loader(
+        Builder("deepcrib.agents.weighted:load_weighted"), "holds weighted strategies, which do not explore"
+    ),
+    TD_FORMAT: Loader(
+        Builder("deepcrib.agents.td_perceptron:load_td_perceptron"), "holds a TD perceptron, which does not explore"
+    ),
+    WEIGHTED_NETWORK_FORMAT: Loader(_STRATEGIES_NETWORK, "discards by strategies"),
+    PARTIDA_FORMAT: Loader(_PARTIDA, "does not explore"),
+    EVOLUTIONARY_FORMAT: Loader(
+        Builder("deepcrib.agents.evolutionary:load_evolutionary"), "holds the values of cards, which do not explore"
+    ),
 }
 """By the format of a checkpoint; a file of no known format is refused by the first."""
 
 
-# --- names ------------------------------------------------------------------------------------------------------
+def _minimax(name: str, greedy: bool) -> Builder:
+    return Builder(
+        "deepcrib.agents.minimax:MinimaxAgent",
+        ("samples", "hands", "discards"),
+        agents={"discards": "expected_value"},
+        fixed={"name": name, "greedy": greedy},
+    )
 
 
-def _by_path(options: Options, device: str) -> Agent:
-    epsilon = {"epsilon": _number(options["epsilon"])} if "epsilon" in options else {}
-    if epsilon == {"epsilon": 0.0}:  # what every agent of a checkpoint does
-        epsilon = {}
-    return _from_checkpoint(str(options["path"]), {"discards": options.get("discards"), **epsilon}, device)
+def _expected_value(pegging: bool) -> Builder:
+    return Builder("deepcrib.agents.expected_value:ExpectedValueAgent", fixed={"pegging": pegging})
 
 
-def _belanger2019(options: Options, device: str) -> Agent:
-    return load_belanger2019(str(options["path"]), device, _number(options.get("epsilon", 0.0)))
-
-
-def _scripted(name: str, options: Options, device: str) -> Agent:
-    return ScriptedAgent(name)
-
-
-def _expected_value(options: Options, device: str) -> Agent:
-    return ExpectedValueAgent()
-
-
-def _expected_value_pegging(options: Options, device: str) -> Agent:
-    return ExpectedValueAgent(pegging=True)
-
-
-def _minimax(name: str, options: Options, device: str) -> Agent:
-    return minimax_options(name, options, make_agent(options.get("discards", "expected_value"), device))
-
-
-def _best_response(options: Options, device: str) -> Agent:
-    return best_response_options(options, make_agent(options["to"], device))
-
-
-def _weighted(options: Options, device: str) -> Agent:
-    return weighted_options({**options, "seed": _seed(options)})
-
-
-def _named_weighted(name: str, options: Options, device: str) -> Agent:
-    return named_weighted(name, _seed(options))
+def _named_weighted(name: str) -> Builder:
+    options = ("seed",) if name == "random_weights" else ()
+    return Builder("deepcrib.agents.weighted:named_weighted", options, fixed={"name": name})
 
 
 BUILDERS: dict[str, Builder] = {
-    **{name: Builder(partial(_scripted, name)) for name in POLICIES},
-    "expected_value": Builder(_expected_value),
-    "expected_value_pegging": Builder(_expected_value_pegging),
-    **{name: Builder(partial(_minimax, name), ("samples", "hands", "discards")) for name in MINIMAX_NAMES},
-    "best_response": Builder(_best_response, ("to", "within"), ("to",)),
-    "weighted": Builder(_weighted, ("initial", "seed", "strategies")),
-    "q_network": Builder(_by_path, ("path", "epsilon", "discards"), ("path",)),
-    "belanger2019": Builder(_belanger2019, ("path", "epsilon"), ("path",)),
-    **{
-        name: Builder(partial(_named_weighted, name), ("seed",) if name == "random_weights" else ())
-        for name in WEIGHTED_NAMES
-    },
+    **{name: Builder("deepcrib.agents.scripted:ScriptedAgent", fixed={"name": name}) for name in SCRIPTED_NAMES},
+    "expected_value": _expected_value(pegging=False),
+    "expected_value_pegging": _expected_value(pegging=True),
+    **{name: _minimax(name, greedy=name == MINIMAX_NAMES[1]) for name in MINIMAX_NAMES},
+    "best_response": Builder(
+        "deepcrib.agents.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
+    ),
+    "weighted": Builder("deepcrib.agents.weighted:weighted_agent", ("initial", "seed", "strategies")),
+    "q_network": Builder(
+        "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True
+    ),
+    "belanger2019": Builder(
+        "deepcrib.agents.belanger2019:load_belanger2019", ("path", "epsilon"), ("path",), device=True
+    ),
+    **{name: _named_weighted(name) for name in WEIGHTED_NAMES},
 }
 """By name, in the order in which they are shown."""

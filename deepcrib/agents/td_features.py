@@ -14,6 +14,9 @@ from deepcrib.kernels import jit
 from deepcrib.rules import (
     COUNT_LIMIT,
     HAND_SIZE,
+    RANK_BITS,
+    RANK_MASK,
+    add_rank,
     play_pair_points,
     play_points,
     play_run_points,
@@ -73,13 +76,13 @@ class Deal(NamedTuple):
 
 
 @jit
-def replay(history: np.ndarray, seats: np.ndarray, n: int, seat: int, series: np.ndarray) -> tuple[int, int, int, int]:
-    """What the n cards played so far tell: (length, count, floor, said go); series [8] receives its ranks.
+def replay(history: np.ndarray, seats: np.ndarray, n: int, seat: int) -> tuple[int, int, int, int]:
+    """What the n cards played so far tell: (series, count, floor, said go).
 
     A card begins a new series when the count was 31 or it would have passed it: else its player would have been able to
     play it. floor: the other player's cards left all count more. said go: 1 when it has passed in this series.
     """
-    length, count, floor, said_go, theirs = 0, 0, 0, 0, HAND_SIZE
+    series, count, floor, said_go, theirs = 0, 0, 0, 0, HAND_SIZE
     for k in range(n):
         rank = rank_of(history[k])
         over = count + value_of_rank(rank) > COUNT_LIMIT
@@ -87,14 +90,13 @@ def replay(history: np.ndarray, seats: np.ndarray, n: int, seat: int, series: np
         if (over or passed) and theirs > 0:  # it could not play on this count, or the series would have gone on
             floor = max(floor, COUNT_LIMIT - count)
         if over or count == COUNT_LIMIT:
-            length, count, said_go = 0, 0, 0
+            series, count, said_go = 0, 0, 0
         elif passed:
             said_go = 1
-        series[length] = rank
-        length += 1
+        series = add_rank(series, rank)
         count += value_of_rank(rank)
         theirs -= seats[k] != seat
-    return length, count, floor, said_go
+    return series, count, floor, said_go
 
 
 @jit
@@ -165,16 +167,16 @@ def fill_features(
         filled = _put(_UNSEEN + rank, unseen[rank] / 4, index, x, filled)
     if starter < 0:
         return _put(_PEGGING, deal.means[2] / 4, index, x, filled)
-    series = np.zeros(PLAYS + 2, dtype=np.int64)
-    length, count, floor, said_go = replay(history, seats, n, seat, series)
+    series, count, floor, said_go = replay(history, seats, n, seat)
     passed = said_go or theirs == 0
-    filled = _put(_POINTS, play_points(series, length) / 4, index, x, filled)
+    filled = _put(_POINTS, play_points(series, count) / 4, index, x, filled)
     filled = _put(_SAID_GO, 1 if passed else 0, index, x, filled)
     filled = _put(_FLOOR, floor / 10, index, x, filled)
     filled = _put(_COUNT + count, 1, index, x, filled)
-    filled = _put(_LAST + series[length - 1], 1, index, x, filled)
-    if length > 1:
-        filled = _put(_BEFORE + series[length - 2], 1, index, x, filled)
+    filled = _put(_LAST + (series & RANK_MASK) - 1, 1, index, x, filled)
+    before = series >> RANK_BITS & RANK_MASK
+    if before > 0:
+        filled = _put(_BEFORE + before - 1, 1, index, x, filled)
     playable = 0
     for rank in range(NUM_RANKS):
         if count + value_of_rank(rank) <= COUNT_LIMIT:
@@ -182,7 +184,7 @@ def fill_features(
     filled = _put(_PLAYABLE, playable / 4, index, x, filled)
     if passed or count == COUNT_LIMIT:
         return filled
-    return _fill_replies(left, unseen, series, length, count, floor, theirs, index, x, filled)
+    return _fill_replies(left, unseen, series, count, floor, theirs, index, x, filled)
 
 
 @jit
@@ -200,8 +202,7 @@ def _chance_none(cards: int, total: int, held: int) -> float:
 def _fill_replies(
     left: np.ndarray,
     unseen: np.ndarray,
-    series: np.ndarray,
-    length: int,
+    series: int,
     count: int,
     floor: int,
     theirs: int,
@@ -221,14 +222,13 @@ def _fill_replies(
         if count + value > COUNT_LIMIT:
             continue
         playable += unseen[rank]
-        series[length] = rank
-        points, pair, run = play_points(series, length + 1), play_pair_points(series, length + 1), 0
-        run = play_run_points(series, length + 1)
+        longer = add_rank(series, rank)
+        points, pair, run = play_points(longer, count + value), play_pair_points(longer), play_run_points(longer)
         by_points[min(points, MOST_REPLY)] += unseen[rank]
         fifteens += unseen[rank] * (points - pair - run)
         pairs += unseen[rank] * pair
         runs += unseen[rank] * run
-        answers += unseen[rank] * _best_answer(left, series, length + 1, count + value)
+        answers += unseen[rank] * _best_answer(left, longer, count + value)
     if total == 0:
         return filled
     scoring, mean_most = 0, 0.0
@@ -245,11 +245,10 @@ def _fill_replies(
 
 
 @jit
-def _best_answer(left: np.ndarray, series: np.ndarray, length: int, count: int) -> int:
-    """Most points of one of the cards left [13], by rank, on a series of some length and count; 0 if none fits."""
+def _best_answer(left: np.ndarray, series: int, count: int) -> int:
+    """Most points of one of the cards left [13], by rank, on a series of this count; 0 if none fits."""
     best = 0
     for rank in range(NUM_RANKS):
         if left[rank] > 0 and count + value_of_rank(rank) <= COUNT_LIMIT:
-            series[length] = rank
-            best = max(best, play_points(series, length + 1))
+            best = max(best, play_points(add_rank(series, rank), count + value_of_rank(rank)))
     return best

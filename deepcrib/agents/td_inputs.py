@@ -15,13 +15,13 @@ import numpy as np
 from deepcrib.agents.td_features import FEATURE_WIDTH, PLAYS, Deal, fill_features
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, rank_of
 from deepcrib.kernels import jit
+from deepcrib.rank_sets import rank_set_6, rank_set_of_kept
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS, STARTERS, fill_crib_sums
 from deepcrib.statistics.discards import DISCARD_DTYPE, HAND_STARTERS
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.pegging import MEAN_GAINED, MEAN_GIVEN, exact_records
-from deepcrib.statistics.ranks import rank_set_6, rank_set_of_kept
 from deepcrib.statistics.table import cached_table
 
 RAW, FEATURE = 0, 1
@@ -35,7 +35,7 @@ WIDTHS = {"raw": RAW_WIDTH, "features": FEATURE_WIDTH}
 
 
 class Tables(NamedTuple):
-    """What features are computed from; all empty for raw inputs, which need nothing.
+    """What features are looked up in while a perceptron learns; all empty for raw inputs, which need nothing.
 
     rows, keys, starts: the table of discard statistics and its classes. weights [2, 13, 13], points [2, 18564, 15],
     by_rank [2, 18564, 13], total [2, 18564]: crib tables against an expert, by own role (0 pone, 1 dealer). pegging
@@ -77,35 +77,36 @@ def new_deal(is_dealer: int) -> Deal:
 
 
 @jit
-def set_discard(kind: int, hand: np.ndarray, action: int, means: np.ndarray, t: Tables, deal: Deal) -> None:
-    """Fill kept, thrown and means for a discard of a sorted hand [6]; means [15, 2] are those of `discard_means`."""
+def set_discard(hand: np.ndarray, action: int, means: np.ndarray, deal: Deal) -> None:
+    """Fill kept, thrown and means for a discard of a sorted hand [6]; means [15, 3] by discard action."""
     for i in range(HAND_SIZE):
         deal.kept[i] = hand[KEPT_SLOTS_6[action, i]]
     for i in range(2):
         deal.thrown[i] = hand[DISCARD_SLOTS_6[action, i]]
-    if kind == RAW:
-        return
-    deal.means[0], deal.means[1] = means[action, 0], means[action, 1]
-    deal.means[2] = t.pegging[rank_set_of_kept(deal.kept), deal.is_dealer]
+    deal.means[:] = means[action]
 
 
 @jit
 def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: Tables, means: np.ndarray) -> None:
-    """means [15, 2]: of the hand and of the crib (negative for the pone) after each discard of a sorted hand [6].
+    """means [15, 3]: of hand, crib (negative for the pone) and play after each discard of a sorted hand [6].
 
-    Left alone for raw inputs.
+    They are those of `expected_value.expectations_of`, looked up. Left alone for raw inputs.
     """
     if kind == RAW:
         return
     actions, cribs = np.empty(NUM_DISCARDS, dtype=np.int64), np.empty(NUM_DISCARDS)
+    kept = np.empty(HAND_SIZE, dtype=np.int64)
     row = t.rows[find_class(hand, t.keys, t.starts, actions)]
     number = rank_set_6(hand)
     total = t.total[is_dealer, number]
     fill_crib_sums(hand, t.weights[is_dealer], t.points[is_dealer, number], t.by_rank[is_dealer, number], total, cribs)
     sign = 1 if is_dealer else -1
     for action in range(NUM_DISCARDS):
+        for i in range(HAND_SIZE):
+            kept[i] = hand[KEPT_SLOTS_6[action, i]]
         means[action, 0] = row[actions[action]].hand_sum / HAND_STARTERS
         means[action, 1] = sign * cribs[action] / (STARTERS * total)
+        means[action, 2] = t.pegging[rank_set_of_kept(kept), is_dealer]
 
 
 @jit

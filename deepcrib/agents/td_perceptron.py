@@ -7,34 +7,32 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, DivergenceError
+from deepcrib.agents.expected_value import expectations_of
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.td_features import PLAYS, Deal, replay
 from deepcrib.agents.td_inputs import (
     KINDS,
     MOST_INPUTS,
     WIDTHS,
-    Tables,
-    discard_means,
     fill_inputs,
     new_deal,
     set_discard,
-    tables,
 )
+from deepcrib.beliefs.plays import own_kept
 from deepcrib.cards import NO_CARD
-from deepcrib.checkpoints import TD_FORMAT, CheckpointError, load_arrays, save_arrays
-from deepcrib.kernels import jit
+from deepcrib.formats import TD_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.perceptrons import count_weights, forward, layer_sizes
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
 from deepcrib.statistics.cribs import NUM_DISCARDS
+from deepcrib.workers import run_rows
 
 MOVE_POINTS = ("learned", "added")
 """The points of a move are part of the value of the state that it leads to, or are added to the value of the rest."""
-_NO_PLAYS = np.zeros(PLAYS, dtype=np.int64)
 
 
 class Network(NamedTuple):
@@ -47,13 +45,12 @@ class Network(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for a decision: inputs, hidden units, means by discard, ranks of a series."""
+    """Room for a decision: inputs, hidden units, means by discard."""
 
     places: np.ndarray
     x: np.ndarray
     units: np.ndarray
     means: np.ndarray
-    series: np.ndarray
 
 
 @jit
@@ -63,8 +60,7 @@ def new_scratch(sizes: np.ndarray) -> Scratch:
         np.zeros(MOST_INPUTS, dtype=np.int64),
         np.zeros(MOST_INPUTS),
         np.zeros(sizes[1:-1].sum()),
-        np.zeros((NUM_DISCARDS, 2)),
-        np.zeros(PLAYS + 2, dtype=np.int64),
+        np.zeros((NUM_DISCARDS, 3)),
     )
 
 
@@ -102,22 +98,27 @@ class TdPerceptronAgent:
         if not np.isfinite(self.weights).all():
             raise DivergenceError("the perceptron's weights are not finite: its learning diverged; lower lr")
         self._network = make_network(self.weights, self.hidden, self.inputs, self.move_points)
-        self._tables = tables(self.inputs)
 
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] points, by discard action."""
-        values = np.empty((len(observation), NUM_DISCARDS))
-        _value_discards(self._network, self._tables, observation.hand, observation.is_dealer, values)
+        o, values = observation, np.empty((len(observation), NUM_DISCARDS))
+        hands = o.hand.astype(np.int64)
+        means = self._means(hands, o.is_dealer)
+        run_rows(_value_discards, len(hands), self._network, hands, o.is_dealer, means, values, piece=16)
         return values
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] points, by slot; -inf where no card may be played."""
         o, values = observation, np.empty((len(observation), HAND_SIZE))
-        _value_plays(
+        dealt, actions = _dealt_and_thrown(o)
+        run_rows(
+            _value_plays,
+            len(o.hand),
             self._network,
-            self._tables,
+            dealt,
+            actions,
+            self._means(dealt, o.is_dealer),
             o.hand,
-            o.discards,
             o.is_dealer,
             o.starter,
             o.history.astype(np.int64),
@@ -125,8 +126,15 @@ class TdPerceptronAgent:
             o.seat,
             o.count,
             values,
+            piece=64,
         )
         return values
+
+    def _means(self, hands: NDArray[np.int64], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """[N, 15, 3] for `td_inputs.set_discard`: what `td_inputs.discard_means` looks up, worked out."""
+        if self.inputs == "raw":
+            return np.zeros((len(hands), NUM_DISCARDS, 3))
+        return np.stack(expectations_of(hands, is_dealer), axis=2)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -162,23 +170,33 @@ def load_td_perceptron(path: Path | str) -> TdPerceptronAgent:
         raise CheckpointError(f"{path} is no checkpoint of a TD perceptron: {reason}") from error
 
 
+def _dealt_and_thrown(observation: PlayObservation) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """[N, 6] the sorted cards that were dealt: those left, played and thrown; [N] the discard action."""
+    o = observation
+    thrown = np.sort(o.discards, axis=1)
+    dealt = np.sort(np.concatenate([own_kept(o), thrown], axis=1), axis=1).astype(np.int64)
+    slots = (dealt[:, None, :] == thrown[:, :, None]).argmax(axis=2)  # [N, 2]
+    return dealt, (slots[:, None, :] == DISCARD_SLOTS_6).all(axis=2).argmax(axis=1)
+
+
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
 @jit
-def discard_values(net: Network, t: Tables, hand: np.ndarray, deal: Deal, s: Scratch, values: np.ndarray) -> None:
-    """values [15]: of the states after each discard of a sorted hand [6]; `deal` is overwritten."""
-    discard_means(net.kind, hand, deal.is_dealer, t, s.means)
+def discard_values(
+    net: Network, hand: np.ndarray, means: np.ndarray, deal: Deal, s: Scratch, values: np.ndarray
+) -> None:
+    """values [15]: of the states after each discard of a sorted hand [6] with means [15, 3]; `deal` is overwritten."""
+    nobody = np.zeros(PLAYS, dtype=np.int64)
     for action in range(NUM_DISCARDS):
-        set_discard(net.kind, hand, action, s.means, t, deal)
-        n = fill_inputs(net.kind, deal, NO_CARD, _NO_PLAYS, _NO_PLAYS, 0, 0, s.places, s.x)
+        set_discard(hand, action, means, deal)
+        n = fill_inputs(net.kind, deal, NO_CARD, nobody, nobody, 0, 0, s.places, s.x)
         values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
 
 
 @jit
 def play_values(
     net: Network,
-    t: Tables,
     deal: Deal,
     left: np.ndarray,
     starter: int,
@@ -201,8 +219,8 @@ def play_values(
         if not is_legal_play(count, left[slot]):
             continue
         history[n], seats[n] = left[slot], seat
-        length, _, _, _ = replay(history, seats, n + 1, seat, s.series)
-        points[slot] = play_points(s.series, length)
+        series, total, _, _ = replay(history, seats, n + 1, seat)
+        points[slot] = play_points(series, total)
         filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.places, s.x)
         values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
         if net.added:
@@ -210,52 +228,22 @@ def play_values(
 
 
 @jit
-def _recall_deal(
-    net: Network,
-    t: Tables,
-    hand: np.ndarray,
-    thrown: np.ndarray,
-    history: np.ndarray,
-    seats: np.ndarray,
-    seat: int,
-    deal: Deal,
-) -> int:
-    """Fill `deal` from what is left of a hand [4], what was thrown [2] and played; returns the number of plays."""
-    six, means = np.empty(HAND_SIZE + 2, dtype=np.int64), np.zeros((NUM_DISCARDS, 2))
-    held, n = 0, 0
-    while n < PLAYS and history[n] >= 0:
-        if seats[n] == seat:
-            six[held] = history[n]
-            held += 1
-        n += 1
-    for card in hand:
-        if card >= 0:
-            six[held] = card
-            held += 1
-    low, high = min(thrown[0], thrown[1]), max(thrown[0], thrown[1])
-    six[HAND_SIZE], six[HAND_SIZE + 1] = low, high
-    six.sort()
-    action = 0
-    while six[DISCARD_SLOTS_6[action, 0]] != low or six[DISCARD_SLOTS_6[action, 1]] != high:
-        action += 1
-    discard_means(net.kind, six, deal.is_dealer, t, means)
-    set_discard(net.kind, six, action, means, t, deal)
-    return n
-
-
-@jit(parallel=True)
-def _value_discards(net: Network, t: Tables, hands: np.ndarray, dealers: np.ndarray, values: np.ndarray) -> None:
-    for r in prange(len(hands)):
+def _value_discards(
+    part: Part, net: Network, hands: np.ndarray, dealers: np.ndarray, means: np.ndarray, values: np.ndarray
+) -> None:
+    for r in range(*part):
         deal = new_deal(1 if dealers[r] else 0)
-        discard_values(net, t, hands[r].astype(np.int64), deal, new_scratch(net.sizes), values[r])
+        discard_values(net, hands[r], means[r], deal, new_scratch(net.sizes), values[r])
 
 
-@jit(parallel=True)
+@jit
 def _value_plays(
+    part: Part,
     net: Network,
-    t: Tables,
+    dealt: np.ndarray,
+    actions: np.ndarray,
+    means: np.ndarray,
     hands: np.ndarray,
-    thrown: np.ndarray,
     dealers: np.ndarray,
     starters: np.ndarray,
     histories: np.ndarray,
@@ -264,13 +252,14 @@ def _value_plays(
     counts: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
-        deal = new_deal(1 if dealers[r] else 0)
-        scratch, points = new_scratch(net.sizes), np.empty(HAND_SIZE, dtype=np.int64)
-        n = _recall_deal(net, t, hands[r], thrown[r], histories[r], seats[r], own[r], deal)
+    for r in range(*part):
+        deal, n = new_deal(1 if dealers[r] else 0), 0
+        set_discard(dealt[r], actions[r], means[r], deal)
+        while n < PLAYS and histories[r, n] >= 0:
+            n += 1
+        points = np.empty(HAND_SIZE, dtype=np.int64)
         play_values(
             net,
-            t,
             deal,
             hands[r],
             starters[r],
@@ -279,7 +268,7 @@ def _value_plays(
             n,
             own[r],
             counts[r],
-            scratch,
+            new_scratch(net.sizes),
             values[r],
             points,
         )

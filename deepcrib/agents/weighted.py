@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import ScriptedAgent, fill_series
+from deepcrib.agents.scripted import ScriptedAgent, series_from
+from deepcrib.agents.specs import SEMI_PURE
 from deepcrib.cards import rank_of
-from deepcrib.checkpoints import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
-from deepcrib.kernels import jit
+from deepcrib.formats import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import GREEDY, MAX_SERIES
+from deepcrib.policies import GREEDY
 from deepcrib.randomness import NETWORKS, derive
+from deepcrib.rank_sets import NUM_RANK_SETS_4
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.cribs import NUM_DISCARDS
@@ -33,27 +34,24 @@ from deepcrib.statistics.play_strategies import (
     fill_play_matrix,
     new_unseen,
 )
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
 from deepcrib.statistics.strategies import (
     NO_OPINION,
     NUM_VALUES,
     SCORES,
-    STRATEGIES,
-    THESIS_STRATEGIES,
     fill_matrix,
     fill_preference,
     fill_values,
     fill_weights,
     strategy_codes,
 )
+from deepcrib.statistics.strategy_names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.statistics.table import cached_table
+from deepcrib.workers import run_rows
 
-RANDOM, SEMI_PURE = "random", "semi_pure_"
+RANDOM = "random"
 SEMI_PURE_SHARE = 0.7
 _APART = 1_000_000  # index of the random agent by name: no member of a pool has it, so that it is no run's start
 NEIGHBOURS = ("none", "average", "sum")
-WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
-"""Agents by name: random weights, each pure strategy, each semi-pure one."""
 _PEGGING = frozenset(name for name in STRATEGIES if name.startswith("pegging"))
 Weights = NDArray[np.float64]
 """[121 own score, 121 opponent's score, 2 (1: dealer), m strategies], the m adding up to 1."""
@@ -99,7 +97,9 @@ class WeightedAgent:
         own, other = _score_locations(observation)
         table = cached_table()
         preferences = np.empty((len(observation), NUM_DISCARDS))
-        _fill_preferences(
+        run_rows(
+            _fill_preferences,
+            len(observation.hand),
             observation.hand,
             np.asarray(table.rows),
             *table.classes,
@@ -112,6 +112,7 @@ class WeightedAgent:
             NEIGHBOURS.index(self.neighbours),
             self.share,
             preferences,
+            piece=128,
         )
         return preferences
 
@@ -135,7 +136,19 @@ class WeightedAgent:
         o, slots = observation, np.empty(len(observation), dtype=np.int8)
         own, other = _score_locations(o)
         cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
-        _choose_plays(o.hand, o.discards, o.starter, o.history, o.series_start, o.count, cells, slots)
+        run_rows(
+            _choose_plays,
+            len(o.hand),
+            o.hand,
+            o.discards,
+            o.starter,
+            o.history,
+            o.series_start,
+            o.count,
+            cells,
+            slots,
+            piece=512,
+        )
         return slots
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -183,7 +196,7 @@ def load_weighted(path: Path | str) -> WeightedAgent:
 
 
 def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
-    """One of WEIGHTED_NAMES. Pure strategies stand alone, the others among the thesis's eight."""
+    """One of `specs.WEIGHTED_NAMES`. Pure strategies stand alone, the others among the thesis's eight."""
     if name in STRATEGIES:
         strategies: tuple[str, ...] = (name,)
     else:
@@ -241,24 +254,24 @@ def checked_weights(weights: NDArray, strategies: int, what: str = "weights") ->
     return checked
 
 
-def weighted_options(spec: Mapping[str, Any]) -> WeightedAgent:
-    """The agent of a mapping with `initial` (see `initial_weights`), and optionally `seed` and `strategies`."""
-    names = spec.get("strategies") or THESIS_STRATEGIES
+def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[str] | None = None) -> WeightedAgent:
+    """The agent of initial weights (see `initial_weights`), of the thesis's strategies unless others are named."""
+    names = strategies or THESIS_STRATEGIES
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise OptionError(f"strategies={names!r}: expected a list of {', '.join(STRATEGIES)}")
-    strategies = tuple(names)
-    strategy_codes(strategies)
-    initial = str(spec.get("initial", RANDOM))
-    weights = initial_weights(initial, strategies, int(spec.get("seed", 1)), _APART)
+    strategy_codes(names)
+    initial = str(initial)
+    weights = initial_weights(initial, names, seed, _APART)
     name = f"{initial} weights" if initial == RANDOM else initial
-    return WeightedAgent(name, weights, strategies, pegging_figures(strategies))
+    return WeightedAgent(name, weights, tuple(names), pegging_figures(names))
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
+@jit
 def _fill_preferences(
+    part: Part,
     hands: np.ndarray,
     rows: np.ndarray,
     keys: np.ndarray,
@@ -273,7 +286,7 @@ def _fill_preferences(
     share: float,
     preferences: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         values = np.empty((NUM_DISCARDS, NUM_VALUES))
         matrix = np.empty((len(codes), NUM_DISCARDS))
         blended = np.empty(len(codes))
@@ -285,8 +298,9 @@ def _fill_preferences(
         fill_preference(blended, matrix, preferences[r])
 
 
-@jit(parallel=True)
+@jit
 def _choose_plays(
+    part: Part,
     hands: np.ndarray,
     discards: np.ndarray,
     starters: np.ndarray,
@@ -296,16 +310,15 @@ def _choose_plays(
     cells: np.ndarray,
     slots: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         unseen = new_unseen()
         count_unseen(unseen, hands[r])
         count_unseen(unseen, discards[r])
         count_unseen(unseen, histories[r])
         unseen[rank_of(starters[r])] -= 1
-        series = np.empty(MAX_SERIES, dtype=np.int8)
-        n = fill_series(histories[r], starts[r], series)
+        series = series_from(histories[r], starts[r])
         matrix = np.empty((len(PLAY_STRATEGIES), HAND_SIZE))
         preference = np.empty(HAND_SIZE)
-        fill_play_matrix(hands[r], series, n, counts[r], unseen, matrix)
+        fill_play_matrix(hands[r], series, counts[r], unseen, matrix)
         fill_preference(cells[r], matrix, preference)
         slots[r] = choose_play(hands[r], counts[r], preference, 0.0, 0)

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.masks import best_masks, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.checkpoints import WEIGHTED_NETWORK_FORMAT, CheckpointError, load_arrays, save_arrays
 from deepcrib.errors import OptionError
-from deepcrib.kernels import jit
+from deepcrib.formats import WEIGHTED_NETWORK_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.kernels import Part, jit
 from deepcrib.networks import SCORE_INPUTS, StrategyNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.policies import GREEDY
@@ -34,7 +33,7 @@ from deepcrib.statistics.strategies import (
     strategy_codes,
 )
 from deepcrib.statistics.table import cached_table
-from deepcrib.workers import run_pieces
+from deepcrib.workers import run_pieces, run_rows
 
 CHUNK = 256
 """Hands of one forward pass on a CPU."""
@@ -56,7 +55,9 @@ class StrategyInputs:
         """[N, 15, m + 3]: m strategies' opinions 0..1, own score / 121, opponent's score / 121, 1 for the dealer."""
         table, each, seats = cached_table(), np.arange(len(observation)), observation.seat
         inputs = np.empty((len(observation), NUM_DISCARDS, self.width), dtype=np.float32)
-        _fill_inputs(
+        run_rows(
+            _fill_inputs,
+            len(observation.hand),
             observation.hand,
             np.asarray(table.rows),
             *table.classes,
@@ -66,6 +67,7 @@ class StrategyInputs:
             self._codes,
             self._pegging,
             inputs,
+            piece=64,
         )
         return inputs
 
@@ -119,7 +121,14 @@ class WeightedNetworkAgent:
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
         actions = np.empty(len(observation), dtype=np.int8)
-        _choose_rows(self.discard_values(observation).astype(np.float64), self.epsilon, observation.key, actions)
+        run_rows(
+            _choose_rows,
+            len(self.discard_values(observation).astype(np.float64)),
+            self.discard_values(observation).astype(np.float64),
+            self.epsilon,
+            observation.key,
+            actions,
+        )
         return actions
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
@@ -159,8 +168,9 @@ def load_weighted_network(path: Path | str, device: str = "cpu", epsilon: float 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
+@jit
 def _fill_inputs(
+    part: Part,
     hands: np.ndarray,
     rows: np.ndarray,
     keys: np.ndarray,
@@ -173,7 +183,7 @@ def _fill_inputs(
     inputs: np.ndarray,
 ) -> None:
     m = len(codes)
-    for r in prange(len(hands)):
+    for r in range(*part):
         actions = np.empty(NUM_DISCARDS, dtype=np.int64)
         values = np.empty((NUM_DISCARDS, NUM_VALUES))
         matrix = np.empty((m, NUM_DISCARDS))
@@ -188,7 +198,7 @@ def _fill_inputs(
             inputs[r, action, m + 2] = roles[r]
 
 
-@jit(parallel=True)
-def _choose_rows(values: np.ndarray, epsilon: float, keys: np.ndarray, actions: np.ndarray) -> None:
-    for r in prange(len(values)):
+@jit
+def _choose_rows(part: Part, values: np.ndarray, epsilon: float, keys: np.ndarray, actions: np.ndarray) -> None:
+    for r in range(*part):
         actions[r] = choose(values[r], epsilon, False, keys[r])

@@ -9,14 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import (
-    Agent,
-    AgentError,
-    HasDiscardValues,
-    HasProbabilities,
-    discard_expectations,
-    require_players,
-)
+from deepcrib.agents import Agent, AgentError, HasDiscardValues, HasProbabilities, require_players
+from deepcrib.agents.expected_value import discard_expectations
 from deepcrib.cards import format_cards
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.observations import DiscardObservation

@@ -16,7 +16,8 @@ from deepcrib.analysis.report_page import NONE, Page, Section, label, number, pl
 from deepcrib.analysis.report_pairs import in_order
 from deepcrib.analysis.report_statistics import over_seeds
 from deepcrib.analysis.run_folders import FINISHED, PRETRAIN, PRETRAINING, FoundRun, Group
-from deepcrib.checkpoints import WEIGHTS_FILE, CheckpointError, load_weights
+from deepcrib.checkpoints import load_weights
+from deepcrib.formats import WEIGHTS_FILE, CheckpointError
 from deepcrib.intervals import mean_interval
 from deepcrib.runs import CONFIG
 from deepcrib.training.pretraining import NUM_STARTERS, all_hands, hand_values, predicted_values, starter_values

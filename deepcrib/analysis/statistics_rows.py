@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, RANK_NAMES, format_cards
 from deepcrib.evaluation.evaluate import ROLES
+from deepcrib.rank_sets import NUM_RANK_PAIRS, rank_set_2, rank_set_of_kept, rank_sets
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.statistics.experts import expert_sums
 from deepcrib.statistics.martin import card_pairs, crib_bounds
 from deepcrib.statistics.pegging import MAX_POINTS, PeggingRecords, exact_records
-from deepcrib.statistics.ranks import NUM_RANK_PAIRS, rank_set_2, rank_set_of_kept, rank_sets
 from deepcrib.statistics.table import lang_index
 
 PONE, DEALER = 0, 1

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from deepcrib.evaluation.audit import Audit
-from deepcrib.evaluation.evaluate import ROLES, Evaluation
-from deepcrib.evaluation.exploit import Exploitability
-from deepcrib.evaluation.hand_pairs import HandPairs
-from deepcrib.evaluation.hands import HandsWon
-from deepcrib.evaluation.regrets import Decision
-from deepcrib.evaluation.tournament import Bracket, MatchScore, Pairing, Series, Standing
+from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.rules import KINDS
+
+if TYPE_CHECKING:
+    from deepcrib.evaluation.audit import Audit
+    from deepcrib.evaluation.evaluate import Evaluation
+    from deepcrib.evaluation.exploit import Exploitability
+    from deepcrib.evaluation.hand_pairs import HandPairs
+    from deepcrib.evaluation.hands import HandsWon
+    from deepcrib.evaluation.regrets import Decision
+    from deepcrib.evaluation.tournament import Bracket, MatchScore, Pairing, Series, Standing
 
 
 def percent(share: float, low: float, high: float) -> str:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, WeightedAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.weighted import WeightedAgent
 from deepcrib.analysis.spreads import SpreadPanel, spread_figure
 from deepcrib.analysis.strategy_graphs import (
     comparison_grid,

@@ -14,7 +14,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
-from deepcrib.agents import Agent, BestResponseAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.app.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL, Dialog, result_dialog, review_dialog
 from deepcrib.app.game import GameScreen
 from deepcrib.app.hints import exact_player

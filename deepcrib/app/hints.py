@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, BestResponseAgent, make_agent
+from deepcrib.agents import Agent, make_agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.analysis.hand_values import HandValues, hand_values
 from deepcrib.app.words import Part, play_parts
 from deepcrib.observations import DiscardObservation, PlayObservation

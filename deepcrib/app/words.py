@@ -16,6 +16,7 @@ from deepcrib.rules import (
     SKUNK_MARGIN,
     flush_points,
     nobs_points,
+    pack_series,
     pair_points,
     play_pair_points,
     play_run_points,
@@ -50,9 +51,10 @@ def play_parts(series: Sequence[int], points: int, is_last: bool) -> list[Part]:
     parts = []
     if count in (FIFTEEN, COUNT_LIMIT):
         parts.append(Part("fifteen" if count == FIFTEEN else "thirty-one", 2))
-    if pairs := play_pair_points(ranks, len(ranks)):
+    packed = pack_series(ranks, len(ranks))
+    if pairs := play_pair_points(packed):
         parts.append(Part(PAIRS[pairs], pairs))
-    if run := play_run_points(ranks, len(ranks)):
+    if run := play_run_points(packed):
         parts.append(Part(f"run of {run}", run))
     rest = points - sum(part.points for part in parts)
     if rest > 0:

@@ -12,9 +12,9 @@ import numpy as np
 from deepcrib.beliefs.discards import DiscardArrays, fill_thrown, unseen_of
 from deepcrib.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.kernels import jit
+from deepcrib.rank_sets import NUM_RANK_PAIRS, rank_set_2
 from deepcrib.rules import DISCARD_SLOTS_6, RANK_POINTS_5
 from deepcrib.statistics.cribs import FLUSH, NUM_DISCARDS
-from deepcrib.statistics.ranks import NUM_RANK_PAIRS, rank_set_2
 
 DEALT = 6
 UNSEEN = NUM_CARDS - DEALT

@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.beliefs.suit_orders import class_ways, free_suits
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation
 from deepcrib.randomness import Word
-from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
-from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
-from deepcrib.statistics.ranks import (
+from deepcrib.rank_sets import (
     NUM_RANK_SETS_4,
     NUM_RANK_SETS_6,
     rank_set_2,
     rank_set_4,
     rank_sets,
 )
+from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
+from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
+from deepcrib.workers import run_rows
 
 DiscardProbabilities = Callable[[DiscardObservation], NDArray[np.float64]]
 NUM_ACTIONS = len(DISCARD_SLOTS_6)
@@ -77,7 +77,15 @@ class DiscardModel:
         """
         weights = np.zeros((len(seen), NUM_RANK_SETS_4))
         for role, arrays in enumerate(self.arrays):
-            _fill_kept_rows(np.flatnonzero(is_dealer == bool(role)), np.ascontiguousarray(seen), arrays, weights)
+            run_rows(
+                _fill_kept_rows,
+                len(np.flatnonzero(is_dealer == bool(role))),
+                np.flatnonzero(is_dealer == bool(role)),
+                np.ascontiguousarray(seen),
+                arrays,
+                weights,
+                piece=4,
+            )
         return weights
 
 
@@ -101,15 +109,15 @@ def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool) -> Disca
         part = slice(low, low + _CHUNK)
         chances[part] = _checked(probabilities(_observe(hands[part], is_dealer)))
     usual = np.zeros((NUM_RANK_SETS_6, NUM_ACTIONS))
-    _merge_equal(classes.starts, first, chances)
-    _find_usual(classes.starts, chances, sizes, usual)
+    run_rows(_merge_equal, len(first), classes.starts, first, chances, piece=64)
+    run_rows(_find_usual, len(usual), classes.starts, chances, sizes, usual, piece=16)
     differs, changes_of = np.zeros(len(hands), dtype=np.bool_), np.zeros(len(hands), dtype=np.int64)
-    _count_changes(classes.starts, chances, usual, differs, changes_of)
+    run_rows(_count_changes, len(usual), classes.starts, chances, usual, differs, changes_of, piece=64)
     numbers = np.repeat(np.arange(NUM_RANK_SETS_6), np.diff(classes.starts))
     rows = np.flatnonzero(differs)
     starts = np.concatenate(([0], np.cumsum(changes_of[rows])))
     actions, changes = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
-    _fill_changes(rows, numbers, chances, usual, starts, actions, changes)
+    run_rows(_fill_changes, len(rows), rows, numbers, chances, usual, starts, actions, changes)
     multisets, choices = np.nonzero(usual)
     changed = np.repeat(numbers[rows], changes_of[rows])
     return DiscardArrays(
@@ -149,13 +157,13 @@ def _action_sets(sets: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.
     """[18564, 15] each: rank multiset kept, pair of ranks thrown, and the first action that throws the same ranks."""
     shape = (NUM_RANK_SETS_6, NUM_ACTIONS)
     kept, thrown, first = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-    _fill_action_sets(sets, kept, thrown, first)
+    run_rows(_fill_action_sets, len(sets), sets, kept, thrown, first, piece=256)
     return kept, thrown, first
 
 
-@jit(parallel=True)
-def _fill_action_sets(sets: np.ndarray, kept: np.ndarray, thrown: np.ndarray, first: np.ndarray) -> None:
-    for m in prange(len(sets)):
+@jit
+def _fill_action_sets(part: Part, sets: np.ndarray, kept: np.ndarray, thrown: np.ndarray, first: np.ndarray) -> None:
+    for m in range(*part):
         for action in range(NUM_ACTIONS):
             a, b, c, d = KEPT_SLOTS_6[action]
             kept[m, action] = rank_set_4(sets[m, a], sets[m, b], sets[m, c], sets[m, d])
@@ -168,10 +176,10 @@ def _fill_action_sets(sets: np.ndarray, kept: np.ndarray, thrown: np.ndarray, fi
                     break
 
 
-@jit(parallel=True)
-def _merge_equal(starts: np.ndarray, first: np.ndarray, chances: np.ndarray) -> None:
+@jit
+def _merge_equal(part: Part, starts: np.ndarray, first: np.ndarray, chances: np.ndarray) -> None:
     """Give the chances [C, 15] of actions that throw the same ranks to the first of them."""
-    for m in prange(len(first)):
+    for m in range(*part):
         for c in range(starts[m], starts[m + 1]):
             for action in range(NUM_ACTIONS):
                 if first[m, action] != action:
@@ -187,10 +195,10 @@ def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
     return True
 
 
-@jit(parallel=True)
-def _find_usual(starts: np.ndarray, chances: np.ndarray, sizes: np.ndarray, usual: np.ndarray) -> None:
+@jit
+def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.ndarray, usual: np.ndarray) -> None:
     """usual [18564, 15]: the row of chances [C, 15] that most hands of each multiset share."""
-    for m in prange(len(usual)):
+    for m in range(*part):
         first = np.empty(starts[m + 1] - starts[m], dtype=np.int64)  # class of each row that has been met
         hands = np.zeros(len(first), dtype=np.int64)
         met = 0
@@ -209,19 +217,20 @@ def _find_usual(starts: np.ndarray, chances: np.ndarray, sizes: np.ndarray, usua
                 usual[m] = chances[first[row]]
 
 
-@jit(parallel=True)
+@jit
 def _count_changes(
-    starts: np.ndarray, chances: np.ndarray, usual: np.ndarray, differs: np.ndarray, changes: np.ndarray
+    part: Part, starts: np.ndarray, chances: np.ndarray, usual: np.ndarray, differs: np.ndarray, changes: np.ndarray
 ) -> None:
-    for m in prange(len(usual)):
+    for m in range(*part):
         for c in range(starts[m], starts[m + 1]):
             for action in range(NUM_ACTIONS):
                 changes[c] += abs(chances[c, action] - usual[m, action]) > _SAME
             differs[c] = changes[c] > 0
 
 
-@jit(parallel=True)
+@jit
 def _fill_changes(
+    part: Part,
     rows: np.ndarray,
     numbers: np.ndarray,
     chances: np.ndarray,
@@ -230,7 +239,7 @@ def _fill_changes(
     actions: np.ndarray,
     changes: np.ndarray,
 ) -> None:
-    for e in prange(len(rows)):
+    for e in range(*part):
         c = rows[e]
         n = starts[e]
         for action in range(NUM_ACTIONS):
@@ -316,7 +325,7 @@ def _add_thrown(ranks: np.ndarray, pair: int, weight: float, thrown: np.ndarray,
         beside[pair, rank] += weight
 
 
-@jit(parallel=True)
-def _fill_kept_rows(rows: np.ndarray, seen: np.ndarray, model: DiscardArrays, weights: np.ndarray) -> None:
-    for i in prange(len(rows)):
+@jit
+def _fill_kept_rows(part: Part, rows: np.ndarray, seen: np.ndarray, model: DiscardArrays, weights: np.ndarray) -> None:
+    for i in range(*part):
         fill_kept(seen[rows[i]], model, weights[rows[i]])

@@ -7,16 +7,16 @@ would have played as it did. Cards that it played are in its hand; where it said
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.beliefs.discards import DiscardArrays, fill_kept, hand_ways, unseen_of
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import PlayObservation
 from deepcrib.policies import play_choices
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_step
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_sets
+from deepcrib.workers import run_rows
 
 PLAYS = 2 * HAND_SIZE
 ANY_PLAY = -1
@@ -56,9 +56,8 @@ def play_chance(
         left[seat, slot] = own[slot]
         left[1 - seat, slot] = NUM_SUITS * ranks[slot]  # whose suits do not matter
     goes = np.zeros(2, dtype=np.int8)
-    series = np.zeros(PLAYS, dtype=np.int8)
     chance = 1.0
-    turn, length, count = int(seats[0]), 0, 0  # the pone leads: whoever played first
+    turn, series, count = int(seats[0]), 0, 0  # the pone leads: whoever played first
     for k in range(len(history)):
         if history[k] < 0:
             break
@@ -74,16 +73,16 @@ def play_chance(
         if slot == HAND_SIZE or not is_legal_play(count, left[turn, slot]):
             return 0.0
         if turn != seat and policy != ANY_PLAY:
-            chance *= _chance_of_rank(policy, left[turn], series, length, count, rank_of(history[k]))
+            chance *= _chance_of_rank(policy, left[turn], series, count, rank_of(history[k]))
             if chance == 0.0:
                 return 0.0
-        _, _, turn, length, count = play_step(left, goes, series, length, count, turn, slot)
+        _, _, turn, series, count = play_step(left, goes, series, count, turn, slot)
     return chance if turn == seat or history[0] < 0 else 0.0
 
 
 @jit
-def _chance_of_rank(policy: int, left: np.ndarray, series: np.ndarray, length: int, count: int, rank: int) -> float:
-    mask = play_choices(policy, left, series, length, count)
+def _chance_of_rank(policy: int, left: np.ndarray, series: int, count: int, rank: int) -> float:
+    mask = play_choices(policy, left, series, count)
     choices = 0
     of_rank = 0
     for slot in range(HAND_SIZE):
@@ -182,7 +181,9 @@ def kept_beliefs(
     seen, own = seen_cards_of(observation), own_kept(observation)
     for role, model in enumerate(models):
         rows = np.flatnonzero(observation.is_dealer != bool(role))
-        _fill_rows(
+        run_rows(
+            _fill_rows,
+            len(rows),
             rows,
             model,
             policy,
@@ -193,12 +194,14 @@ def kept_beliefs(
             observation.history_seats,
             observation.seat,
             weights,
+            piece=4,
         )
     return weights
 
 
-@jit(parallel=True)
+@jit
 def _fill_rows(
+    part: Part,
     rows: np.ndarray,
     model: DiscardArrays,
     policy: int,
@@ -210,6 +213,6 @@ def _fill_rows(
     seat: np.ndarray,
     weights: np.ndarray,
 ) -> None:
-    for i in prange(len(rows)):
+    for i in range(*part):
         r = rows[i]
         fill_beliefs(model, policy, sets, seen[r], own[r], history[r], seats[r], seat[r], weights[r])

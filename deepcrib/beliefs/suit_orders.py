@@ -14,16 +14,13 @@ _ORDERS = np.array(
 )  # of the four suits
 
 
-@jit
 def _count_orders() -> np.ndarray:
     """int8 [65536]: in how many orders four suits can take four places; bit 4 i + j: suit i may be at place j."""
-    counts = np.zeros(1 << (NUM_SUITS * NUM_SUITS), dtype=np.int8)
-    for bits in range(len(counts)):
-        for order in range(len(_ORDERS)):
-            possible = 1
-            for suit in range(NUM_SUITS):
-                possible &= bits >> (NUM_SUITS * suit + _ORDERS[order, suit])
-            counts[bits] += possible
+    bits = np.arange(1 << (NUM_SUITS * NUM_SUITS), dtype=np.uint16)
+    counts = np.zeros(len(bits), dtype=np.int8)
+    for order in _ORDERS:
+        wanted = np.uint16((1 << (NUM_SUITS * np.arange(NUM_SUITS) + order)).sum())
+        counts += bits & wanted == wanted
     return counts
 
 

@@ -6,10 +6,9 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import torch
-from numba import prange
 
 from deepcrib.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
-from deepcrib.encoders.expansion import ROWS_PER_TASK, expand
+from deepcrib.encoders.expansion import expand
 from deepcrib.encoders.legal import legal_discards
 from deepcrib.encoders.spec import (
     COUNT,
@@ -22,9 +21,9 @@ from deepcrib.encoders.spec import (
     SpecBuilder,
 )
 from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, MAX_SCORE
-from deepcrib.workers import is_worker
+from deepcrib.workers import run_rows
 
 DISCARD_ENCODERS = ("basic", "full", "afterstate")
 NUM_THROWN = 2
@@ -100,10 +99,7 @@ class DiscardEncoder:
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of compact states int8 [M, 9] with discard actions int8 [M] in 0..14."""
         columns = np.empty((len(states), self.columns), dtype=np.int16)
-        if len(states) < 2 * ROWS_PER_TASK or is_worker():
-            _encode_range(self._kind, self._starts, states, actions, columns, 0, len(states))
-        else:
-            _encode_parallel(self._kind, self._starts, states, actions, columns)
+        run_rows(_encode_rows, len(states), self._kind, self._starts, states, actions, columns, piece=1024)
         return columns
 
     def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:
@@ -248,16 +244,10 @@ def _afterstate_row(starts: np.ndarray, state: np.ndarray, action: int, row: np.
 
 
 @jit
-def _encode_range(
-    kind: int,
-    starts: np.ndarray,
-    states: np.ndarray,
-    actions: np.ndarray,
-    columns: np.ndarray,
-    first: int,
-    last: int,
+def _encode_rows(
+    part: Part, kind: int, starts: np.ndarray, states: np.ndarray, actions: np.ndarray, columns: np.ndarray
 ) -> None:
-    for i in range(first, last):
+    for i in range(*part):
         if kind == _AFTERSTATE:
             column = _afterstate_row(starts, states[i], actions[i], columns[i])
         else:
@@ -265,14 +255,3 @@ def _encode_range(
         if starts[_OWN_SCORE] >= 0:
             columns[i, column] = states[i, DISCARD_OWN_SCORE]
             columns[i, column + 1] = states[i, DISCARD_OPPONENT_SCORE]
-
-
-@jit(parallel=True)
-def _encode_parallel(
-    kind: int, starts: np.ndarray, states: np.ndarray, actions: np.ndarray, columns: np.ndarray
-) -> None:
-    num_tasks = (len(states) + ROWS_PER_TASK - 1) // ROWS_PER_TASK
-    for task in prange(num_tasks):
-        first = task * ROWS_PER_TASK
-        last = min(first + ROWS_PER_TASK, len(states))
-        _encode_range(kind, starts, states, actions, columns, first, last)

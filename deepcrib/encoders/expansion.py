@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numba import prange
 
-from deepcrib.kernels import jit
-from deepcrib.workers import is_worker
-
-ROWS_PER_TASK = 1024
-"""Rows of one parallel task; fewer rows than two tasks are not worth waking the threads."""
+from deepcrib.kernels import Part, jit
+from deepcrib.workers import run_rows
 
 
 def expand(
@@ -32,10 +28,7 @@ def expand(
     if device.type != "cpu" or isinstance(indices, torch.Tensor):
         return _expand_torch(torch.as_tensor(indices).to(device), width, scales)
     rows = torch.empty((len(indices), width), dtype=torch.float32)
-    if len(indices) < 2 * ROWS_PER_TASK or is_worker():
-        _expand_range(indices, scales, rows.numpy(), 0, len(indices))
-    else:
-        _expand_parallel(indices, scales, rows.numpy())
+    run_rows(_expand_rows, len(indices), indices, scales, rows.numpy(), piece=1024)
     return rows
 
 
@@ -52,10 +45,10 @@ def _expand_torch(indices: torch.Tensor, width: int, scales: np.ndarray) -> torc
 
 
 @jit
-def _expand_range(indices: np.ndarray, scales: np.ndarray, rows: np.ndarray, first: int, last: int) -> None:
+def _expand_rows(part: Part, indices: np.ndarray, scales: np.ndarray, rows: np.ndarray) -> None:
     num_hot = indices.shape[1] - len(scales)
     offset = rows.shape[1] - indices.shape[1]
-    for i in range(first, last):
+    for i in range(*part):
         rows[i, :] = 0.0
         for column in range(num_hot):
             channel = indices[i, column]
@@ -63,11 +56,3 @@ def _expand_range(indices: np.ndarray, scales: np.ndarray, rows: np.ndarray, fir
                 rows[i, channel] += 1.0
         for column in range(num_hot, indices.shape[1]):
             rows[i, offset + column] = indices[i, column] * scales[column - num_hot]
-
-
-@jit(parallel=True)
-def _expand_parallel(indices: np.ndarray, scales: np.ndarray, rows: np.ndarray) -> None:
-    num_tasks = (len(indices) + ROWS_PER_TASK - 1) // ROWS_PER_TASK
-    for task in prange(num_tasks):
-        first = task * ROWS_PER_TASK
-        _expand_range(indices, scales, rows, first, min(first + ROWS_PER_TASK, len(indices)))

@@ -9,12 +9,12 @@ order played (8, likewise), and how many of the latter belong to series that wer
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_RANKS, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.rules import HAND_SIZE
+from deepcrib.workers import run_rows
 
 PLAYS = 2 * HAND_SIZE
 OWN, OTHER, HISTORY, EARLIER = 0, HAND_SIZE, 2 * HAND_SIZE, 2 * HAND_SIZE + PLAYS
@@ -88,11 +88,11 @@ def fill_inputs(state: np.ndarray, inputs: int, encoding: int, x: np.ndarray) ->
 def network_inputs(states: NDArray[np.int8], inputs: int, encoding: int) -> NDArray[np.float32]:
     """[E, input_width] of positions [E, STATE]."""
     x = np.empty((len(states), input_width(inputs, encoding)), dtype=np.float32)
-    _fill_rows(states, inputs, encoding, x)
+    run_rows(_fill_rows, len(states), states, inputs, encoding, x, piece=512)
     return x
 
 
-@jit(parallel=True)
-def _fill_rows(states: np.ndarray, inputs: int, encoding: int, x: np.ndarray) -> None:
-    for r in prange(len(states)):
+@jit
+def _fill_rows(part: Part, states: np.ndarray, inputs: int, encoding: int, x: np.ndarray) -> None:
+    for r in range(*part):
         fill_inputs(states[r], inputs, encoding, x[r])

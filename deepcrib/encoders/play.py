@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numba import prange
 
 from deepcrib.cards import NUM_RANKS, value_of_rank
 from deepcrib.encoders.belanger2019 import (
@@ -18,7 +17,7 @@ from deepcrib.encoders.belanger2019 import (
     feed_forward_row,
 )
 from deepcrib.encoders.columns import put_flag, put_rank
-from deepcrib.encoders.expansion import ROWS_PER_TASK, expand
+from deepcrib.encoders.expansion import expand
 from deepcrib.encoders.legal import legal_plays
 from deepcrib.encoders.spec import COUNT as COUNTS
 from deepcrib.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, Spec, SpecBuilder
@@ -39,9 +38,9 @@ from deepcrib.encoders.states import (
     SERIES_START,
     STARTER_RANK,
 )
-from deepcrib.kernels import jit
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, play_points
-from deepcrib.workers import is_worker
+from deepcrib.kernels import Part, jit
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, add_rank, play_points, series_count
+from deepcrib.workers import run_rows
 
 PLAY_ENCODERS = ("basic", "full", "afterstate", CNN_LSTM, FEED_FORWARD)
 _BASIC, _FULL, _AFTERSTATE, _CNN_LSTM, _FEED_FORWARD = range(5)
@@ -117,10 +116,7 @@ class PlayEncoder:
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of compact states int8 [M, 24] with the slots int8 [M] of candidate cards."""
         columns = np.empty((len(states), self.columns), dtype=np.int16)
-        if len(states) < 2 * ROWS_PER_TASK or is_worker():
-            _encode_range(self._kind, self._starts, states, actions, columns, 0, len(states))
-        else:
-            _encode_parallel(self._kind, self._starts, states, actions, columns)
+        run_rows(_encode_rows, len(states), self._kind, self._starts, states, actions, columns, piece=1024)
         return columns
 
     def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:
@@ -258,13 +254,11 @@ def _paper_row(starts: np.ndarray, full: bool, state: np.ndarray, action: int, r
 @jit
 def _points_of(state: np.ndarray, action: int) -> int:
     """Points of the play of a slot on the current series."""
-    series = np.empty(SERIES_ROWS, dtype=np.int64)
-    n = 0
+    series = 0
     for k in range(state[SERIES_START], state[NUM_PLAYED]):
-        series[n] = state[PLAYED_RANKS + k]
-        n += 1
-    series[n] = state[OWN_RANKS + action]
-    return play_points(series, n + 1)
+        series = add_rank(series, int(state[PLAYED_RANKS + k]))
+    series = add_rank(series, int(state[OWN_RANKS + action]))
+    return play_points(series, series_count(series))
 
 
 @jit
@@ -314,30 +308,13 @@ def _row(kind: int, starts: np.ndarray, state: np.ndarray, action: int, row: np.
 
 
 @jit
-def _encode_range(
-    kind: int,
-    starts: np.ndarray,
-    states: np.ndarray,
-    actions: np.ndarray,
-    columns: np.ndarray,
-    first: int,
-    last: int,
+def _encode_rows(
+    part: Part, kind: int, starts: np.ndarray, states: np.ndarray, actions: np.ndarray, columns: np.ndarray
 ) -> None:
-    for i in range(first, last):
+    for i in range(*part):
         column = _row(kind, starts, states[i], actions[i], columns[i])
         if kind != _AFTERSTATE and starts[_DEALER] >= 0:
             column = put_flag(columns[i], column, starts[_DEALER], states[i, IS_DEALER])
         if starts[_OWN_SCORE] >= 0:
             columns[i, column] = states[i, OWN_SCORE]
             columns[i, column + 1] = states[i, OPPONENT_SCORE]
-
-
-@jit(parallel=True)
-def _encode_parallel(
-    kind: int, starts: np.ndarray, states: np.ndarray, actions: np.ndarray, columns: np.ndarray
-) -> None:
-    num_tasks = (len(states) + ROWS_PER_TASK - 1) // ROWS_PER_TASK
-    for task in prange(num_tasks):
-        first = task * ROWS_PER_TASK
-        last = min(first + ROWS_PER_TASK, len(states))
-        _encode_range(kind, starts, states, actions, columns, first, last)

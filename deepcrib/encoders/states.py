@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from deepcrib.cards import NO_CARD, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import HAND_SIZE, MAX_SCORE
+from deepcrib.workers import run_rows
 
 MAX_PLAYED = 7
 """Cards that can lie on the table before one's own play, with two players."""
@@ -44,7 +44,9 @@ def compact_play(observation: PlayObservation) -> np.ndarray:
     """int8 [N, 24] compact play states (columns above) of a two-player observation of N rows."""
     _require_two_players(observation.scores)
     states = np.empty((len(observation.hand), PLAY_COLUMNS), dtype=np.int8)
-    _compact_play(
+    run_rows(
+        _compact_play,
+        len(observation.hand),
         observation.hand,
         observation.discards,
         observation.starter,
@@ -79,8 +81,9 @@ def _require_two_players(scores: np.ndarray) -> None:
         raise ValueError(f"the encoders are for two players, not {scores.shape[1]}")
 
 
-@jit(parallel=True)
+@jit
 def _compact_play(
+    part: Part,
     hand: np.ndarray,
     discards: np.ndarray,
     starter: np.ndarray,
@@ -94,7 +97,7 @@ def _compact_play(
     count: np.ndarray,
     states: np.ndarray,
 ) -> None:
-    for i in prange(len(hand)):
+    for i in range(*part):
         own = seat[i]
         other = 1 - own
         for slot in range(HAND_SIZE):

@@ -3,65 +3,67 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from deepcrib.engine import state as one
 from deepcrib.engine.state import LEGAL, Game
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import discard_choices, pick, play_choices
-from deepcrib.randomness import hash_key
+from deepcrib.policies import discard_choices, lowest, pick, play_choices
+from deepcrib.randomness import Word, hash_key
 from deepcrib.rules import HAND_SIZE, MAX_SCORE
+from deepcrib.workers import run_rows
 
 _cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
 
 
-@jit(parallel=True)
-def cut_rows(games: np.ndarray, seed: int) -> None:
+@jit
+def cut_rows(part: Part, games: np.ndarray, seed: int) -> None:
     """Set the first dealer of every game by a cut."""
-    for i in prange(len(games)):
+    for i in range(*part):
         _cut(games[i], seed)
 
 
-@jit(parallel=True)
-def deal_rows(games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool) -> None:
+@jit
+def deal_rows(part: Part, games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool) -> None:
     """Begin the next hand of games `rows`."""
-    for r in prange(len(rows)):
+    for r in range(*part):
         _deal(games[rows[r]], seed, random_dealer)
 
 
-@jit(parallel=True)
+@jit
 def discard_rows(
-    games: np.ndarray, rows: np.ndarray, seats: np.ndarray, actions: np.ndarray, faults: np.ndarray
+    part: Part, games: np.ndarray, rows: np.ndarray, seats: np.ndarray, actions: np.ndarray, faults: np.ndarray
 ) -> None:
     """Throw cards; faults [R] receives LEGAL or what was wrong."""
-    for r in prange(len(rows)):
+    for r in range(*part):
         faults[r] = _discard(games[rows[r]], seats[r], actions[r])
 
 
-@jit(parallel=True)
-def start_play_rows(games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+@jit
+def start_play_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
     """Turn up the starters of games `rows`."""
-    for r in prange(len(rows)):
+    for r in range(*part):
         faults[r] = _start_play(games[rows[r]], stop)
 
 
-@jit(parallel=True)
-def play_rows(games: np.ndarray, rows: np.ndarray, slots: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+@jit
+def play_rows(
+    part: Part, games: np.ndarray, rows: np.ndarray, slots: np.ndarray, stop: bool, faults: np.ndarray
+) -> None:
     """Play one card in each of games `rows`."""
-    for r in prange(len(rows)):
+    for r in range(*part):
         faults[r] = _play(games[rows[r]], slots[r], stop)
 
 
-@jit(parallel=True)
-def show_rows(games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+@jit
+def show_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
     """Count hands and cribs of games `rows`."""
-    for r in prange(len(rows)):
+    for r in range(*part):
         faults[r] = _show(games[rows[r]], stop)
 
 
 @jit
-def decision_key(g: Game, seat: int, seed: int) -> int:
+def decision_key(g: Game, seat: int, seed: int) -> Word:
     """Key of the decision that a seat now faces: decision 0 is the discard, 1 to 4 are its plays."""
     decision = 0
     if g.starter >= 0:
@@ -72,8 +74,9 @@ def decision_key(g: Game, seat: int, seed: int) -> int:
     return hash_key(seed, g.game, g.hand_number, seat, decision)
 
 
-@jit(parallel=True)
+@jit
 def _observe(
+    part: Part,
     games: np.ndarray,
     rows: np.ndarray,
     seats: np.ndarray,
@@ -82,7 +85,7 @@ def _observe(
     scores: np.ndarray,
     key: np.ndarray,
 ) -> None:
-    for r in prange(len(rows)):
+    for r in range(*part):
         game = games[rows[r]]
         dealer[r] = game.dealer
         for player in range(scores.shape[1]):
@@ -90,14 +93,15 @@ def _observe(
         key[r] = decision_key(game, seats[r], seed)
 
 
-@jit(parallel=True)
-def _observe_dealt(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, hand: np.ndarray) -> None:
-    for r in prange(len(rows)):
+@jit
+def _observe_dealt(part: Part, games: np.ndarray, rows: np.ndarray, seats: np.ndarray, hand: np.ndarray) -> None:
+    for r in range(*part):
         hand[r] = games[rows[r]].dealt[seats[r]]
 
 
-@jit(parallel=True)
+@jit
 def _observe_play(
+    part: Part,
     games: np.ndarray,
     rows: np.ndarray,
     seats: np.ndarray,
@@ -110,7 +114,7 @@ def _observe_play(
     goes: np.ndarray,
     count: np.ndarray,
 ) -> None:
-    for r in prange(len(rows)):
+    for r in range(*part):
         game = games[rows[r]]
         hand[r] = game.left[seats[r]]
         discards[r] = game.discards[seats[r]]
@@ -129,14 +133,14 @@ def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -
         "scores": np.empty((len(rows), num_players), dtype=np.int8),
         "key": np.empty(len(rows), dtype=np.uint64),
     }
-    _observe(games, rows, seats, seed, **common)
+    run_rows(_observe, len(rows), games, rows, seats, seed, *common.values())
     return {"seat": seats, **common}
 
 
 def observe_discard(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> DiscardObservation:
     """What `seats` see in games `rows` before they discard."""
     hand = np.empty((len(rows), games.dtype["dealt"].shape[1]), dtype=np.int8)
-    _observe_dealt(games, rows, seats, hand)
+    run_rows(_observe_dealt, len(rows), games, rows, seats, hand)
     return DiscardObservation(hand=hand, **_common(games, rows, seats, seed))
 
 
@@ -156,21 +160,26 @@ def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservat
             ("count", ()),
         )
     }
-    _observe_play(games, rows, seats, **own)
+    run_rows(_observe_play, len(rows), games, rows, seats, *own.values())
     return PlayObservation(**own, **_common(games, rows, seats, seed))
+
+
+@jit
+def _pick(mask: int, g: Game, seat: int, seed: int) -> int:
+    """`pick` by the decision's key, which a single choice does without."""
+    return pick(mask, decision_key(g, seat, seed)) if mask & (mask - 1) else lowest(mask)
 
 
 @jit
 def _scripted_hand(g: Game, seed: int, policies: np.ndarray) -> None:
     num_players = g.dealt.shape[0]
     for seat in range(num_players):
-        choices = discard_choices(policies[seat], g.dealt[seat])
-        _discard(g, seat, pick(choices, decision_key(g, seat, seed)))
+        _discard(g, seat, _pick(discard_choices(policies[seat], g.dealt[seat]), g, seat, seed))
     _start_play(g, True)
     while g.turn >= 0:
         seat = g.turn
-        choices = play_choices(policies[seat], g.left[seat], g.series, g.num_played - g.series_start, g.count)
-        _play(g, pick(choices, decision_key(g, seat, seed)), True)
+        choices = play_choices(policies[seat], g.left[seat], g.series, g.count)
+        _play(g, _pick(choices, g, seat, seed), True)
     _show(g, True)
 
 
@@ -181,10 +190,10 @@ def _scripted_game(g: Game, seed: int, random_dealer: bool, policies: np.ndarray
         _scripted_hand(g, seed, policies)
 
 
-@jit(parallel=True)
-def scripted_games(games: np.ndarray, seed: int, random_dealer: bool, policies: np.ndarray) -> None:
+@jit
+def scripted_games(part: Part, games: np.ndarray, seed: int, random_dealer: bool, policies: np.ndarray) -> None:
     """Play every game to 121 between scripted players; policies is [N, P] of codes of `policies`."""
-    for i in prange(len(games)):
+    for i in range(*part):
         _scripted_game(games[i], seed, random_dealer, policies[i])
 
 

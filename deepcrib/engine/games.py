@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from deepcrib.engine.state import (
 )
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_PLAYERS, discard_slots
+from deepcrib.workers import run_rows
 
 DEALING = ("acc", "random_dealer")
 
@@ -77,7 +79,7 @@ class Games:
         self.stop_at_121 = stop_at_121
         self._games = new_games(np.asarray(game_ids, dtype=np.int64), num_players)
         if first_dealer is None:
-            batch.cut_rows(self._games, self.seed)
+            run_rows(batch.cut_rows, len(self._games), self._games, self.seed)
         else:
             self._games["dealer"] = _checked_seats(first_dealer, num_players)
 
@@ -138,7 +140,7 @@ class Games:
     def deal(self) -> Rows:
         """Deal the next hand of every unfinished game, whose rows are returned."""
         rows = self.unfinished
-        batch.deal_rows(self._games, rows, self.seed, self.random_dealer)
+        run_rows(batch.deal_rows, len(rows), self._games, rows, self.seed, self.random_dealer)
         return rows
 
     def deal_cards(self, rows: Rows, dealt: ArrayLike, hidden: ArrayLike, dealers: ArrayLike) -> None:
@@ -156,7 +158,7 @@ class Games:
         if (every < 0).any() or (every >= NUM_CARDS).any() or (np.diff(every, axis=1) == 0).any():
             raise ValueError("dealt cards must be distinct ids of 0..51")
         seats = _checked_seats(dealers, self.num_players)
-        batch.deal_rows(self._games, rows, self.seed, self.random_dealer)
+        run_rows(batch.deal_rows, len(rows), self._games, rows, self.seed, self.random_dealer)
         self._games["dealt"][rows] = np.sort(hands, axis=2)
         self._games["hidden"][rows] = rest
         self._games["dealer"][rows] = seats
@@ -169,7 +171,7 @@ class Games:
         """Throw cards to the crib: actions [R] index `rules.discard_slots`. Raises IllegalActionError."""
         seats, actions = np.asarray(seats, dtype=np.int8), np.asarray(actions, dtype=np.int64)
         faults = _no_faults(rows, seats, actions)
-        batch.discard_rows(self._games, rows, seats, actions, faults)
+        run_rows(batch.discard_rows, len(rows), self._games, rows, seats, actions, faults)
         wrong = batch.first_fault(faults)
         if wrong >= 0:
             size = self._games.dtype["dealt"].shape[1]
@@ -194,7 +196,7 @@ class Games:
         """Play the cards in slots [R] (0..3 of the sorted kept hand). Raises IllegalActionError."""
         slots = np.asarray(slots, dtype=np.int64)
         faults = _no_faults(rows, slots)
-        batch.play_rows(self._games, rows, slots, self.stop_at_121, faults)
+        run_rows(batch.play_rows, len(rows), self._games, rows, slots, self.stop_at_121, faults)
         wrong = batch.first_fault(faults)
         if wrong >= 0:
             row, slot = int(rows[wrong]), int(slots[wrong])
@@ -217,11 +219,12 @@ class Games:
         expected = (len(self._games), self.num_players)
         if np.shape(policies) != expected:
             raise ValueError(f"policies {np.shape(policies)}: expected {expected}, a code for each seat of each game")
-        batch.scripted_games(self._games, self.seed, self.random_dealer, np.ascontiguousarray(policies))
+        arguments = self._games, self.seed, self.random_dealer, np.ascontiguousarray(policies)
+        run_rows(batch.scripted_games, len(self._games), *arguments, piece=64)
 
-    def _phase(self, rows: Rows, kernel: object, rule: str) -> None:
+    def _phase(self, rows: Rows, kernel: Callable[..., None], rule: str) -> None:
         faults = np.zeros(len(rows), dtype=np.int8)
-        kernel(self._games, rows, self.stop_at_121, faults)  # type: ignore[operator]
+        run_rows(kernel, len(rows), self._games, rows, self.stop_at_121, faults)
         wrong = batch.first_fault(faults)
         if wrong >= 0:
             raise IllegalActionError(f"{self._place(rows[wrong], -1)}: {rule}")

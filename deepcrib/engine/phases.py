@@ -8,11 +8,11 @@ order tells nobody anything.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from deepcrib.engine import state as one
 from deepcrib.engine.state import NOT_ONES_TURN, Game
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.rules import next_seat
 
 _cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
 
@@ -46,8 +46,9 @@ def seat_to_choose(g: Game, hands: int) -> int:
         return int(g.turn)
     if phase == DISCARD:
         num_players = g.dealt.shape[0]
-        for step in range(1, num_players + 1):
-            seat = (g.dealer + step) % num_players
+        seat = g.dealer
+        for _ in range(num_players):
+            seat = next_seat(seat, num_players)
             if g.kept[seat, 0] < 0:
                 return seat
     return -1
@@ -103,20 +104,27 @@ def begin(g: Game, game: int, seed: int, dealer: int) -> None:
         _cut(g, seed)
 
 
-@jit(parallel=True)
-def phase_rows(games: np.ndarray, hands: int, phases: np.ndarray, seats: np.ndarray) -> None:
+@jit
+def phase_rows(part: Part, games: np.ndarray, hands: int, phases: np.ndarray, seats: np.ndarray) -> None:
     """phases [N] and seats [N] of games."""
-    for i in prange(len(games)):
+    for i in range(*part):
         phases[i] = phase_of(games[i], hands)
         seats[i] = seat_to_choose(games[i], hands)
 
 
-@jit(parallel=True)
+@jit
 def step_rows(
-    games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool, stop: bool, hands: int, until_choice: bool
+    part: Part,
+    games: np.ndarray,
+    rows: np.ndarray,
+    seed: int,
+    random_dealer: bool,
+    stop: bool,
+    hands: int,
+    until_choice: bool,
 ) -> None:
     """`step_on` in games `rows`, or `settle` with until_choice."""
-    for r in prange(len(rows)):
+    for r in range(*part):
         if until_choice:
             settle(games[rows[r]], seed, random_dealer, stop, hands)
         else:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import NO_CARD, NUM_CARDS, rank_of
 from deepcrib.kernels import jit
-from deepcrib.policies import MAX_SERIES
 from deepcrib.randomness import CUT, DEAL, DEALER, below, hash_key
 from deepcrib.rules import (
     CRIB,
@@ -28,6 +27,7 @@ from deepcrib.rules import (
     PLAY,
     heels_points,
     is_legal_play,
+    next_seat,
     num_dealt,
     play_step,
     show_points,
@@ -64,7 +64,7 @@ def game_dtype(num_players: int) -> np.dtype:
         ("history_seats", seat, (plays,)),
         ("num_played", number),
         ("series_start", number),  # index in history
-        ("series", np.int8, (MAX_SERIES,)),  # ranks of the current series
+        ("series", np.int64),  # the current one
         ("goes", np.int8, (p,)),  # 1 for who has said go in the series
         # The points log of this hand.
         ("heels", points),  # the dealer's
@@ -124,13 +124,10 @@ def cut(g: Game, seed: int) -> None:
 
 @jit
 def _sort(cards: np.ndarray) -> None:
-    for i in range(1, len(cards)):
-        card = cards[i]
-        j = i - 1
-        while j >= 0 and cards[j] > card:
-            cards[j + 1] = cards[j]
-            j -= 1
-        cards[j + 1] = card
+    for end in range(len(cards) - 1, 0, -1):
+        for i in range(end):  # without a branch on random cards, which no processor can predict
+            low, high = min(cards[i], cards[i + 1]), max(cards[i], cards[i + 1])
+            cards[i], cards[i + 1] = low, high
 
 
 @jit
@@ -171,7 +168,7 @@ def deal(g: Game, seed: int, random_dealer: bool) -> None:
             key = hash_key(seed, g.game, g.hand_number, -1, DEALER)
             g.dealer = below(key, 0, num_players)
         else:
-            g.dealer = (g.dealer + 1) % num_players
+            g.dealer = next_seat(g.dealer, num_players)
     _deal_cards(g, seed)
     g.kept[:] = NO_CARD
     g.left[:] = NO_CARD
@@ -182,6 +179,7 @@ def deal(g: Game, seed: int, random_dealer: bool) -> None:
     g.starter = NO_CARD
     g.turn = -1
     g.num_played = 0
+    g.series = 0
     g.series_start = 0
     g.count = 0
     g.goes[:] = 0
@@ -195,7 +193,7 @@ def deal(g: Game, seed: int, random_dealer: bool) -> None:
 @jit
 def peg(g: Game, seat: int, kind: int, points: int, stop: bool) -> int:
     """Give a seat its points and return them; once a game that stops at 121 is over, nothing more is pegged."""
-    if stop and g.finished:
+    if points == 0 or (stop and g.finished):
         return 0
     g.points[seat, 1 if seat == g.dealer else 0, kind] += points
     g.scores[seat] += points
@@ -258,7 +256,7 @@ def start_play(g: Game, stop: bool) -> int:
         return LEGAL
     for seat in range(num_players):
         _mark_counted(g, seat, PLAY, stop)
-    g.turn = (dealer + 1) % num_players
+    g.turn = next_seat(dealer, num_players)
     return LEGAL
 
 
@@ -276,16 +274,18 @@ def play(g: Game, slot: int, stop: bool) -> int:
     if not is_legal_play(g.count, card):
         return OVER_THE_LIMIT
     n = g.num_played
-    length = n - g.series_start
-    points, last, following, length, count = play_step(g.left, g.goes, g.series, length, g.count, seat, slot)
+    points, last, following, series, count = play_step(g.left, g.goes, g.series, g.count, seat, slot)
     g.history[n] = card
     g.history_seats[n] = seat
     g.num_played = n + 1
     g.count = count
-    if length == 0:
+    g.series = series
+    if series == 0:
         g.series_start = n + 1
-    g.play_points[n] = peg(g, seat, PLAY, points, stop)
-    g.play_points[n] += peg(g, seat, PLAY, last, stop)
+    pegged = peg(g, seat, PLAY, points, stop)
+    if last:
+        pegged += peg(g, seat, PLAY, last, stop)
+    g.play_points[n] = pegged
     g.turn = -1 if stop and g.finished else following
     return LEGAL
 
@@ -299,13 +299,14 @@ def show(g: Game, stop: bool) -> int:
     if g.num_played < HAND_SIZE * num_players or g.shown:
         return NOT_ONES_TURN
     g.shown = True
-    dealer = g.dealer
-    for step in range(1, num_players + 1):
-        seat = (dealer + step) % num_players
+    dealer = seat = g.dealer
+    for _ in range(num_players):
+        seat = next_seat(seat, num_players)
         _mark_counted(g, seat, HAND, stop)
         g.hand_points[seat] = peg(g, seat, HAND, show_points(g.kept[seat], g.starter, False), stop)
     _mark_counted(g, dealer, CRIB, stop)
-    g.crib_points = peg(g, dealer, CRIB, show_points(g.crib, g.starter, True), stop)
+    g.crib_points = peg(g, dealer, CRIB, show_points(g.crib[:], g.starter, True), stop)
     if not stop:
-        g.finished = np.max(g.scores) >= MAX_SCORE
+        for seat in range(num_players):
+            g.finished |= g.scores[seat] >= MAX_SCORE
     return LEGAL

@@ -9,6 +9,7 @@ from deepcrib.engine import phases
 from deepcrib.engine.games import Games, IllegalActionError, Rows
 from deepcrib.engine.phases import DISCARD, PHASES, PLAY
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.workers import run_rows
 
 
 class Turns:
@@ -78,9 +79,20 @@ class Turns:
 
     def _step(self, rows: Rows, until_choice: bool) -> None:
         g = self.games
-        phases.step_rows(g.records, rows, g.seed, g.random_dealer, g.stop_at_121, self.hands, until_choice)
+        run_rows(
+            phases.step_rows,
+            len(rows),
+            g.records,
+            rows,
+            g.seed,
+            g.random_dealer,
+            g.stop_at_121,
+            self.hands,
+            until_choice,
+            piece=256,
+        )
         self.look()
 
     def look(self) -> None:
         """Read phase and seat anew, after `games` has been changed by other means."""
-        phases.phase_rows(self.games.records, self.hands, self.phase, self.seat)
+        run_rows(phases.phase_rows, len(self.games.records), self.games.records, self.hands, self.phase, self.seat)

@@ -51,8 +51,7 @@ Episode k of a seed is a pure function of both: its cards, the cut, the learner'
 a vector of N plays the episodes i, i + N, i + 2N ..., on any number of threads.
 
 Gymnasium's `vectorization_mode="sync"` and `"async"` work too, slower: their environment i plays the episodes of seed
-s + i. With `async` and opponents that are not scripted (`random`, `deterministic`, `greedy` are), give it
-`vector_kwargs={{"context": "spawn"}}`, since a forked process cannot use threads.
+s + i.
 
 `info` holds `action_mask`, `seat`, `scores` (the learner's first), `illegal` and `episode_number` (in PettingZoo it is
 empty); `env.unwrapped.action_masks()` gives the mask as sb3-contrib asks for it. Once an episode is over its mask lets

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.agents import Agent, ExpectedValueAgent, ScriptedAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.engine import Games, IllegalActionError, Turns
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
 from deepcrib.envs.options import GameOptions, opponents_of, settings_of
 from deepcrib.envs.stepping import ASKED, GO_ON, LEARNER, OVER, START, STEP
 from deepcrib.errors import OptionError
+from deepcrib.workers import run_rows
 
-FEW = 64  # rows below which threads cost more than they save
-FEW_ASKED = 8  # the same of rows whose agents must be asked
-QUICK = (ScriptedAgent, ExpectedValueAgent)  # agents whose choice takes less time than to wake a thread
+PIECE = 128  # environments whose step is worth a thread
 MAX_SEED = 2**63
 
 Rows = NDArray[np.int64]
-_threads_lost = False
-"""Whether this process was forked from one whose parallel code had run: GNU OpenMP ends it when it runs some, too."""
-
-
-def _note_fork() -> None:
-    global _threads_lost
-    try:
-        _threads_lost = numba.threading_layer() == "omp"
-    except ValueError:  # none has run
-        _threads_lost = False
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
 
 
 class Episodes:
@@ -71,17 +54,11 @@ class Episodes:
         self._settings = settings_of(options, discarders, players)
         asked = [agent for agent in (*discarders, *players) if agent is not None]
         self._agents = list({id(agent): agent for agent in asked}.values())
-        self._quick = all(isinstance(agent, QUICK) for agent in self._agents)
         self._who = {True: self._numbers(discarders), False: self._numbers(players)}
         self._asks = any(
             (codes == stepping.BY_AGENT).any() for codes in (self._settings.discards, self._settings.plays)
         )
         self._exact = ExpectedValueAgent() if options.reward == "exact" else None
-        if _threads_lost and (self._asks or self._exact is not None or num_envs >= FEW):
-            raise OptionError(
-                "this process was forked from one with threads, where only environments against scripted players work: "
-                "with Gymnasium's vectorization_mode='async', expected vector_kwargs={'context': 'spawn'}"
-            )
         self._starts = block_starts(self.num_players)
         self._every = np.arange(num_envs, dtype=np.int64)
         self._copy = copy
@@ -104,8 +81,7 @@ class Episodes:
     @property
     def scores(self) -> NDArray[np.int16]:
         """[N, P] points, the learner's first, then by seats to its left."""
-        seats = (self.state["seat"][:, None] + np.arange(self.num_players)) % self.num_players
-        return self.games.records["scores"][self._every[:, None], seats]
+        return self.state["scores"].copy()
 
     def begin(self, seed: int, numbers: ArrayLike | None = None) -> None:
         """Begin episodes of a seed: by default the first of each environment. Raises OptionError on another seed."""
@@ -162,13 +138,12 @@ class Episodes:
         """Do a work in rows, and let the agents answer that must be asked until the learner's turn."""
         shown = self._settings, self._starts, self.observations, self.masks
         while len(rows):
-            run = stepping.run_few if len(rows) < FEW else stepping.run_many
-            run(self.games.records, self.state, rows, work, arguments, *shown)
+            episodes = self.games.records, self.state
+            run_rows(stepping.advance_rows, len(rows), *episodes, rows, work, arguments, *shown, piece=PIECE)
             if not self._asks:
                 return
             rows = rows[self.state["status"][rows] == ASKED]
-            with _one_thread(self._quick and len(rows) < FEW_ASKED):
-                self._answer(rows)
+            self._answer(rows)
             work, arguments = GO_ON, rows
 
     def _split(self, rows: Rows) -> Iterable[tuple[Rows, bool]]:
@@ -213,20 +188,6 @@ class Episodes:
         row = stepping.first_fault(self.games.records, self.state, actions, self.options.hands)
         if row >= 0:
             refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
-
-
-@contextmanager
-def _one_thread(wanted: bool) -> Iterator[None]:
-    """Parallel code runs on the calling thread alone, if that is wanted."""
-    if not wanted:
-        yield
-        return
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def check_number(name: str, number: Any) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, format_card, rank_of, suit_of
@@ -17,8 +16,17 @@ from deepcrib.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, 
 from deepcrib.engine.phases import DISCARD, PLAY, phase_of, seat_to_choose
 from deepcrib.engine.state import Game
 from deepcrib.errors import OptionError
-from deepcrib.kernels import jit
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_PLAYERS, MAX_SCORE, discard_slots, is_legal_play, num_dealt
+from deepcrib.kernels import Part, jit
+from deepcrib.rules import (
+    COUNT_LIMIT,
+    HAND_SIZE,
+    MAX_PLAYERS,
+    MAX_SCORE,
+    discard_slots,
+    is_legal_play,
+    next_seat,
+    num_dealt,
+)
 
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
 SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
@@ -139,18 +147,22 @@ def _fill_own_cards(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> 
 def _fill_play(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> None:
     """Series, count, played cards, cards left and goes."""
     num_players = g.dealt.shape[0]
-    for relative in range(num_players):
-        row[starts[_GOES] + relative] = g.goes[(seat + relative) % num_players]
     for k in range(min(SERIES_ROWS, g.num_played - g.series_start)):
         row[starts[_SERIES] + k * NUM_RANKS + rank_of(g.history[g.num_played - 1 - k])] = 1
     row[starts[_COUNT] + g.count] = 1
-    left = np.full(num_players, HAND_SIZE, dtype=np.int64)
     for k in range(g.num_played):
-        relative = (g.history_seats[k] - seat) % num_players
-        left[relative] -= 1
+        relative = g.history_seats[k] - seat
+        relative += num_players if relative < 0 else 0
         row[starts[_PLAYED] + relative * NUM_CARDS + g.history[k]] = 1
+    other = seat
     for relative in range(num_players):
-        row[starts[_CARDS_LEFT] + relative * _LEFT_CHANNELS + left[relative]] = 1
+        row[starts[_GOES] + relative] = g.goes[other]
+        left = 0
+        for slot in range(HAND_SIZE):
+            left += g.left[other, slot] >= 0
+        left = left if g.kept[other, 0] >= 0 else HAND_SIZE
+        row[starts[_CARDS_LEFT] + relative * _LEFT_CHANNELS + left] = 1
+        other = next_seat(other, num_players)
 
 
 @jit
@@ -163,8 +175,10 @@ def fill_observation(g: Game, seat: int, hands: int, starts: np.ndarray, row: np
     row[starts[_DEALER] + (g.dealer - seat) % num_players] = 1
     phase = phase_of(g, hands)
     row[starts[_PHASE] + (0 if phase == DISCARD else 1 if phase == PLAY else 2)] = 1
+    other = seat
     for relative in range(num_players):
-        score = min(g.scores[(seat + relative) % num_players], MAX_SCORE)
+        score = min(g.scores[other], MAX_SCORE)
+        other = next_seat(other, num_players)
         for k in range(score // 10):
             row[starts[_SCORE_TENS] + relative * TENS + k] = 1
         for k in range(score % 10):
@@ -185,11 +199,17 @@ def fill_mask(g: Game, seat: int, hands: int, mask: np.ndarray) -> None:
         mask[discards + slot] = is_legal_play(g.count, g.left[seat, slot])
 
 
-@jit(parallel=True)
+@jit
 def fill_rows(
-    games: np.ndarray, seats: np.ndarray, hands: int, starts: np.ndarray, observations: np.ndarray, masks: np.ndarray
+    part: Part,
+    games: np.ndarray,
+    seats: np.ndarray,
+    hands: int,
+    starts: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
 ) -> None:
     """observations [N, W] and masks [N, A] of games [N] for seats [N]."""
-    for i in prange(len(games)):
+    for i in range(*part):
         fill_observation(games[i], seats[i], hands, starts, observations[i])
         fill_mask(games[i], seats[i], hands, masks[i])

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, ScriptedAgent, make_agent, require_players
+from deepcrib.agents import Agent, make_agent, require_players
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.engine import DEALING
 from deepcrib.envs.observation import require_num_players
 from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, SHOWN, Settings

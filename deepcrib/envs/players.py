@@ -13,6 +13,7 @@ from deepcrib.agents.specs import make_agent
 from deepcrib.engine.state import new_games
 from deepcrib.envs.observation import block_starts, fill_rows, num_actions, num_discards, observation_spec
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.workers import run_rows
 
 Vectors = tuple[NDArray[np.int8], NDArray[np.int8]]
 Policy = Callable[[NDArray[np.int8], NDArray[np.int8]], ArrayLike]
@@ -50,7 +51,7 @@ def encode(observation: DiscardObservation | PlayObservation) -> Vectors:
         games["turn"] = seats
     vectors = np.empty((len(rows), observation_spec(players).width), dtype=np.int8)
     masks = np.empty((len(rows), num_actions(players)), dtype=np.int8)
-    fill_rows(games, seats, 0, block_starts(players), vectors, masks)
+    run_rows(fill_rows, len(games), games, seats, 0, block_starts(players), vectors, masks, piece=512)
     return vectors, masks
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deepcrib.engine import phases
 from deepcrib.engine.batch import decision_key
 from deepcrib.engine.phases import DISCARD, PLAY
 from deepcrib.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
 from deepcrib.envs.observation import fill_mask, fill_observation
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.policies import discard_choices, pick, play_choices
 from deepcrib.randomness import LEARNER_SEAT, below, hash_key
-from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, show_points
+from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, next_seat, show_points
 from deepcrib.rules import PLAY as PLAY_KIND
 
 _begin, _choose, _step_on, _phase_of, _seat_to_choose = (
@@ -74,6 +73,7 @@ def episode_dtype(num_players: int) -> np.dtype:
         ("illegal", np.bool_),  # the last action was
         ("begins", np.bool_),  # the first decision is still to come: what is pegged before it counts for the next
         ("reward", np.float64),  # since the learner's last decision
+        ("scores", np.int16, (num_players,)),  # as last shown, by the learner's seats
         ("before", np.int32, (num_players,)),  # points counted at the learner's last decision, by its seats
     ]
     return np.dtype(fields, align=True)
@@ -127,7 +127,7 @@ def _points_of(g: Game, seat: int, counted: int) -> int:
         if g.starter < 0:
             return 0
         points = show_points(g.kept[seat], g.starter, False)
-        crib = show_points(g.crib, g.starter, True)
+        crib = show_points(g.crib[:], g.starter, True)
         return int(points + crib if seat == g.dealer else points - crib)
     return int(min(g.scores[seat], MAX_SCORE))
 
@@ -158,7 +158,7 @@ def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
     if g.starter < 0:
         choices = discard_choices(policy, g.dealt[seat])
     else:
-        choices = play_choices(policy, g.left[seat], g.series, g.num_played - g.series_start, g.count)
+        choices = play_choices(policy, g.left[seat], g.series, g.count)
     _choose(g, pick(choices, key), True, settings.hands)
 
 
@@ -228,6 +228,10 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
 def show(g: Game, e: Episode, settings: Settings, starts: np.ndarray, row: np.ndarray, mask: np.ndarray) -> None:
     """Fill the learner's observation and mask; when the episode is over every action is let through, and ignored."""
     fill_observation(g, e.seat, settings.hands, starts, row)
+    seat = e.seat
+    for relative in range(g.dealt.shape[0]):
+        e.scores[relative] = g.scores[seat]
+        seat = next_seat(seat, g.dealt.shape[0])
     if e.status == OVER:
         mask[:] = 1
     else:
@@ -262,24 +266,8 @@ def _run_row(
 
 
 @jit
-def run_few(
-    games: np.ndarray,
-    episodes: np.ndarray,
-    rows: np.ndarray,
-    work: int,
-    arguments: np.ndarray,
-    settings: Settings,
-    starts: np.ndarray,
-    observations: np.ndarray,
-    masks: np.ndarray,
-) -> None:
-    """`run_many` on the calling thread alone: quicker for a few rows, and safe in a process that was forked."""
-    for r in range(len(rows)):
-        _run_row(games, episodes, rows[r], work, arguments[r], settings, starts, observations, masks)
-
-
-@jit(parallel=True)
-def run_many(
+def advance_rows(
+    part: Part,
     games: np.ndarray,
     episodes: np.ndarray,
     rows: np.ndarray,
@@ -294,7 +282,7 @@ def run_many(
 
     observations [N, W] and masks [N, A] are left as they were where an agent must be asked.
     """
-    for r in prange(len(rows)):
+    for r in range(*part):
         _run_row(games, episodes, rows[r], work, arguments[r], settings, starts, observations, masks)
 
 

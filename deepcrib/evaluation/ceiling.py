@@ -20,15 +20,14 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents import BestResponseAgent, ScriptedAgent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.agents.expectimax import start_value
-from deepcrib.agents.packed_series import RANK_BITS
 from deepcrib.agents.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
 from deepcrib.agents.reply_room import BEST, Players, new_room
 from deepcrib.agents.response_values import kept_ranks, kept_set
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.beliefs.cribs import fill_flush_means
 from deepcrib.beliefs.discards import DiscardArrays, fill_kept
 from deepcrib.beliefs.plays import SETS_4
@@ -36,12 +35,13 @@ from deepcrib.cards import SUITS
 from deepcrib.engine import Games
 from deepcrib.evaluation.exploit import over_deals
 from deepcrib.intervals import Interval, mean_interval
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation
 from deepcrib.policies import GREEDY
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE
+from deepcrib.rank_sets import NUM_RANK_SETS_4
+from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, RANK_BITS
 from deepcrib.statistics.cribs import FLUSH, NUM_DISCARDS
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4
+from deepcrib.workers import run_rows
 
 
 @dataclass
@@ -76,7 +76,20 @@ def rests(responder: BestResponseAgent, ids: NDArray[np.int64], seed: int) -> ND
     found = np.empty((len(rows), 2))
     for is_dealer in (False, True):
         which = np.flatnonzero(own.is_dealer == is_dealer)
-        _fill_rests(which, SETS_4, hands, is_dealer, responder.against(is_dealer), shown, best, sight(is_dealer), found)
+        run_rows(
+            _fill_rests,
+            len(which),
+            which,
+            SETS_4,
+            hands,
+            is_dealer,
+            responder.against(is_dealer),
+            shown,
+            best,
+            sight(is_dealer),
+            found,
+            piece=1,
+        )
     return found
 
 
@@ -90,7 +103,7 @@ def surprise_of_flushes(
     expected = np.empty((len(own), NUM_DISCARDS))
     for is_dealer in (False, True):
         rows = np.flatnonzero(own.is_dealer == is_dealer)
-        _fill_flushes(rows, own.hand, responder.against(is_dealer), expected)
+        run_rows(_fill_flushes, len(rows), rows, own.hand, responder.against(is_dealer), expected, piece=16)
     mine, theirs = (_thrown_suits(seen.hand) for seen in (own, other))
     flush = (mine[:, :, None] == theirs[:, None, :]) & (mine == SUITS[starters][:, None])[:, :, None]
     chances = np.einsum("nij,nj->ni", flush.astype(np.float64), responder.discards_of(other))
@@ -111,7 +124,7 @@ def sight(is_dealer: bool) -> NDArray[np.int8]:
     Of the best play of one who sees both hands, as pone or as dealer.
     """
     table = np.empty((NUM_RANK_SETS_4, NUM_RANK_SETS_4), dtype=np.int8)
-    _fill_sight(SETS_4, is_dealer, table)
+    run_rows(_fill_sight, len(SETS_4), SETS_4, is_dealer, table, piece=1)
     return table
 
 
@@ -127,25 +140,24 @@ def _packed(ranks: np.ndarray, cards: int) -> int:
     return bits
 
 
-@jit(parallel=True)
-def _fill_sight(sets: np.ndarray, is_dealer: bool, table: np.ndarray) -> None:
-    for own in prange(len(sets)):
+@jit
+def _fill_sight(part: Part, sets: np.ndarray, is_dealer: bool, table: np.ndarray) -> None:
+    for own in range(*part):
         stack = np.empty(STACK, dtype=np.int64)
         ends = np.empty(NUM_ENDS, dtype=np.int8)
-        ranks = np.empty(2 * HAND_SIZE, dtype=np.int8)
         values = np.empty(HAND_SIZE)
         mine = _packed(sets[own], HAND_SIZE)
         for other in range(len(sets)):
             theirs, lead = _packed(sets[other], HAND_SIZE), 0
             if is_dealer:  # greedy leads its highest card: no lead makes points
                 theirs, lead = _packed(sets[other], HAND_SIZE - 1), int(sets[other, HAND_SIZE - 1]) + 1
-            fill_play_values(join_hands(mine, theirs), lead, min(lead, 10), True, stack, ends, ranks, values)
+            fill_play_values(join_hands(mine, theirs), lead, min(lead, 10), True, stack, ends, values)
             table[own, other] = values.max()
 
 
-@jit(parallel=True)
-def _fill_flushes(rows: np.ndarray, hands: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
-    for i in prange(len(rows)):
+@jit
+def _fill_flushes(part: Part, rows: np.ndarray, hands: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
+    for i in range(*part):
         fill_flush_means(hands[rows[i]], model, means[rows[i]])
 
 
@@ -160,8 +172,9 @@ def _mean_sight(sight: np.ndarray, numbers: np.ndarray, weights: np.ndarray, mea
         means[action] = points / total
 
 
-@jit(parallel=True)
+@jit
 def _fill_rests(
+    part: Part,
     rows: np.ndarray,
     sets: np.ndarray,
     hands: np.ndarray,
@@ -173,7 +186,7 @@ def _fill_rests(
     found: np.ndarray,
 ) -> None:
     """found [N, 2] of deals hands [N, 7], the starter last; shown [N, 15]: points of hand and crib."""
-    for i in prange(len(rows)):
+    for i in range(*part):
         r = rows[i]
         room, numbers = new_room(), np.empty(NUM_DISCARDS, dtype=np.int64)
         for action in range(NUM_DISCARDS):

@@ -11,13 +11,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS
 from deepcrib.errors import OptionError
 from deepcrib.intervals import mean_interval
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.perceptrons import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.policies import pick
 from deepcrib.randomness import DISCARD_GAME, DISCARD_GAME_CHOICE, NETWORKS, below, derive, hash_key, uniform
@@ -26,6 +25,7 @@ from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
 from deepcrib.statistics.cribs import NUM_DISCARDS, seen_cards
 from deepcrib.statistics.discards import HAND_STARTERS, discard_statistics
 from deepcrib.statistics.strategies import best_choices
+from deepcrib.workers import run_rows
 
 PLAYERS = ("random", "ideal", "cheating")
 DEALT = 6
@@ -52,7 +52,7 @@ def deal_hands(seed: int, hands: int, first: int = 0) -> tuple[NDArray[np.int8],
     """Hands first..first + hands - 1 of a seed: sorted cards [N, 6], starters [N], keys of the decisions [N]."""
     cards, starters = np.empty((hands, DEALT), dtype=np.int8), np.empty(hands, dtype=np.int8)
     keys = np.empty(hands, dtype=np.uint64)
-    _deal_all(seed, first, cards, starters, keys)
+    run_rows(_deal_all, len(cards), seed, first, cards, starters, keys, piece=1024)
     return cards, starters, keys
 
 
@@ -62,7 +62,7 @@ def mean_points(player: Player, hands: int, seed: int) -> Points:
         raise OptionError(f"hands={hands}: expected 2 or more hands")
     cards, starters, keys = deal_hands(seed, hands)
     scored = np.empty(hands, dtype=np.int64)
-    _score(cards, starters, np.asarray(player(cards, starters, keys), dtype=np.int8), scored)
+    run_rows(_score, len(cards), cards, starters, np.asarray(player(cards, starters, keys), dtype=np.int8), scored)
     return Points(hands, *mean_interval(scored))
 
 
@@ -79,7 +79,7 @@ def ideal_player(hands: NDArray[np.int8], starters: NDArray[np.int8], keys: NDAr
 def cheating_player(hands: NDArray[np.int8], starters: NDArray[np.int8], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """The most points with the very starter. No agent: it sees what none may see."""
     points = np.empty((len(hands), NUM_DISCARDS))
-    _points_with(hands, starters, points)
+    run_rows(_points_with, len(hands), hands, starters, points, piece=256)
     return _pick_best(points, keys)
 
 
@@ -90,7 +90,7 @@ def exact_means() -> dict[str, float]:
     hands, sizes = class_hands(keys), class_sizes(keys)
     sums = discard_statistics(hands)["hand_sum"].astype(np.int64)
     best = np.empty(len(hands), dtype=np.int64)
-    _sum_best_points(hands, best)
+    run_rows(_sum_best_points, len(hands), hands, best, piece=16)
     total = int(sizes.sum()) * HAND_STARTERS
     totals = ((sizes * sums.sum(axis=1)).sum() / NUM_DISCARDS, (sizes * sums.max(axis=1)).sum(), (sizes * best).sum())
     return {name: float(points / total) for name, points in zip(PLAYERS, totals, strict=True)}
@@ -129,7 +129,7 @@ class DiscardNetwork:
     def values(self, hands: NDArray[np.int8]) -> NDArray[np.float64]:
         """[N, 15] points that the network expects of the four cards left by each discard."""
         values = np.empty((len(hands), NUM_DISCARDS))
-        _value_hands(hands, self.weights, self.sizes, values)
+        run_rows(_value_hands, len(hands), hands, self.weights, self.sizes, values, piece=128)
         return values
 
     def __call__(
@@ -160,9 +160,9 @@ def _deal_hand(seed: int, number: int, hand: np.ndarray) -> int:
         n += 1
 
 
-@jit(parallel=True)
-def _deal_all(seed: int, first: int, cards: np.ndarray, starters: np.ndarray, keys: np.ndarray) -> None:
-    for r in prange(len(cards)):
+@jit
+def _deal_all(part: Part, seed: int, first: int, cards: np.ndarray, starters: np.ndarray, keys: np.ndarray) -> None:
+    for r in range(*part):
         starters[r] = _deal_hand(seed, first + r, cards[r])
         keys[r] = hash_key(seed, first + r, 0, 0, DISCARD_GAME_CHOICE)
 
@@ -173,27 +173,27 @@ def _keep(hand: np.ndarray, action: int, kept: np.ndarray) -> None:
         kept[i] = hand[KEPT_SLOTS_6[action, i]]
 
 
-@jit(parallel=True)
-def _score(hands: np.ndarray, starters: np.ndarray, actions: np.ndarray, points: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _score(part: Part, hands: np.ndarray, starters: np.ndarray, actions: np.ndarray, points: np.ndarray) -> None:
+    for r in range(*part):
         kept = np.empty(HAND_SIZE, dtype=np.int64)
         _keep(hands[r], actions[r], kept)
         points[r] = show_points(kept, starters[r], False)
 
 
-@jit(parallel=True)
-def _points_with(hands: np.ndarray, starters: np.ndarray, points: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _points_with(part: Part, hands: np.ndarray, starters: np.ndarray, points: np.ndarray) -> None:
+    for r in range(*part):
         kept = np.empty(HAND_SIZE, dtype=np.int64)
         for action in range(NUM_DISCARDS):
             _keep(hands[r], action, kept)
             points[r, action] = show_points(kept, starters[r], False)
 
 
-@jit(parallel=True)
-def _sum_best_points(hands: np.ndarray, sums: np.ndarray) -> None:
+@jit
+def _sum_best_points(part: Part, hands: np.ndarray, sums: np.ndarray) -> None:
     """sums [N]: over the 46 starters, the most points that any discard makes with each."""
-    for r in prange(len(hands)):
+    for r in range(*part):
         kept = np.empty(HAND_SIZE, dtype=np.int64)
         seen = seen_cards(hands[r])
         best = np.zeros(NUM_CARDS, dtype=np.int64)
@@ -207,13 +207,13 @@ def _sum_best_points(hands: np.ndarray, sums: np.ndarray) -> None:
 
 def _pick_best(values: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     actions = np.empty(len(values), dtype=np.int8)
-    _pick_rows(values, keys, actions)
+    run_rows(_pick_rows, len(values), values, keys, actions)
     return actions
 
 
-@jit(parallel=True)
-def _pick_rows(values: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
-    for r in prange(len(values)):
+@jit
+def _pick_rows(part: Part, values: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
+    for r in range(*part):
         actions[r] = pick(best_choices(values[r]), keys[r])
 
 
@@ -227,9 +227,9 @@ def _fill_values(
         values[action] = forward(weights, sizes, kept, ones, HAND_SIZE, units)
 
 
-@jit(parallel=True)
-def _value_hands(hands: np.ndarray, weights: np.ndarray, sizes: np.ndarray, values: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _value_hands(part: Part, hands: np.ndarray, weights: np.ndarray, sizes: np.ndarray, values: np.ndarray) -> None:
+    for r in range(*part):
         kept, units = np.empty(HAND_SIZE, dtype=np.int64), np.empty(sizes[1:-1].sum())
         _fill_values(hands[r], weights, sizes, kept, units, values[r])
 

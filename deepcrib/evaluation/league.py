@@ -20,19 +20,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, ScriptedAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs import BUILDERS, packaged_weights
-from deepcrib.checkpoints import WEIGHTS_FILE, CheckpointError, other_agents, read_metadata
 from deepcrib.engine import IllegalActionError
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import check_games
 from deepcrib.evaluation.pair_sums import Sums, sum_up
 from deepcrib.evaluation.tournament import pairing_seed
-from deepcrib.kernels import source_hash
+from deepcrib.formats import WEIGHTS_FILE, CheckpointError, other_agents, read_metadata
 from deepcrib.matches import Progress, match_part
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.runs import read_json, write_json
-from deepcrib.statistics.strategies import STRATEGIES
+from deepcrib.sources import source_hash
+from deepcrib.statistics.strategy_names import STRATEGIES
 
 PAIRINGS = "pairings"
 """Folder of a league's run that holds a file a pairing."""

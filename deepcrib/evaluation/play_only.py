@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents import require_players
@@ -15,10 +14,11 @@ from deepcrib.cards import NO_CARD, NUM_CARDS
 from deepcrib.engine import Games
 from deepcrib.errors import OptionError
 from deepcrib.intervals import mean_interval
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.randomness import KEPT_DEAL, below, hash_key
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.pegging import DEALER, PONE, deal_kept
+from deepcrib.workers import run_rows
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent
@@ -117,7 +117,7 @@ def deal_table(hands: NDArray[np.int64], seed: int) -> Games:
     table = Games(hands, seed, first_dealer=np.full(len(hands), DEALER), stop_at_121=False)
     table.deal()
     state = table.state
-    _deal_rows(seed, hands, state.kept, state.starter)
+    run_rows(_deal_rows, len(hands), seed, hands, state.kept, state.starter)
     state.left[:] = state.kept
     state.discards[:] = NO_CARD
     state.turn[:] = PONE
@@ -140,9 +140,9 @@ def _play(agent: Agent, opponent: Agent, hands: NDArray[np.int64], seed: int, du
     return np.take_along_axis(by_seat, np.stack([agent_seat, 1 - agent_seat], axis=1), axis=1).astype(np.int64)
 
 
-@jit(parallel=True)
-def _deal_rows(seed: int, hands: np.ndarray, kept: np.ndarray, starter: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _deal_rows(part: Part, seed: int, hands: np.ndarray, kept: np.ndarray, starter: np.ndarray) -> None:
+    for r in range(*part):
         pone, dealer = deal_kept(seed, hands[r])
         drawn = 0
         for slot in range(HAND_SIZE):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from deepcrib.agents import Agent, WeightedAgent, load_weighted, make_agent
+from deepcrib.agents import Agent, make_agent
+from deepcrib.agents.weighted import WeightedAgent, load_weighted
 from deepcrib.analysis.strategy_graphs import difference_sheet, evolution, pick_evenly, role_sheet, save_png
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.analysis.thesis import (
@@ -22,10 +23,10 @@ from deepcrib.analysis.thesis import (
     WeightedRun,
     belongs,
 )
-from deepcrib.checkpoints import WEIGHTS_FILE
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.humans import BY, TOP, Agreement, HumanChoices, agreements, choices_of, read_choices
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import check_task, chosen_agents, need_matplotlib, use_threads
 from deepcrib.jobs.console import Bars
@@ -33,7 +34,7 @@ from deepcrib.jobs.expert_rules import plan_experts
 from deepcrib.jobs.hand_analysis import plan_hand
 from deepcrib.jobs.tournament import checkpoint_files
 from deepcrib.records import find_files, read_games
-from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 from deepcrib.training.checkpointing import CHECKPOINTS
 
 if TYPE_CHECKING:
@@ -67,14 +68,14 @@ class Config:
     best_response_hands: int = 500  # experts: of the hands, how many it is asked about; some ms each; 0: none
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
 
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
     check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, {})
-    use_threads(config.threads)
     plan = _TASKS[config.task][0](config)
+    use_threads(config.threads)
     run.start()
     with Bars(run.show_progress) as bars:
         return plan(run, bars)

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
@@ -31,6 +30,7 @@ from deepcrib.matches import play_match
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.training.options import ReplayOptions
 from deepcrib.training.replay import train
+from deepcrib.workers import num_workers, use_workers
 
 REPEATS = 3  # of each match, of which the median counts
 SCRIPTED = ("greedy", "deterministic", "random")
@@ -61,7 +61,7 @@ class Config:
     experiments: list[str] = field(default_factory=lambda: list(EXPERIMENTS))  # of `profile`
     seed: int = 1
     device: str = "cpu"  # of `iteration` and `profile`; `device` measures every one that is there
-    threads: int = 1  # of PyTorch and Numba in `iteration`; matches use all that Numba has
+    threads: int = 1  # of an iteration, and of what is timed apart; matches use all that there are
 
 
 class Lockstep:
@@ -143,7 +143,7 @@ def _time_games(config: Config, bars: Bars) -> dict[str, Any]:
         rates[name] = {
             "games_per_second": games / statistics.median(seconds),
             "games": games,
-            "numba_threads": numba.get_num_threads(),
+            "threads": num_workers(),
         }
     return rates
 
@@ -156,7 +156,7 @@ def _games_table(rates: Mapping[str, Any]) -> Table:
         rows.append(
             (name if name == IN_LOCKSTEP else f"{name} against itself", f"{figures['games']:,}", f"{rate:,.0f}", *ratio)
         )
-    title = f"full games to 121 a second, {numba.get_num_threads()} threads"
+    title = f"full games to 121 a second, {num_workers()} threads"
     return plain_table(title, ("match", "games", "games\na second", "2019 code\n(1 core)", "ratio"), rows)
 
 
@@ -188,13 +188,12 @@ def _time_experiments(config: Config, bars: Bars) -> dict[str, Any]:
 
 
 def _on_threads(threads: int, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What is measured with so many threads of Numba."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    """What is measured with so many threads."""
+    use_workers(threads)
     try:
         return measure()
     finally:
-        numba.set_num_threads(before)
+        use_workers(None)
 
 
 def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, Any]:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection
 from itertools import pairwise
 from typing import Any
 
-import torch
-
 Check = Callable[[Any], str | None]
 """Returns what was expected when the value is not it, else None."""
 
@@ -86,6 +84,10 @@ def seed_value(value: int) -> str | None:
 
 def torch_device(value: str) -> str | None:
     """A device that PyTorch can use here."""
+    if value == "cpu":
+        return None
+    import torch  # seconds, which those who name no other device do not wait
+
     try:
         device = torch.device(value)
     except RuntimeError:

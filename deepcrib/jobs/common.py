@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import torch
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.cards import parse_cards
@@ -21,9 +20,13 @@ if TYPE_CHECKING:
 
 
 def use_threads(threads: int) -> None:
-    """Let networks work on so many threads, each of which does whole pieces (see `workers`)."""
-    torch.set_num_threads(1)
-    use_workers(threads)
+    """Work on so many threads, each of which does whole pieces (see `workers`); 0: on all that there are.
+
+    Called once the agents are made: where none of them has imported PyTorch, there is nothing to tell it.
+    """
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    use_workers(threads or None)
 
 
 def six_cards(text: str) -> list[int]:

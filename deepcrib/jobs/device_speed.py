@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from rich.table import Table
 
-from deepcrib.agents import QNetworkAgent
-from deepcrib.agents.q_network import INFERENCE
+from deepcrib.agents.q_network import INFERENCE, QNetworkAgent
 from deepcrib.analysis.tables import plain_table
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.matches import LOCKSTEP_GAMES, self_play
+from deepcrib.matches import LOCKSTEP_GAMES
+from deepcrib.matches.trajectories import self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.training.experience import play_samples
 from deepcrib.training.learning import LearnedNetwork

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from omegaconf import MISSING
@@ -16,15 +17,16 @@ from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_u
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
-from deepcrib.jobs.evaluation_tasks import audit_decisions, check_exploit, pairs_of_hands, play_alone, with_exploit
-from deepcrib.jobs.options import RulesOptions
+from deepcrib.jobs.values import RulesOptions
+
+GAMES = "games"
 
 
 @dataclass
 class Config:
     """The schema of `conf/evaluate.yaml`."""
 
-    task: str = "games"  # full games to 121, or play, pairs, audit; also as a bare word: deepcrib evaluate play
+    task: str = GAMES  # full games to 121, or play, pairs, audit; also as a bare word: deepcrib evaluate play
     agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
     opponent: Any = "deterministic"  # likewise
     games: int = 10000  # with until, at most
@@ -41,16 +43,23 @@ class Config:
     beta: float = 0.05  # sprt: chance to take 50% + difference for worse
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
 
 
 def run(config: Config, run: Run) -> Outcome:
     """Measure `agent` against `opponent` in the way that the task names."""
-    if config.task not in _TASKS:
-        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}")
+    if config.task not in _READ:
+        raise OptionError(f"task={config.task}: expected one of {', '.join(_READ)}")
     _refuse_unread(config)
+    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     use_threads(config.threads)
-    return _TASKS[config.task](config, run)
+    task = _games if config.task == GAMES else _other_tasks().TASKS[config.task]
+    return task(config, run, agent, opponent)
+
+
+def _other_tasks() -> ModuleType:
+    """Of best responders and the like, whose imports a match of full games does not wait for."""
+    return import_module("deepcrib.jobs.evaluation_tasks")
 
 
 def _refuse_unread(config: Config) -> None:
@@ -67,13 +76,12 @@ def _refuse_unread(config: Config) -> None:
             raise OptionError(f"{name}={value}: only for {where}")
 
 
-def _games(config: Config, run: Run) -> Outcome:
+def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Play the match and summarise it for `agent`."""
     check_games(config.games, config.duplicate)
     rule = _rule(config)
-    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     if config.exploit:
-        check_exploit(config, agent)
+        _other_tasks().check_exploit(config, agent)
     run.start()
     if rule is not None:
         return _until(config, run, rule, agent, opponent)
@@ -89,7 +97,12 @@ def _games(config: Config, run: Run) -> Outcome:
         )
     title = _title(config, agent, opponent, config.games)
     outcome = Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures)))
-    return with_exploit(config, run, agent, outcome) if config.exploit else outcome
+    return _with_exploit(config, run, agent, outcome)
+
+
+def _with_exploit(config: Config, run: Run, agent: Agent, outcome: Outcome) -> Outcome:
+    found: Outcome = _other_tasks().with_exploit(config, run, agent, outcome) if config.exploit else outcome
+    return found
 
 
 def _title(config: Config, agent: Agent, opponent: Agent, games: int) -> str:
@@ -127,21 +140,14 @@ def _until(config: Config, run: Run, rule: StoppingRule, agent: Agent, opponent:
     unit = f"{100 * (1 - rule.alpha):g}%, always valid"
     table = match_table(_title(config, agent, opponent, found.figures.games), found.figures, unit)
     outcome = Outcome(found.to_dict(), (points_table("points", found.figures), table))
-    return with_exploit(config, run, agent, outcome) if config.exploit else outcome
+    return _with_exploit(config, run, agent, outcome)
 
-
-_TASKS: dict[str, Callable[[Config, Run], Outcome]] = {
-    "games": _games,
-    "play": play_alone,
-    "pairs": pairs_of_hands,
-    "audit": audit_decisions,
-}
 
 _MATCH = {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha", "beta"}
 _READ: dict[str, set[str]] = {
-    "games": _MATCH,
+    GAMES: _MATCH,
     "play": {"hands", "duplicate"},
     "pairs": {"pairs"},
     "audit": {"hands", "worst"},
 }
-"""Options that not every task reads."""
+"""By task, options that not every task reads."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deepcrib.agents import Agent, BestResponseAgent, make_agent
+from deepcrib.agents import Agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.analysis.tables import audit_table, exploit_table, pairs_table, plain_table, worst_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.audit import audit
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
 PLAY_HANDS, AUDIT_HANDS = 20_000, 200
 
 
-def play_alone(config: Config, run: Run) -> Outcome:
+def play_alone(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """The play of random hands of four cards (Partida 2022): mean difference of the points pegged."""
     hands = PLAY_HANDS if config.hands is None else config.hands
     check_hands(hands)
-    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     run.start()
     with Bars(run.show_progress) as bars:
         figures = play_only(
@@ -43,9 +43,8 @@ def play_alone(config: Config, run: Run) -> Outcome:
     return Outcome(figures.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
 
 
-def pairs_of_hands(config: Config, run: Run) -> Outcome:
+def pairs_of_hands(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Play pairs of hands, in each of which both deal once (O'Connor 2000)."""
-    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     if config.pairs < 2:
         raise OptionError(f"pairs={config.pairs}: expected 2 or more pairs of hands")
     run.start()
@@ -56,12 +55,11 @@ def pairs_of_hands(config: Config, run: Run) -> Outcome:
     return Outcome(figures.to_dict(), (pairs_table(title, figures),))
 
 
-def audit_decisions(config: Config, run: Run) -> Outcome:
+def audit_decisions(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Price every decision of the agent against the opponent, and list the worst."""
     hands = AUDIT_HANDS if config.hands is None else config.hands
     if config.worst < 0:
         raise OptionError(f"worst={config.worst}: expected 0 or more decisions")
-    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     BestResponseAgent(opponent)
     if hands < 2:
         raise OptionError(f"hands={hands}: expected at least 2 hands")
@@ -84,3 +82,6 @@ def with_exploit(config: Config, run: Run, agent: Agent, outcome: Outcome) -> Ou
         found = exploit(agent, config.deals, config.seed, progress=bars.counter("deals", config.deals))
     title = f"what {agent.name} loses to its best responder: {config.deals:,} deals, seed {config.seed}"
     return Outcome({**outcome.summary, "exploit": found.to_dict()}, (*outcome.tables, exploit_table(title, found)))
+
+
+TASKS = {"play": play_alone, "pairs": pairs_of_hands, "audit": audit_decisions}

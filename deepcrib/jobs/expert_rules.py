@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, BestResponseAgent, make_agent, require_players
+from deepcrib.agents import Agent, make_agent, require_players
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.analysis.expert_figures import expert_figure, expert_tables
 from deepcrib.analysis.strategy_graphs import save_png
 from deepcrib.errors import OptionError

@@ -1,4 +1,4 @@
-"""`deepcrib --help` and `deepcrib <job> --help`, written from the job table, the schemas and `conf/`."""
+"""`deepcrib <job> --help`, written from the job table, the schemas and `conf/`."""
 
 from __future__ import annotations
 
@@ -15,29 +15,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from deepcrib import runs
-from deepcrib.jobs import JOBS, Job
+from deepcrib.jobs import Job
 from deepcrib.jobs.console import console
 from deepcrib.jobs.schema import choices, register_schema
 from deepcrib.jobs.variants import unread, variants_of
 
 _HIDDEN_GROUPS = ("hydra",)
 _LONG = 80  # characters of a list, from which on only its beginning is shown
-
-
-def print_overview() -> None:
-    """The jobs with one line each, and examples."""
-    out = console()
-    out.print("[bold]deepcrib <job> \\[task] \\[name=value ...][/]   deep-RL agents for cribbage\n")
-    jobs = Table.grid(padding=(0, 3))
-    for job in JOBS.values():
-        jobs.add_row(f"  [cyan]{job.name}[/]", job.summary)
-        if job.tasks:
-            jobs.add_row("", f"tasks: {', '.join(job.tasks)}")
-    out.print(jobs)
-    out.print("\nExamples")
-    for job in JOBS.values():
-        out.print(f"  {job.examples[0]}", markup=False)
-    out.print("\ndeepcrib <job> --help lists a job's options; deepcrib --version prints the version.")
 
 
 def print_job(job: Job) -> None:

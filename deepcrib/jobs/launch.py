@@ -26,10 +26,10 @@ from deepcrib.analysis.sweeps import DONE, win_rates
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.jobs import JOBS, Job, Run, sweep_runs, sweeps
 from deepcrib.jobs.console import console, error_line, short_path
-from deepcrib.jobs.options import check_values
 from deepcrib.jobs.options_together import check_heard
 from deepcrib.jobs.resume import Resume, plan_resume, split_resume
 from deepcrib.jobs.schema import check_keys, check_no_extras, parse, problem_line, quoted, register_schema
+from deepcrib.jobs.values import check_values
 from deepcrib.jobs.variants import check_variants
 
 WRONG_CALL, FAILED = 2, 1  # exit codes

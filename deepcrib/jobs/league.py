@@ -35,8 +35,9 @@ from deepcrib.evaluation.league import (
 from deepcrib.files import write_atomic
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.console import Bars
-from deepcrib.kernels import PACKAGE, source_hash
+from deepcrib.kernel_cache import PACKAGE
 from deepcrib.runs import ENVIRONMENT, read_json, write_json
+from deepcrib.sources import source_hash
 
 if TYPE_CHECKING:
     from deepcrib.jobs.tournament import Config

@@ -1,17 +1,11 @@
-"""Options that jobs share, and the checks of every option's value that a type cannot express."""
+"""The checks of what learners can be told: every option's value that a type cannot express."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
 
 from deepcrib.agents.evolutionary import GENOMES
 from deepcrib.agents.q_network import INFERENCE
 from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
 from deepcrib.encoders.partida import ENCODINGS, INPUTS
-from deepcrib.engine import DEALING
-from deepcrib.errors import OptionError
 from deepcrib.jobs.checks import (
     Check,
     anything,
@@ -20,17 +14,15 @@ from deepcrib.jobs.checks import (
     between,
     distinct,
     each,
-    if_number,
     one_of,
     optional,
     positive,
     seed_value,
     share,
-    torch_device,
 )
-from deepcrib.jobs.options_together import check_together
+from deepcrib.jobs.values import RULES_CHECKS, RulesOptions
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.statistics.strategies import STRATEGIES
+from deepcrib.statistics.strategy_names import STRATEGIES
 from deepcrib.training.climbers import CLIMBED
 from deepcrib.training.evolution_steps import ADJUSTMENTS
 from deepcrib.training.options import (
@@ -54,14 +46,6 @@ from deepcrib.training.partida_fitting import OPTIMIZERS
 from deepcrib.training.rewards import PLAY_REWARDS
 from deepcrib.training.weighted_state import READINGS
 
-
-@dataclass
-class RulesOptions:
-    """Group `rules`: `acc`, the deal alternates after a cut; `random_dealer`, a coin before every hand."""
-
-    name: str = "acc"
-
-
 HEAD_CHECKS: dict[str, Check] = {
     "head": one_of(HEADS),
     "atoms_low": between(-1000, 1000),
@@ -69,7 +53,7 @@ HEAD_CHECKS: dict[str, Check] = {
 }
 """Of both networks."""
 CHECKS: dict[type, dict[str, Check]] = {
-    RulesOptions: {"name": one_of(DEALING)},
+    RulesOptions: RULES_CHECKS,
     AlgorithmOptions: {"name": one_of(ALGORITHMS), "n_steps": at_least(1), "trace_decay": between(0, 1)},
     RewardOptions: {
         "play": one_of(PLAY_REWARDS),
@@ -234,29 +218,3 @@ CHECKS: dict[type, dict[str, Check]] = {
         **HEAD_CHECKS,
     },
 }
-COMMON_CHECKS: dict[str, Check] = {
-    "seed": optional(seed_value),
-    "threads": at_least(1),
-    "games": if_number(at_least(1)),
-    "matches": at_least(1),
-    "device": torch_device,
-}
-"""Of the options at the top of every job's config."""
-
-
-def check_values(config: Any) -> None:
-    """Refuse the first option of a job's config, nested ones included, whose value is out of its range."""
-    for path, value, check in _checked_fields(config, "", COMMON_CHECKS):
-        problem = check(value)
-        if problem:
-            raise OptionError(f"{path}={value}: {problem}")
-    check_together(config)
-
-
-def _checked_fields(node: Any, prefix: str, checks: dict[str, Check]) -> Iterator[tuple[str, Any, Check]]:
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if item.name in checks:
-            yield prefix + item.name, value, checks[item.name]
-        if is_dataclass(value):
-            yield from _checked_fields(value, f"{prefix}{item.name}.", CHECKS.get(type(value), {}))

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from hydra.core.override_parser.types import Override
+from typing import TYPE_CHECKING, Any
 
 from deepcrib.errors import OptionError
-from deepcrib.training.options import EvaluationOptions, LearnerOptions, ReplayOptions, RewardOptions
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+    from deepcrib.training.options import EvaluationOptions, LearnerOptions, ReplayOptions, RewardOptions
+
+
+REPLAY = "replay"
+"""The learner whose options they mostly are."""
 
 
 def check_together(config: Any) -> None:
     """Refuse what contradicts each other in a job's config, if it has a learner and matches. Raises OptionError."""
     learner, evaluation = (getattr(config, name, None) for name in ("learner", "evaluation"))
-    if isinstance(learner, ReplayOptions):
+    if learner is not None and learner.name == REPLAY:
         _check_replay(learner, config.reward)
-    if isinstance(learner, LearnerOptions) and isinstance(evaluation, EvaluationOptions):
+    if learner is not None and evaluation is not None:
         _check_evaluation(learner, evaluation)
 
 
 def check_heard(config: Any, overrides: Sequence[Override]) -> None:
     """Refuse an override `evaluation.every` that would pass unheard beside a list of iterations. Raises OptionError."""
     evaluation = getattr(config, "evaluation", None)
-    if isinstance(evaluation, EvaluationOptions) and evaluation.monitored and evaluation.at:
+    if evaluation is not None and evaluation.monitored and evaluation.at:
         for override in overrides:
             if override.key_or_group == "evaluation.every":
                 place = f"evaluation.at={evaluation.at} takes its place, expected evaluation.at=null beside it"
@@ -34,7 +40,7 @@ def _check_evaluation(learner: LearnerOptions, evaluation: EvaluationOptions) ->
     """What other learners do not read."""
     for name in ("at", "exploring"):
         value = getattr(evaluation, name)
-        if value and not isinstance(learner, ReplayOptions):
+        if value and learner.name != REPLAY:
             raise OptionError(
                 f"evaluation.{name}={value}: learner={learner.name} does not read it, only learner=replay"
             )

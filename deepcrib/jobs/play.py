@@ -21,7 +21,7 @@ from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.checks import at_least, one_of
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import short_path
-from deepcrib.jobs.options import RulesOptions
+from deepcrib.jobs.values import RulesOptions
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 from deepcrib.rules import KINDS
 
@@ -44,7 +44,7 @@ class Config:
     resume: str | None = None  # a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
 
 
 _CHECKS = {"dealer": one_of(DEALERS), "pace": at_least(0), "suits": one_of(SUIT_SIGNS)}
@@ -53,10 +53,10 @@ _CHECKS = {"dealer": one_of(DEALERS), "pace": at_least(0), "suits": one_of(SUIT_
 def run(config: Config, run: Run) -> Outcome:
     """Play until the person leaves."""
     _check(config)
-    use_threads(config.threads)
     resumed = None if config.resume is None else _interrupted(config)
     hints = name_agents([make_agent(spec, device=config.device) for spec in config.hints])
     start = _starter(config, resumed, run.folder.path / RECORD)
+    use_threads(config.threads)
     run.start()
     setup = Setup(start, hints, config.suits, config.pace)
     run_app(setup)

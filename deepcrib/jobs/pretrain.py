@@ -11,9 +11,10 @@ from rich.table import Table
 
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import plain_table
-from deepcrib.checkpoints import WEIGHTS_FILE, save_weights
+from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import make_discard_encoder
 from deepcrib.errors import OptionError
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import summary_writer, use_threads
 from deepcrib.jobs.console import Bars
@@ -28,7 +29,7 @@ class Config:
 
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
     state: StateOptions = field(default_factory=StateOptions)
     discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
     pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)

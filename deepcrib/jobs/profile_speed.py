@@ -23,7 +23,8 @@ from omegaconf import OmegaConf
 from rich.table import Table
 
 from deepcrib import runs
-from deepcrib.agents import QFunction, q_network
+from deepcrib.agents import q_network
+from deepcrib.agents.q_network import QFunction
 from deepcrib.analysis.tables import plain_table
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.engine import Games
@@ -34,7 +35,7 @@ from deepcrib.jobs.schema import choices, register_schema
 from deepcrib.jobs.train import Config as TrainConfig
 from deepcrib.matches import trajectories
 from deepcrib.networks import QNetwork
-from deepcrib.training import replay
+from deepcrib.training import learning, replay
 from deepcrib.training.inputs import SampleInputs
 from deepcrib.training.learning import LearnedNetwork
 from deepcrib.training.monitoring import Monitor
@@ -70,7 +71,7 @@ PARTS: Sequence[tuple[Any, tuple[str, ...], str]] = (
     (SampleInputs, ("batch",), "minibatches' inputs"),
     (QNetwork, ("losses",), "forward, loss"),
     (torch.Tensor, ("backward",), "backward"),
-    (torch.optim.Adam, ("step", "zero_grad"), "optimiser"),
+    (learning, ("adam_step",), "optimiser"),
 )
 """(owner, functions, part) within a phase; what is in none of them is that phase's `rest`."""
 WHOLE = (MATCHES, SAVING)

@@ -9,7 +9,8 @@ from typing import Any
 
 from rich.markup import escape
 
-from deepcrib.agents import Agent, BestResponseAgent, make_agent
+from deepcrib.agents import Agent, make_agent
+from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.analysis.record_tables import (
     baselines_table,
     game_title,

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
@@ -17,6 +16,7 @@ from deepcrib.analysis.tables import plain_table
 from deepcrib.engine import Games
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.observations import PlayObservation
+from deepcrib.workers import num_workers
 
 SEARCHES: Mapping[str, tuple[Any, int]] = {
     "minimax": ("minimax", 2_000),
@@ -48,7 +48,7 @@ def time_search(seed: int) -> dict[str, Any]:
     table, recorder = Games(np.arange(most), seed, stop_at_121=False), _Plays()
     player = make_agent("expected_value")
     play_hand(table, [player, player], np.zeros((most, 2), dtype=np.int64), recorder)
-    found: dict[str, Any] = {"samples": SAMPLES, "numba_threads": numba.get_num_threads()}
+    found: dict[str, Any] = {"samples": SAMPLES, "threads": num_workers()}
     for name, (spec, hands) in SEARCHES.items():
         agent = make_agent(spec)
         agent.play(recorder.seen[0][1].take(slice(0, 2)))  # compiles, and learns how the opponent discards
@@ -71,5 +71,5 @@ def time_search(seed: int) -> dict[str, Any]:
 def search_table(figures: Mapping[str, Any]) -> Table:
     """Decisions a second."""
     rows = [(name, *(f"{figures[name][kind]:,.0f}" for kind in (FIRST, MIX))) for name in SEARCHES]
-    title = f"search, decisions a second: {figures['samples']} sampled hands, {figures['numba_threads']} threads"
+    title = f"search, decisions a second: {figures['samples']} sampled hands, {figures['threads']} threads"
     return plain_table(title, ("agent", FIRST, MIX), rows)

@@ -10,7 +10,6 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
 from rich.table import Table
 
@@ -22,6 +21,7 @@ from deepcrib.statistics.discards import CRIB_COMPLETIONS, discard_statistics, u
 from deepcrib.statistics.table import cached_table
 from deepcrib.training.options import EvaluationOptions, WeightedOptions
 from deepcrib.training.weighted import play_to, prepare
+from deepcrib.workers import num_workers
 
 ALL_HANDS = 20_358_520
 SAMPLE = 200_000  # hands on demand
@@ -54,7 +54,7 @@ def time_statistics(seed: int) -> dict[str, Any]:
         "on_demand_us": _seconds(lambda: discard_statistics(hands)) / SAMPLE * 1e6,
         "one_by_one_us": single * 1e6,
         "lookup_us": _seconds(lambda: table.lookup(hands)) / SAMPLE * 1e6,
-        "numba_threads": numba.get_num_threads(),
+        "threads": num_workers(),
     }
 
 
@@ -70,13 +70,13 @@ def statistics_table(figures: Mapping[str, Any]) -> Table:
         ("a hand x 15 on demand, one call a hand", f"{figures['one_by_one_us']:.1f} us", "10 s"),
         ("a hand x 15 from the table", f"{figures['lookup_us']:.2f} us", "0.05 s"),
     ]
-    title = f"exact statistics of discards, {figures['numba_threads']} threads"
+    title = f"exact statistics of discards, {figures['threads']} threads"
     return plain_table(title, ("what", "time", "thesis of 2018"), rows)
 
 
 def time_weighted(games: int, seed: int) -> dict[str, Any]:
     """Training games a second: one run, and one run on each core at once."""
-    workers = numba.get_num_threads()
+    workers = num_workers()
     _train(100, seed)  # compiles
     alone = _seconds(lambda: _train(games, seed))
     with ThreadPoolExecutor(workers) as pool:

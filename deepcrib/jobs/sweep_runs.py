@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numba
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
@@ -28,6 +27,7 @@ from deepcrib.analysis.sweeps import SweptRun, read_run
 from deepcrib.errors import RunError
 from deepcrib.jobs.console import error_line
 from deepcrib.jobs.resume import saved_config
+from deepcrib.workers import grant_threads
 
 try:
     import fcntl
@@ -254,9 +254,8 @@ def _be_child(work: Callable[[], int]) -> None:
 
 
 def use_granted_threads() -> None:
-    """Numba's threads: as many as cores were asked for, one by default; joblib shares the cores out by itself."""
+    """As many threads as cores were asked for, one by default; joblib shares the cores out by itself."""
     launcher = HydraConfig.get().launcher
     asked = {"RayLauncher": "ray.remote.num_cpus", "LocalLauncher": "cpus_per_task", "SlurmLauncher": "cpus_per_task"}
     if key := asked.get(kind(launcher)):
-        threads = int(OmegaConf.select(launcher, key) or 1)
-        numba.set_num_threads(max(1, min(threads, numba.config.NUMBA_NUM_THREADS)))
+        grant_threads(max(1, int(OmegaConf.select(launcher, key) or 1)))

@@ -26,7 +26,7 @@ from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.common import use_threads
 from deepcrib.jobs.console import Bars
 from deepcrib.jobs.league import ALL, plan_league
-from deepcrib.jobs.options import RulesOptions
+from deepcrib.jobs.values import RulesOptions
 from deepcrib.training.checkpointing import CHECKPOINTS
 
 Plan = Callable[[Bars], Outcome]
@@ -53,7 +53,7 @@ class Config:
     resume: str | None = None  # the folder of a league, which then goes on
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = "cpu"
-    threads: int = 1  # that networks work on
+    threads: int = 0  # to work on; 0: all that this process may use
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -66,8 +66,8 @@ def run(config: Config, run: Run) -> Outcome:
         value = getattr(config, name)
         if value is not None and config.task != "checkpoints":
             raise OptionError(f"{name}={value}: only for the task checkpoints, {config.task} takes agents=[A,B]")
-    use_threads(config.threads)
     plan = plan_league(config, run) if config.task == LEAGUE else _plan(config, run)
+    use_threads(config.threads)
     run.start()
     with Bars(run.show_progress) as bars:
         return plan(bars)

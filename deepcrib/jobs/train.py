@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deepcrib.agents import Agent, QNetworkAgent, make_agent, name_agents
+from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.analysis.tables import hands_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hands_won
@@ -18,7 +19,7 @@ from deepcrib.jobs.console import Bars
 from deepcrib.jobs.learners import LEARNERS, Learner
 from deepcrib.jobs.learners.common import Match
 from deepcrib.jobs.monitoring import final_figures, layout, write_options
-from deepcrib.jobs.options import RulesOptions
+from deepcrib.jobs.values import RulesOptions
 from deepcrib.jobs.variants import VARIANTS, Variants, unread
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.randomness import FINAL_MATCHES, derive
@@ -44,7 +45,7 @@ class Config:
 
     seed: int = 1
     device: str = "cpu"
-    threads: int = 1  # that networks work on; the weights do not depend on it
+    threads: int = 0  # to work on; 0: all that this process may use. The weights do not depend on it
     resume: str | None = None  # the folder of an unfinished run, which then goes on
     learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)

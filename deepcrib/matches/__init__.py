@@ -1,4 +1,4 @@
-"""Agents over many games or hands in lockstep: results, and experience to learn from."""
+"""Agents over many games or hands in lockstep: results. `matches.trajectories`: experience to learn from."""
 
 from deepcrib.matches.games import (
     LOCKSTEP_GAMES,
@@ -10,20 +10,14 @@ from deepcrib.matches.games import (
     play_hand,
     play_match,
 )
-from deepcrib.matches.trajectories import PLAYS, Trajectories, learning_games, self_play, trajectories_of
 
 __all__ = [
     "LOCKSTEP_GAMES",
-    "PLAYS",
     "MatchResult",
     "Progress",
     "Recorder",
     "Rows",
-    "Trajectories",
-    "learning_games",
     "match_part",
     "play_hand",
     "play_match",
-    "self_play",
-    "trajectories_of",
 ]

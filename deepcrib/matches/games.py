@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, ScriptedAgent, require_players
+from deepcrib.agents import Agent, require_players
+from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.engine import Games
 from deepcrib.observations import DiscardObservation, PlayObservation
 

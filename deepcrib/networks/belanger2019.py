@@ -15,9 +15,10 @@ from deepcrib.encoders import Spec
 from deepcrib.errors import OptionError
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, require_blocks, size_of
 from deepcrib.networks.heads import ValueHead
-from deepcrib.networks.layers import Convolutions, SummedConvolutions, packed_windows
+from deepcrib.networks.layers import Convolutions, SummedConvolutions
 from deepcrib.networks.lstm import PackedLSTM
 from deepcrib.networks.q_networks import FeedForward
+from deepcrib.networks.series import packed_windows, shared_windows
 
 RANK_KERNELS = (2, 3, 4)
 """Lengths of the deal network's convolutions over ranks."""
@@ -91,10 +92,18 @@ class PublishedCNNLSTM(QNetwork):
         """Features [B, F] of inputs [B, width]."""
         if len(inputs) == 0:
             return inputs.new_zeros(0, self.num_features)
-        windows = packed_windows(inputs[:, self.series].view(-1, self.num_rows, self.num_ranks), self.window)
-        rows = torch.cat([self.over_series(windows.data), windows.data[:, -self.num_ranks :]], dim=1)
-        last = self.lstm(windows._replace(data=rows))
+        cards = inputs[:, self.series].view(-1, self.num_rows, self.num_ranks)
+        if torch.is_grad_enabled() or cards.device.type != "cpu":
+            packed = packed_windows(cards, self.window)
+            last = self.lstm(packed._replace(data=self._rows(packed.data)))
+        else:
+            windows, steps = shared_windows(cards, self.window)
+            last = self.lstm.values(self._rows(windows), steps)
         return torch.cat([last] + [inputs[:, part] for part in self.others], dim=1)
+
+    def _rows(self, windows: Tensor) -> Tensor:
+        """What the LSTM reads, [M, F], of windows [M, window * ranks]."""
+        return torch.cat([self.over_series(windows), windows[:, -self.num_ranks :]], dim=1)
 
 
 class PublishedFeedForward(FeedForward):

@@ -7,7 +7,6 @@ import math
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 
 def dense_layers(
@@ -99,29 +98,17 @@ class SummedConvolutions(nn.Module):
         super().__init__()
         self.taps = [side * side for side in sides]
         self.weight = nn.Parameter(torch.empty(channels, sum(self.taps)))
-        # Positions of each kernel where a tap lies on a cell: [taps of all kernels, cells].
+        # Positions of each kernel where a tap lies on a cell: [taps of all kernels, cells of each kernel].
         reached = [_placement(rows, columns, side, side, padded=False).sum(dim=2) for side in sides]
-        self.register_buffer("reached", torch.cat(reached), persistent=False)
+        self.register_buffer("reached", torch.block_diag(*reached), persistent=False)
         self.num_features = channels * len(sides)
 
     reached: Tensor
 
     def forward(self, cells: Tensor) -> Tensor:
         """Features [B, num_features], by kernel and channel, of grids [B, rows * columns]."""
-        kernels = zip(self.weight.split(self.taps, dim=1), self.reached.split(self.taps), strict=True)
-        return functional.linear(cells, torch.cat([weight @ reached for weight, reached in kernels]))
-
-
-def packed_windows(cards: Tensor, window: int) -> PackedSequence:
-    """Pack, for every card of the series [B, rows, ranks], itself and the window - 1 rows before it (zeros above).
-
-    Rows without a card, which are the last ones, are left out; a series without any keeps its first row.
-    """
-    lengths = (cards.sum(dim=2) > 0).sum(dim=1).clamp(min=1).cpu()
-    longest = int(lengths.max())
-    padded = functional.pad(cards[:, :longest], (0, 0, window - 1, 0))
-    windows = padded.unfold(1, window, 1).transpose(2, 3).flatten(2)
-    return pack_padded_sequence(windows, lengths, batch_first=True, enforce_sorted=False)
+        kernels = (self.weight @ self.reached).view(len(self.weight), len(self.taps), -1)
+        return functional.linear(cells, kernels.transpose(0, 1).flatten(0, 1))
 
 
 def _placement(rows: int, columns: int, height: int, width: int, padded: bool) -> Tensor:

@@ -9,7 +9,8 @@ from torch.nn import functional
 from deepcrib.encoders import Spec
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, require_blocks, size_of
 from deepcrib.networks.heads import Head
-from deepcrib.networks.layers import Convolutions, packed_windows
+from deepcrib.networks.layers import Convolutions
+from deepcrib.networks.series import packed_windows
 
 RANK_KERNELS = (4, 5, 6)
 """Lengths of the discard CNN's convolutions over ranks: 1 x 4 and longer (section 3.6.3)."""

@@ -11,14 +11,14 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of, suit_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.randomness import Word
+from deepcrib.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.rules import DISCARD_SLOTS_6
-from deepcrib.statistics.ranks import NUM_RANK_SETS_6, rank_set_6, rank_sets
+from deepcrib.workers import run_rows
 
 NUM_CLASSES = 962_988
 _SIZE = 6
@@ -62,10 +62,10 @@ def suit_classes() -> SuitClasses:
     """Enumerate all classes: under a second."""
     sets = rank_sets(_SIZE)
     counts = np.zeros(NUM_RANK_SETS_6, dtype=np.int64)
-    _count_classes(sets, counts)
+    run_rows(_count_classes, len(sets), sets, counts, piece=64)
     starts = np.concatenate(([0], np.cumsum(counts)))
     keys = np.empty(starts[-1], dtype=np.uint64)
-    _fill_keys(sets, starts, keys)
+    run_rows(_fill_keys, len(sets), sets, starts, keys, piece=64)
     return SuitClasses(keys, starts)
 
 
@@ -83,7 +83,7 @@ def class_sizes(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
 def class_hands(keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """The hand that stands for each class, int8 [C, 6], sorted."""
     hands = np.empty((len(keys), _SIZE), dtype=np.int8)
-    _fill_hands(keys, hands)
+    run_rows(_fill_hands, len(keys), keys, hands, piece=512)
     return hands
 
 
@@ -195,23 +195,23 @@ def _visit(ranks: np.ndarray, keys: np.ndarray, store: bool) -> int:
         choice[i] += 1
 
 
-@jit(parallel=True)
-def _count_classes(sets: np.ndarray, counts: np.ndarray) -> None:
-    for row in prange(len(sets)):
+@jit
+def _count_classes(part: Part, sets: np.ndarray, counts: np.ndarray) -> None:
+    for row in range(*part):
         counts[row] = _visit(sets[row], np.empty(0, dtype=np.uint64), False)
 
 
-@jit(parallel=True)
-def _fill_keys(sets: np.ndarray, starts: np.ndarray, keys: np.ndarray) -> None:
-    for row in prange(len(sets)):
+@jit
+def _fill_keys(part: Part, sets: np.ndarray, starts: np.ndarray, keys: np.ndarray) -> None:
+    for row in range(*part):
         own = keys[starts[row] : starts[row + 1]]
         _visit(sets[row], own, True)
         own.sort()
 
 
-@jit(parallel=True)
-def _fill_hands(keys: np.ndarray, hands: np.ndarray) -> None:
-    for row in prange(len(keys)):
+@jit
+def _fill_hands(part: Part, keys: np.ndarray, hands: np.ndarray) -> None:
+    for row in range(*part):
         n = 0
         for rank in range(NUM_RANKS):
             for suit in range(NUM_SUITS):

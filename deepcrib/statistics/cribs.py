@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_SETS_6, rank_sets
 from deepcrib.rules import DISCARD_SLOTS_6, RANK_POINTS_5
-from deepcrib.statistics.ranks import NUM_RANK_SETS_6, rank_sets
+from deepcrib.workers import run_rows
 
 STARTERS = 44
 """Cards that may be turned up once six cards and the opponent's two are known."""
@@ -48,7 +48,7 @@ def crib_sums(weights: NDArray[np.float64]) -> CribSums:
     points = np.zeros((NUM_RANK_SETS_6, NUM_DISCARDS))
     by_rank = np.zeros((NUM_RANK_SETS_6, NUM_RANKS))
     total = np.zeros(NUM_RANK_SETS_6)
-    _fill_sums(rank_sets(6), weights, points, by_rank, total)
+    run_rows(_fill_sums, len(points), rank_sets(6), weights, points, by_rank, total, piece=16)
     return CribSums(weights, points, by_rank, total)
 
 
@@ -74,11 +74,11 @@ def _rank_points_sum(first: int, second: int, left: np.ndarray, weights: np.ndar
     return total
 
 
-@jit(parallel=True)
+@jit
 def _fill_sums(
-    sets: np.ndarray, weights: np.ndarray, points: np.ndarray, by_rank: np.ndarray, total: np.ndarray
+    part: Part, sets: np.ndarray, weights: np.ndarray, points: np.ndarray, by_rank: np.ndarray, total: np.ndarray
 ) -> None:
-    for row in prange(len(sets)):
+    for row in range(*part):
         ranks = sets[row]
         left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
         for i in range(len(ranks)):

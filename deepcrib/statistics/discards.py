@@ -10,12 +10,12 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import prange
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.errors import StatisticsError
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6, RANK_POINTS_5, rank_index
 from deepcrib.statistics.cribs import (
     FLUSH,
@@ -27,13 +27,12 @@ from deepcrib.statistics.cribs import (
     seen_cards,
     uniform_weights,
 )
-from deepcrib.statistics.ranks import NUM_RANK_SETS_6, rank_set_6, rank_sets
+from deepcrib.workers import run_rows
 
 HAND_STARTERS = 46
 CRIB_COMPLETIONS = 45_540
 MOST_POINTS = 29
 FLUSH_OF_FOUR = 4
-FEW_HANDS = 32
 DISCARD_DTYPE = np.dtype(
     [
         ("crib_sum", np.uint32),  # points of the crib, over CRIB_COMPLETIONS
@@ -56,7 +55,7 @@ def uniform_sums() -> CribSums:
 def plain_statistics() -> NDArray[np.void]:
     """Hands by rank multiset, without flush and nobs: DISCARD_DTYPE [18564, 15], 0 for cribs. 0.1 s."""
     rows = np.zeros((NUM_RANK_SETS_6, NUM_DISCARDS), dtype=DISCARD_DTYPE)
-    _fill_plain_rows(rank_sets(6), rows)
+    run_rows(_fill_plain_rows, len(rows), rank_sets(6), rows, piece=256)
     return rows
 
 
@@ -67,8 +66,7 @@ def discard_statistics(hands: ArrayLike) -> NDArray[np.void]:
     """
     checked = checked_hands(hands)
     rows = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
-    fill = _fill_rows if len(checked) > FEW_HANDS else _fill_few
-    fill(checked, *uniform_sums(), plain_statistics(), rows)
+    run_rows(_fill_rows, len(checked), checked, *uniform_sums(), plain_statistics(), rows, piece=64)
     return rows
 
 
@@ -76,7 +74,7 @@ def crib_means(hands: ArrayLike, sums: CribSums) -> NDArray[np.float64]:
     """Mean points of the crib by discard action, [N, 15], against the discards that `sums` was made for."""
     checked = checked_hands(hands)
     means = np.empty((len(checked), NUM_DISCARDS))
-    _fill_means(checked, *sums, means)
+    run_rows(_fill_means, len(checked), checked, *sums, means, piece=64)
     return means
 
 
@@ -191,9 +189,9 @@ def fill_statistics(
 # --- many hands ---------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
-def _fill_plain_rows(sets: np.ndarray, rows: np.ndarray) -> None:
-    for r in prange(len(sets)):
+@jit
+def _fill_plain_rows(part: Part, sets: np.ndarray, rows: np.ndarray) -> None:
+    for r in range(*part):
         left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
         for i in range(len(sets[r])):
             left[sets[r, i]] -= 1
@@ -210,8 +208,9 @@ def _fill_plain_rows(sets: np.ndarray, rows: np.ndarray) -> None:
             _summarise(histogram, rows[r], action)
 
 
-@jit(parallel=True)
+@jit
 def _fill_rows(
+    part: Part,
     hands: np.ndarray,
     weights: np.ndarray,
     points: np.ndarray,
@@ -220,29 +219,14 @@ def _fill_rows(
     plain: np.ndarray,
     rows: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         number = rank_set_6(hands[r])
         fill_statistics(hands[r], weights, points[number], by_rank[number], total[number], plain[number], rows[r])
 
 
 @jit
-def _fill_few(
-    hands: np.ndarray,
-    weights: np.ndarray,
-    points: np.ndarray,
-    by_rank: np.ndarray,
-    total: np.ndarray,
-    plain: np.ndarray,
-    rows: np.ndarray,
-) -> None:
-    """`_fill_rows` on one thread: to wake others takes longer than a few hands do."""
-    for r in range(len(hands)):
-        number = rank_set_6(hands[r])
-        fill_statistics(hands[r], weights, points[number], by_rank[number], total[number], plain[number], rows[r])
-
-
-@jit(parallel=True)
 def _fill_means(
+    part: Part,
     hands: np.ndarray,
     weights: np.ndarray,
     points: np.ndarray,
@@ -250,7 +234,7 @@ def _fill_means(
     total: np.ndarray,
     means: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         number = rank_set_6(hands[r])
         fill_crib_sums(hands[r], weights, points[number], by_rank[number], total[number], means[r])
         for action in range(NUM_DISCARDS):

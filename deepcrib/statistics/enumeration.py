@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import prange
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.cards import NUM_CARDS, format_cards
 from deepcrib.errors import StatisticsError
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.randomness import VERIFY_DEAL, below, hash_key
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.statistics.cribs import NUM_DISCARDS, seen_cards
 from deepcrib.statistics.discards import DISCARD_DTYPE, HAND_STARTERS, checked_hands
 from deepcrib.statistics.table import DiscardTable
+from deepcrib.workers import run_rows
 
 _SIZE = 6
 _CHUNK = 8  # hands between two reports of progress
@@ -28,14 +28,14 @@ def enumerate_discards(hands: ArrayLike) -> NDArray[np.void]:
     """DISCARD_DTYPE [N, 15] of sorted hands [N, 6], by discard action. Raises StatisticsError as `discards` does."""
     checked = checked_hands(hands)
     rows = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
-    _enumerate_all(checked, rows)
+    run_rows(_enumerate_all, rows.size, checked, rows, piece=1)
     return rows
 
 
 def random_hands(num_hands: int, seed: int) -> NDArray[np.int8]:
     """Sorted hands [N, 6], all as likely."""
     hands = np.empty((num_hands, _SIZE), dtype=np.int8)
-    _deal(seed, hands)
+    run_rows(_deal, len(hands), seed, hands, piece=512)
     return hands
 
 
@@ -60,9 +60,9 @@ def verify_table(table: DiscardTable, num_hands: int, seed: int, progress: Calla
             progress(len(chunk))
 
 
-@jit(parallel=True)
-def _deal(seed: int, hands: np.ndarray) -> None:
-    for row in prange(len(hands)):
+@jit
+def _deal(part: Part, seed: int, hands: np.ndarray) -> None:
+    for row in range(*part):
         key = hash_key(seed, row, 0, -1, VERIFY_DEAL)
         deck = np.arange(NUM_CARDS)
         for i in range(_SIZE):
@@ -71,9 +71,9 @@ def _deal(seed: int, hands: np.ndarray) -> None:
         hands[row] = np.sort(deck[:_SIZE])
 
 
-@jit(parallel=True)
-def _enumerate_all(hands: np.ndarray, rows: np.ndarray) -> None:
-    for number in prange(len(hands) * NUM_DISCARDS):
+@jit
+def _enumerate_all(part: Part, hands: np.ndarray, rows: np.ndarray) -> None:
+    for number in range(*part):
         hand = hands[number // NUM_DISCARDS]
         action = number % NUM_DISCARDS
         row = rows[number // NUM_DISCARDS]

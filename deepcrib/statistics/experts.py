@@ -17,16 +17,16 @@ from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, rank_of
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import rank_set_6
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, show_points
 from deepcrib.statistics.classes import class_hands, class_sizes, suit_classes
 from deepcrib.statistics.cribs import NUM_DISCARDS, STARTERS, CribSums, crib_sums, fill_crib_sums, uniform_weights
 from deepcrib.statistics.discards import HAND_STARTERS, discard_statistics
-from deepcrib.statistics.ranks import rank_set_6
+from deepcrib.workers import run_rows
 
 DEALER, PONE = 1, 0
 EXPERTS_FILE = "experts.csv"
@@ -114,7 +114,7 @@ def discard_weights(
     """
     sums = crib_sums(theirs)
     values = np.empty((len(hands), NUM_DISCARDS))
-    _fill_values(hands, *sums, hand_means, 1.0 if is_dealer else -1.0, values)
+    run_rows(_fill_values, len(hands), hands, *sums, hand_means, 1.0 if is_dealer else -1.0, values, piece=64)
     best = values >= values.max(axis=1, keepdims=True) - _TIE
     chance = best * (sizes / best.sum(axis=1))[:, None]
     ranks = hands[:, DISCARD_SLOTS_6].astype(np.int64) // NUM_SUITS  # [C, 15, 2], ascending
@@ -143,8 +143,8 @@ def crib_table(found: Experts) -> list[tuple[str, str, float, float]]:
 def rank_pair_means(theirs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean points of a crib by the two ranks thrown, [13, 13], against discards of weights `theirs` [13, 13]."""
     means = np.zeros((NUM_RANKS, NUM_RANKS))
-    _fill_pair_means(np.ascontiguousarray(theirs), means)
-    return means
+    run_rows(_fill_pair_means, NUM_RANKS, np.ascontiguousarray(theirs), means, piece=1)
+    return np.triu(means) + np.triu(means, 1).T
 
 
 def _pair_ways() -> NDArray[np.float64]:
@@ -152,8 +152,9 @@ def _pair_ways() -> NDArray[np.float64]:
     return np.triu(np.full((NUM_RANKS, NUM_RANKS), 16.0)) - 10 * np.eye(NUM_RANKS)
 
 
-@jit(parallel=True)
+@jit
 def _fill_values(
+    part: Part,
     hands: np.ndarray,
     weights: np.ndarray,
     points: np.ndarray,
@@ -163,7 +164,7 @@ def _fill_values(
     sign: float,
     values: np.ndarray,
 ) -> None:
-    for r in prange(len(hands)):
+    for r in range(*part):
         number = rank_set_6(hands[r])
         fill_crib_sums(hands[r], weights, points[number], by_rank[number], total[number], values[r])
         for action in range(NUM_DISCARDS):
@@ -191,9 +192,9 @@ def _two_card_mean(first: int, second: int, weights: np.ndarray) -> float:
     return points / weight
 
 
-@jit(parallel=True)
-def _fill_pair_means(weights: np.ndarray, means: np.ndarray) -> None:
-    for row in prange(NUM_RANKS):
+@jit
+def _fill_pair_means(part: Part, weights: np.ndarray, means: np.ndarray) -> None:
+    for row in range(*part):
         for column in range(row, NUM_RANKS):
             # suits matter only by being the same (4 of 16 ways) or not; a pair is never of one suit
             apart = _two_card_mean(NUM_SUITS * row, NUM_SUITS * column + 1, weights)
@@ -201,6 +202,3 @@ def _fill_pair_means(weights: np.ndarray, means: np.ndarray) -> None:
             if column > row:
                 mean = (_two_card_mean(NUM_SUITS * row, NUM_SUITS * column, weights) + 3 * apart) / 4
             means[row, column] = mean
-    for row in range(NUM_RANKS):
-        for column in range(row):
-            means[row, column] = means[column, row]

@@ -11,13 +11,13 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, RANKS
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.rank_sets import NUM_RANK_PAIRS, rank_set_2
 from deepcrib.rules import HAND_SIZE, show_points
-from deepcrib.statistics.ranks import NUM_RANK_PAIRS, rank_set_2
+from deepcrib.workers import run_rows
 
 NUM_CARD_PAIRS = comb(NUM_CARDS, 2)
 """1,326 pairs of cards."""
@@ -43,7 +43,7 @@ def crib_totals() -> NDArray[np.int16]:
     Symmetric: it does not matter who threw which pair. Takes a second, once a process; it cannot be written.
     """
     totals = np.full((NUM_CARD_PAIRS, NUM_CARD_PAIRS), IMPOSSIBLE, dtype=np.int16)
-    _fill_totals(card_pairs(), totals)
+    run_rows(_fill_totals, len(totals), card_pairs(), totals, piece=1)
     totals = np.maximum(totals, totals.T)  # the lower half is still IMPOSSIBLE
     totals.flags.writeable = False
     return totals
@@ -79,10 +79,10 @@ def crib_bounds() -> NDArray[np.float64]:
     return np.stack([lowest, mean, totals.max(axis=1)], axis=1) / STARTERS
 
 
-@jit(parallel=True)
-def _fill_totals(pairs: np.ndarray, totals: np.ndarray) -> None:
+@jit
+def _fill_totals(part: Part, pairs: np.ndarray, totals: np.ndarray) -> None:
     """Fill the upper half of totals."""
-    for row in prange(len(pairs)):
+    for row in range(*part):
         crib = np.empty(HAND_SIZE, dtype=np.int64)
         crib[0], crib[1] = pairs[row, 0], pairs[row, 1]
         for column in range(row + 1, len(pairs)):

@@ -10,29 +10,30 @@ multisets, each as often as it can be dealt.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from math import comb
 from pathlib import Path
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from deepcrib.errors import OptionError, RunError, StatisticsError
+from deepcrib.errors import OptionError, StatisticsError
 from deepcrib.files import write_atomic
-from deepcrib.kernels import cache_folder, jit
-from deepcrib.policies import GREEDY, play_choices
+from deepcrib.kernels import Part, jit
+from deepcrib.policies import GREEDY, lowest, play_choices
 from deepcrib.randomness import KEPT_DEAL, below, hash_key
+from deepcrib.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
 from deepcrib.rules import HAND_SIZE, play_step
-from deepcrib.statistics.ranks import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
+from deepcrib.workers import run_rows
 
+RECORDS_FILE = "pegging.npz"
 PONE, DEALER = 0, 1
 MAX_POINTS = 32
 """Points of one player in one play are below it: at most 24 as pone and 30 as dealer, however the cards are laid."""
@@ -165,35 +166,25 @@ def _require_histograms(path: Path, gained: NDArray, given: NDArray) -> None:
 def exact_records() -> PeggingRecords:
     """All pairs of rank multisets, weighted by the hands that the opponent may hold: 194,580 a cell.
 
-    Both players' cards are drawn from one deck, and nothing is known of the discards. Worked out once, in some seconds,
-    and then kept beside this module's compiled code, which any change of the rules makes anew. The arrays cannot be
-    written.
+    Both players' cards are drawn from one deck, and nothing is known of the discards. They are `play_every_pair()`,
+    saved in RECORDS_FILE, so that nobody has to wait for them. The arrays cannot be written.
     """
-    folder = cache_folder(Path(__file__))
-    path = folder / "exact_records.npz" if folder is not None else None
-    records = None
-    if path is not None and path.exists():
-        with contextlib.suppress(StatisticsError):
-            records = PeggingRecords.load(path)
-    if records is None:
-        records = play_every_pair()
-        if path is not None:
-            with contextlib.suppress(RunError):
-                records.save(path)
+    with resources.as_file(resources.files("deepcrib.statistics").joinpath(RECORDS_FILE)) as path:
+        records = PeggingRecords.load(path)
     records.gained.flags.writeable = False
     records.given.flags.writeable = False
     return records
 
 
 def play_every_pair() -> PeggingRecords:
-    """`exact_records`, played anew: 3.3 million plays, some five seconds on two cores."""
+    """`exact_records`, played anew: 3.3 million plays, some five seconds on two cores; saved when the rules change."""
     sets = rank_sets(HAND_SIZE)
     points = np.zeros((NUM_RANK_SETS_4, NUM_RANK_SETS_4, 2), dtype=np.int8)
-    _play_all(sets, points)
+    run_rows(_play_all, len(sets), sets, points, piece=1)
     counts = (sets[:, :, None] == np.arange(NUM_RANKS)).sum(axis=1)  # [1820, 13]
     ways = np.array([[comb(left, taken) for taken in range(HAND_SIZE + 1)] for left in range(NUM_SUITS + 1)])
     gained, given = _no_records(), _no_records()
-    _tally(counts, ways, points, gained, given)
+    run_rows(_tally, len(counts), counts, ways, points, gained, given, piece=8)
     return PeggingRecords(gained, given, exact=True)
 
 
@@ -206,7 +197,7 @@ def sampled_records(hands: int, seed: int) -> PeggingRecords:
         raise OptionError(f"hands={hands}: expected at least 1 hand to record")
     sets = np.zeros((hands, 2), dtype=np.int64)
     points = np.zeros((hands, 2), dtype=np.int64)
-    _play_random(seed, sets, points)
+    run_rows(_play_random, len(sets), seed, sets, points, piece=512)
     records = PeggingRecords(_no_records(), _no_records())
     for role in (PONE, DEALER):
         np.add.at(records.gained[:, role], (sets[:, role], points[:, role]), 1)
@@ -239,33 +230,32 @@ def play_out(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int
         left[PONE, slot] = pone_cards[slot]
         left[DEALER, slot] = dealer_cards[slot]
     goes = np.zeros(2, dtype=np.int8)
-    series = np.zeros(2 * HAND_SIZE, dtype=np.int8)
     pegged = np.zeros(2, dtype=np.int64)
-    seat, length, count = PONE, 0, 0
+    seat, series, count = PONE, 0, 0
     while seat >= 0:
-        mask = play_choices(GREEDY, left[seat], series, length, count)
-        slot = 0
-        while not mask >> slot & 1:  # choices are of one rank: any of them
-            slot += 1
-        points, last, following, length, count = play_step(left, goes, series, length, count, seat, slot)
+        mask = play_choices(GREEDY, left[seat], series, count)
+        slot = lowest(mask)  # choices are of one rank: any of them
+        points, last, following, series, count = play_step(left, goes, series, count, seat, slot)
         pegged[seat] += points + last
         seat = following
     return pegged[PONE], pegged[DEALER]
 
 
-@jit(parallel=True)
-def _play_all(sets: np.ndarray, points: np.ndarray) -> None:
+@jit
+def _play_all(part: Part, sets: np.ndarray, points: np.ndarray) -> None:
     """Fill points [1820, 1820, 2] of pone's and dealer's set; a pair that needs five of a rank does no harm."""
     cards = sets * NUM_SUITS
-    for pone in prange(len(sets)):
+    for pone in range(*part):
         for dealer in range(len(sets)):
             points[pone, dealer, PONE], points[pone, dealer, DEALER] = play_out(cards[pone], cards[dealer])
 
 
-@jit(parallel=True)
-def _tally(counts: np.ndarray, ways: np.ndarray, points: np.ndarray, gained: np.ndarray, given: np.ndarray) -> None:
+@jit
+def _tally(
+    part: Part, counts: np.ndarray, ways: np.ndarray, points: np.ndarray, gained: np.ndarray, given: np.ndarray
+) -> None:
     """Count the points of every set against all hands of the opponent; ways [5, 5] of k cards out of n."""
-    for own in prange(len(counts)):
+    for own in range(*part):
         for other in range(len(counts)):
             hands = 1
             for rank in range(NUM_RANKS):
@@ -287,10 +277,10 @@ def deal_kept(seed: int, hand: int) -> tuple[np.ndarray, np.ndarray]:
     return np.sort(deck[:HAND_SIZE]), np.sort(deck[HAND_SIZE : 2 * HAND_SIZE])
 
 
-@jit(parallel=True)
-def _play_random(seed: int, sets: np.ndarray, points: np.ndarray) -> None:
+@jit
+def _play_random(part: Part, seed: int, sets: np.ndarray, points: np.ndarray) -> None:
     """Deal and play hand 0, 1, ..: sets [N, 2] and points [N, 2] of pone and dealer."""
-    for hand in prange(len(sets)):
+    for hand in range(*part):
         pone_cards, dealer_cards = deal_kept(seed, hand)
         sets[hand, PONE] = rank_set_of_kept(pone_cards)
         sets[hand, DEALER] = rank_set_of_kept(dealer_cards)

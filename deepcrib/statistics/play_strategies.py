@@ -7,7 +7,7 @@ import numpy as np
 from deepcrib.cards import NUM_RANKS, NUM_SUITS, rank_of, value_of_rank
 from deepcrib.kernels import jit
 from deepcrib.randomness import below, uniform
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, is_legal_play, play_points
+from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, add_rank, is_legal_play, play_points
 from deepcrib.statistics.strategies import best_choices
 
 PLAY_STRATEGIES = ("offensive", "defensive")
@@ -24,7 +24,7 @@ def count_unseen(unseen: np.ndarray, cards: np.ndarray) -> None:
 
 
 @jit
-def _reply_points(series: np.ndarray, n: int, count: int, unseen: np.ndarray) -> float:
+def _reply_points(series: int, count: int, unseen: np.ndarray) -> float:
     """Mean points of an unseen card played next; 0 for one that may not be played, or after 31."""
     if count == COUNT_LIMIT:
         return 0.0
@@ -33,28 +33,25 @@ def _reply_points(series: np.ndarray, n: int, count: int, unseen: np.ndarray) ->
     for rank in range(NUM_RANKS):
         cards += unseen[rank]
         if unseen[rank] > 0 and count + value_of_rank(rank) <= COUNT_LIMIT:
-            series[n] = rank
-            points += unseen[rank] * play_points(series, n + 1)
+            points += unseen[rank] * play_points(add_rank(series, rank), count + value_of_rank(rank))
     return points / max(cards, 1)
 
 
 @jit
-def fill_play_matrix(
-    hand: np.ndarray, series: np.ndarray, n: int, count: int, unseen: np.ndarray, matrix: np.ndarray
-) -> None:
+def fill_play_matrix(hand: np.ndarray, series: int, count: int, unseen: np.ndarray, matrix: np.ndarray) -> None:
     """matrix [2, 4]: desirability, 0 to 1, of the card in each slot of hand [4]; -1 for what may not be played.
 
     offensive: the points of the card. defensive: few points, on average over the unseen cards [13], of the opponent's
-    answer. series: n ranks with room for two more. Where all cards are alike to a strategy it is 0.
+    answer. Where all cards are alike to a strategy it is 0.
     """
     values = np.zeros((2, HAND_SIZE))
     for slot in range(HAND_SIZE):
         card = hand[slot]
         if not is_legal_play(count, card):
             continue
-        series[n] = rank_of(card)
-        values[_OFFENSIVE, slot] = play_points(series, n + 1)
-        values[_DEFENSIVE, slot] = -_reply_points(series, n + 1, count + value_of_rank(rank_of(card)), unseen)
+        longer, total = add_rank(series, rank_of(card)), count + value_of_rank(rank_of(card))
+        values[_OFFENSIVE, slot] = play_points(longer, total)
+        values[_DEFENSIVE, slot] = -_reply_points(longer, total, unseen)
     for i in range(2):
         worst = np.inf
         best = -np.inf

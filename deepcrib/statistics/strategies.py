@@ -17,24 +17,12 @@ from deepcrib.errors import OptionError
 from deepcrib.kernels import jit
 from deepcrib.policies import pick
 from deepcrib.randomness import below, uniform
+from deepcrib.rank_sets import rank_set_of_kept
 from deepcrib.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import CRIB_COMPLETIONS, HAND_STARTERS
-from deepcrib.statistics.ranks import rank_set_of_kept
+from deepcrib.statistics.strategy_names import STRATEGIES
 
-THESIS_STRATEGIES = (
-    "hand_max_min",
-    "hand_max_avg",
-    "hand_max_med",
-    "hand_max_poss",
-    "crib_min_avg",
-    "pegging_max_avg_gained",
-    "pegging_max_med_gained",
-    "pegging_min_avg_given",
-)
-"""The thesis's eight, in its order."""
-STRATEGIES = (*THESIS_STRATEGIES, "crib_max_avg")
-"""All strategies by name: the eight and what they lack, the dealer's wish for a rich crib."""
 NO_OPINION = 0.5
 """Desirability of a discard to a strategy that does not tell it from the others: halfway."""
 SCORES = 121

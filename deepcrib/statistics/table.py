@@ -14,15 +14,15 @@ from pathlib import Path
 from tokenize import TokenError
 
 import numpy as np
-from numba import prange
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.cards import NUM_CARDS
 from deepcrib.errors import RunError, StatisticsError
 from deepcrib.files import write_atomic
-from deepcrib.kernels import cache_folder, jit
+from deepcrib.kernels import Part, jit
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE
+from deepcrib.sources import cache_folder
 from deepcrib.statistics.classes import (
     NUM_CLASSES,
     SuitClasses,
@@ -32,6 +32,7 @@ from deepcrib.statistics.classes import (
 )
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.discards import DISCARD_DTYPE, checked_hands, discard_statistics
+from deepcrib.workers import run_rows
 
 TABLE_FILE = "discards.npy"
 _HUNDRED = 100
@@ -50,7 +51,7 @@ class DiscardTable:
         """Statistics of sorted hands [N, 6] by their own discard actions: DISCARD_DTYPE [N, 15]."""
         checked = checked_hands(hands)
         found = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
-        _look_up(checked, self.classes.keys, self.classes.starts, self.rows, found)
+        run_rows(_look_up, len(checked), checked, self.classes.keys, self.classes.starts, self.rows, found, piece=512)
         return found
 
     def by_index(self, index: int) -> np.void:
@@ -143,9 +144,11 @@ def cached_table() -> DiscardTable:
     return table
 
 
-@jit(parallel=True)
-def _look_up(hands: np.ndarray, keys: np.ndarray, starts: np.ndarray, rows: np.ndarray, found: np.ndarray) -> None:
-    for r in prange(len(hands)):
+@jit
+def _look_up(
+    part: Part, hands: np.ndarray, keys: np.ndarray, starts: np.ndarray, rows: np.ndarray, found: np.ndarray
+) -> None:
+    for r in range(*part):
         actions = np.empty(NUM_DISCARDS, dtype=np.int64)
         number = find_class(hands[r], keys, starts, actions)
         for action in range(NUM_DISCARDS):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deepcrib.encoders import PLAY_COLUMNS
-from deepcrib.matches import PLAYS, Trajectories
+from deepcrib.matches.trajectories import PLAYS, Trajectories
 
 
 class ReplayBuffer:

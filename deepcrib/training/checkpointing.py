@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from deepcrib import checkpoints
 from deepcrib.agents import Agent
+from deepcrib.formats import CheckpointError
 from deepcrib.randomness import MONITORING, derive
 from deepcrib.training.monitoring import match_figures
 from deepcrib.training.options import EvaluationOptions
@@ -38,7 +39,7 @@ def fitting_state(path: Path) -> Iterator[dict[str, Any]]:
         yield saved
     except (AttributeError, RuntimeError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise checkpoints.CheckpointError(f"{path} does not fit the options of this run: {reason}") from error
+        raise CheckpointError(f"{path} does not fit the options of this run: {reason}") from error
 
 
 def weights_file(folder: Path, name: str) -> Path:

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, EvolutionaryAgent, QFunction, QNetworkAgent, absolute_spec, make_agent
-from deepcrib.agents.evolutionary import GENOMES
+from deepcrib.agents import Agent, absolute_spec, make_agent
+from deepcrib.agents.evolutionary import GENOMES, EvolutionaryAgent
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.checkpoints import save_weights
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.errors import OptionError

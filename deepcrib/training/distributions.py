@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents import QFunction
-from deepcrib.agents.q_network import epsilon_greedy
+from deepcrib.agents.q_network import QFunction, epsilon_greedy
 from deepcrib.networks import project, two_hot
 
 Float = NDArray[np.float32]

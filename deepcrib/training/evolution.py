@@ -16,11 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib import checkpoints
-from deepcrib.agents import DivergenceError, EvolutionaryAgent, make_agent, name_agents
-from deepcrib.agents.evolutionary import GENOMES
+from deepcrib.agents import DivergenceError, make_agent, name_agents
+from deepcrib.agents.evolutionary import GENOMES, EvolutionaryAgent
 from deepcrib.cards import NUM_RANKS
 from deepcrib.errors import OptionError
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.randomness import MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.training.checkpointing import (
@@ -37,6 +37,7 @@ from deepcrib.training.checkpointing import (
 from deepcrib.training.evolution_deals import DEALT, ShowDeals
 from deepcrib.training.evolution_steps import ADJUSTMENTS, PLAYERS, Method, fill_batch, fill_fitness, learn_from_deals
 from deepcrib.training.options import EvaluationOptions, EvolutionOptions, refuse_unread
+from deepcrib.workers import run_rows
 
 _HELD_OUT = 1  # index of `derive`: deals of no training and of no match
 _MOST_VALUES = 11  # summed for a discard: four ranks and six pairs kept, a pair thrown
@@ -157,7 +158,7 @@ def train(
             write_scalars(writer, run.generation, figures)
         if progress is not None:
             progress(run.generation, figures)
-    agent, weights = agent_of(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
+    agent, weights = agent_of(run, settings, dealing), folder / WEIGHTS_FILE
     agent.save(weights)
     for player in range(1, len(run.weights)):
         agent_of(run, settings, dealing, player).save(folder / f"opponent_{player}.safetensors")
@@ -216,9 +217,19 @@ def _population_step(run: LearnerState, settings: Settings) -> dict[str, float]:
     count = options.deals * (options.population if apart else 1)
     hands = np.empty((count, 2, DEALT), dtype=np.int8)
     points = np.empty((count, 2, NUM_DISCARDS), dtype=np.int16)
-    fill_batch(derive(settings.seed, SELF_PLAY), run.deals, run.weights[0], options.score == "crib", hands, points)
+    run_rows(
+        fill_batch,
+        len(hands),
+        derive(settings.seed, SELF_PLAY),
+        run.deals,
+        run.weights[0],
+        options.score == "crib",
+        hands,
+        points,
+        piece=16,
+    )
     fitness = np.empty((options.population, 2))
-    fill_fitness(hands, points, population, apart, fitness)
+    run_rows(fill_fitness, len(population), hands, points, population, apart, fitness, piece=1)
     for role in range(2):
         parents = np.argsort(-fitness[:, role], kind="stable")[: options.parents]
         run.weights[0, role] = population[parents, role].mean(axis=0)

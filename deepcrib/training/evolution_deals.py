@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, HasProbabilities
 from deepcrib.cards import NUM_CARDS
 from deepcrib.intervals import Interval, Z
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.observations import DiscardObservation
 from deepcrib.policies import most_points_discards, pick
 from deepcrib.randomness import SHOW_DEAL, below, hash_key
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.statistics.cribs import NUM_DISCARDS
 from deepcrib.statistics.pegging import DEALER, PONE
+from deepcrib.workers import run_rows
 
 DEALT = 6
 
@@ -86,7 +86,7 @@ class ShowDeals:
         starters = np.empty(deals, dtype=np.int8)
         keys = np.empty((deals, 2), dtype=np.uint64)
         points = np.empty((2, deals, 2, NUM_DISCARDS), dtype=np.int16)
-        _fill_deals(seed, first, hands, starters, keys, points)
+        run_rows(_fill_deals, len(hands), seed, first, hands, starters, keys, points, piece=16)
         return ShowDeals(hands, starters, keys, points[0], points[1])
 
     @cached_property
@@ -125,11 +125,11 @@ class ShowDeals:
         return Interval(float(estimate), float(estimate - half), float(estimate + half))
 
 
-@jit(parallel=True)
+@jit
 def _fill_deals(
-    seed: int, first: int, hands: np.ndarray, starters: np.ndarray, keys: np.ndarray, points: np.ndarray
+    part: Part, seed: int, first: int, hands: np.ndarray, starters: np.ndarray, keys: np.ndarray, points: np.ndarray
 ) -> None:
-    for d in prange(len(hands)):
+    for d in range(*part):
         starter = deal_show(seed, first + d, hands[d])
         starters[d] = starter
         actions = np.empty(2, dtype=np.int64)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deepcrib.agents.evolutionary import add_features, fill_keep_values
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.policies import count_choices, pick
 from deepcrib.randomness import EVOLUTION_STEP, hash_key, uniform
 from deepcrib.statistics.cribs import NUM_DISCARDS
@@ -173,10 +172,12 @@ def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, meth
     return seen, adjusted
 
 
-@jit(parallel=True)
-def fill_batch(seed: int, first: int, weights: np.ndarray, crib: bool, hands: np.ndarray, points: np.ndarray) -> None:
+@jit
+def fill_batch(
+    part: Part, seed: int, first: int, weights: np.ndarray, crib: bool, hands: np.ndarray, points: np.ndarray
+) -> None:
     """Deal hands [D, 2, 6] and fill points [D, 2, 15] of their discards, the others discarding by weights [2, G]."""
-    for d in prange(len(hands)):
+    for d in range(*part):
         starter = deal_show(seed, first + d, hands[d])
         found = np.empty(NUM_DISCARDS, dtype=np.int64)
         for role in range(2):
@@ -187,9 +188,9 @@ def fill_batch(seed: int, first: int, weights: np.ndarray, crib: bool, hands: np
                 points[d, role, action] = found[action]
 
 
-@jit(parallel=True)
+@jit
 def fill_fitness(
-    hands: np.ndarray, points: np.ndarray, population: np.ndarray, apart: bool, fitness: np.ndarray
+    part: Part, hands: np.ndarray, points: np.ndarray, population: np.ndarray, apart: bool, fitness: np.ndarray
 ) -> None:
     """fitness [L, 2]: points a deal of weights population [L, 2, G] less the best ones, 0 at most, by role.
 
@@ -197,9 +198,8 @@ def fill_fitness(
 
     All on the same deals (hands [D, 2, 6], points [D, 2, 15]); `apart`: each on a share of the deals of its own.
     """
-    count = len(population)
-    each = len(hands) // count if apart else len(hands)
-    for member in prange(count):
+    each = len(hands) // len(population) if apart else len(hands)
+    for member in range(*part):
         low = member * each if apart else 0
         values = np.empty(NUM_DISCARDS)
         for role in range(2):

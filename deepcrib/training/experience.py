@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deepcrib.agents import QFunction
+from deepcrib.agents.q_network import QFunction
 from deepcrib.encoders import legal_plays
-from deepcrib.matches import Trajectories
+from deepcrib.matches.trajectories import Trajectories
 from deepcrib.rules import HAND_SIZE
 from deepcrib.training import targets
 from deepcrib.training.distributions import distributed_returns, mixture, policy

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib import checkpoints
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.engine import Games
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.matches import play_hand, play_match
 from deepcrib.randomness import MINIBATCHES, SELF_PLAY, derive
 from deepcrib.training.checkpointing import (
@@ -121,7 +121,7 @@ def train(
         figures = save_and_measure(folder, run.games, run.state(), figures, matches, writer)
         if progress is not None:
             progress(run.games, figures)
-    weights = folder / checkpoints.WEIGHTS_FILE
+    weights = folder / WEIGHTS_FILE
     run.climber.save(run.champion, weights, _metadata(run, settings, dealing))
     agent = run.climber.agent(run.champion)
     return HillClimbResult(agent, run.games, run.contests, run.moves, run.seconds, weights)

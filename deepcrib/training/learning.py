@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.optim.adam import adam
 
-from deepcrib.agents import DivergenceError, QFunction
-from deepcrib.agents.q_network import CHUNK
+from deepcrib.agents import DivergenceError
+from deepcrib.agents.q_network import CHUNK, QFunction
 from deepcrib.encoders import DiscardEncoder, PlayEncoder
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.training.inputs import SampleInputs
@@ -95,29 +96,28 @@ class LearnedNetwork:
         errors = partial(self._errors, inputs, targets)
         batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
         self.network.train()
-        sums = torch.zeros(4, dtype=torch.float64, device=self.device)
+        noted: list[tuple[Tensor, ...]] = []
         for rows, weights in batches:
-            aims = targets[rows]
+            aims = targets.index_select(0, torch.as_tensor(rows, device=self.device))
             batch = inputs.batch(rows)
-            draw_noise(self.network, generator)
+            if self.network.config.noisy:
+                draw_noise(self.network, generator)
             values, losses = self.network.losses(batch.inputs, aims, batch.groups, batch.chosen)
             counts = None if weights is None else torch.as_tensor(weights, device=self.device)
-            loss = (losses if counts is None else counts * losses).mean()
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            self.optimizer.step()
+            (losses if counts is None else counts * losses).mean().backward()
+            adam_step(self.optimizer)
             found = values.detach()
             batches.learned(rows, found, self.network.expected(aims))
-            sums += _sums(loss.detach(), found, counts)
+            noted.append((losses.detach(), found) if counts is None else (losses.detach(), found, counts))
         clear_noise(self.network)
-        mean_loss, mean, square = (sums[:3] / sums[3]).tolist()
+        mean_loss, mean, deviation = _means(noted)
         if not math.isfinite(mean_loss):
             raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
         expected = self.network.expected(targets).cpu().numpy()
         return PassStatistics(
             loss=mean_loss,
             value_mean=mean,
-            value_std=max(square - mean**2, 0.0) ** 0.5,
+            value_std=deviation,
             target_mean=float(expected.mean()),
             target_std=float(expected.std()),
             samples=batches.total,
@@ -143,9 +143,45 @@ class LearnedNetwork:
         self.optimizer.load_state_dict(state["optimizer"])
 
 
-def _sums(loss: Tensor, values: Tensor, weights: Tensor | None) -> Tensor:
-    """[4] of a minibatch: losses, values [B], their squares, each times its weight; and the weights' own sum."""
-    size = torch.full_like(loss, len(values))
-    if weights is None:
-        return torch.stack([loss * len(values), values.sum(), values.square().sum(), size])
-    return torch.stack([loss * size, (weights * values).sum(), (weights * values.square()).sum(), weights.sum()])
+def adam_step(optimizer: torch.optim.Adam) -> None:
+    """Update the weights and forget their gradients.
+
+    As `step` and `zero_grad` do, without the hooks and checks around them, which take as long as the update of a small
+    network. The first step makes the optimiser's state.
+    """
+    (group,) = optimizer.param_groups
+    learned = [parameter for parameter in group["params"] if parameter.grad is not None]
+    if len(optimizer.state) < len(learned):
+        optimizer.step()
+        optimizer.zero_grad()
+        return
+    states = [optimizer.state[parameter] for parameter in learned]
+    beta1, beta2 = group["betas"]
+    with torch.no_grad():
+        adam(
+            learned,
+            [parameter.grad for parameter in learned],
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            [],
+            [state["step"] for state in states],
+            fused=group["fused"],
+            amsgrad=group["amsgrad"],
+            beta1=beta1,
+            beta2=beta2,
+            lr=group["lr"],
+            weight_decay=group["weight_decay"],
+            eps=group["eps"],
+            maximize=group["maximize"],
+        )
+    for parameter in learned:
+        parameter.grad = None
+
+
+def _means(noted: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
+    """Means of the losses [B] and of the values [B] of all minibatches, by their weights [B] if any; values' spread."""
+    losses, values, *weights = (torch.cat(parts).double().cpu().numpy() for parts in zip(*noted, strict=True))
+    counts = weights[0] if weights else None
+    mean = np.average(values, weights=counts)
+    variance = np.average((values - mean) ** 2, weights=counts)
+    return float(np.average(losses, weights=counts)), float(mean), float(variance**0.5)

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, QFunction, QNetworkAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.randomness import MONITORING, derive
 from deepcrib.training.learning import PassStatistics, Samples
 from deepcrib.training.options import EvaluationOptions

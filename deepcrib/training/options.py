@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from deepcrib.errors import OptionError
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.statistics.strategies import THESIS_STRATEGIES
+from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 DISCARD_REWARDS = ("own", "difference")

@@ -13,11 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from deepcrib import checkpoints
-from deepcrib.agents import Agent, DivergenceError, ExpectedValueAgent, make_agent, name_agents
+from deepcrib.agents import Agent, DivergenceError, make_agent, name_agents
+from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.partida import HIDDEN, Form, Layers, PartidaAgent, make_form, save_partida
 from deepcrib.encoders.partida import INPUTS, input_width
 from deepcrib.errors import OptionError
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.intervals import mean_interval
 from deepcrib.networks import MLP
 from deepcrib.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
@@ -159,7 +160,7 @@ def train(
             write_scalars(writer, run.sessions, figures)
         if progress is not None:
             progress(run.sessions, figures)
-    weights = folder / checkpoints.WEIGHTS_FILE
+    weights = folder / WEIGHTS_FILE
     save_partida(weights, run.fit.layers, _metadata(run, settings, dealing))
     final = measure(run, options.final_hands, derive(evaluation_seed(settings), FINAL_MATCHES))
     return PartidaResult(_agent(run, settings, dealing), final, run.sessions, run.hands, run.seconds, weights)

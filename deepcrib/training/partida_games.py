@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import DivergenceError
 from deepcrib.agents.partida import Form, Layers, card_values
 from deepcrib.encoders.partida import PLAYS, STATE, fill_state
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.policies import GREEDY, pick, play_choices
 from deepcrib.randomness import hash_key, uniform
 from deepcrib.rules import HAND_SIZE, is_legal_play, play_step
 from deepcrib.statistics.pegging import DEALER, PONE, deal_kept
 from deepcrib.statistics.strategies import best_or_any
+from deepcrib.workers import run_rows
 
 _EXPLORE = 1  # counter of a key's word; `pick` takes word 0
 _UNSEEN = -1  # role of a card that is not learned from
@@ -54,7 +54,22 @@ def play_hands(
     gained = np.zeros((number, PLAYS, 3), dtype=np.int64)
     totals = np.zeros((number, 2), dtype=np.int64)
     finite = np.ones(number, dtype=np.bool_)
-    _play_hands(layers, form, first, seed, epsilon, self_play, states, roles, gained, totals, finite)
+    run_rows(
+        _play_hands,
+        len(states),
+        layers,
+        form,
+        first,
+        seed,
+        epsilon,
+        self_play,
+        states,
+        roles,
+        gained,
+        totals,
+        finite,
+        piece=16,
+    )
     if not finite.all():
         raise DivergenceError("learning diverged: the values of cards are not finite; lower the learning rate")
     hand, card = np.nonzero(roles != _UNSEEN)
@@ -77,7 +92,7 @@ def _choose(
     seat: int,
     history: np.ndarray,
     played: int,
-    length: int,
+    start: int,
     count: int,
     layers: Layers,
     form: Form,
@@ -92,7 +107,7 @@ def _choose(
                 mask |= 1 << slot
         return pick(mask, key), True
     values = np.empty(HAND_SIZE)
-    card_values(hands[seat], hands[1 - seat], history, played, played - length, count, layers, form, values)
+    card_values(hands[seat], hands[1 - seat], history, played, start, count, layers, form, values)
     finite = True
     for slot in range(HAND_SIZE):
         if is_legal_play(count, hands[seat, slot]) and not np.isfinite(values[slot]):
@@ -100,8 +115,9 @@ def _choose(
     return pick(best_or_any(values), key), finite
 
 
-@jit(parallel=True)
+@jit
 def _play_hands(
+    part: Part,
     layers: Layers,
     form: Form,
     first: int,
@@ -118,26 +134,26 @@ def _play_hands(
 
     finite [N]: whether all values that cards were chosen by are.
     """
-    for r in prange(len(states)):
+    for r in range(*part):
         hand = first + r
         left = np.empty((2, HAND_SIZE), dtype=np.int8)
         left[PONE], left[DEALER] = deal_kept(seed, hand)
         goes, history = np.zeros(2, dtype=np.int8), np.zeros(PLAYS, dtype=np.int8)
-        series = np.zeros(PLAYS, dtype=np.int8)
-        seat, length, count = PONE, 0, 0
+        seat, series, start, count = PONE, 0, 0, 0
         for played in range(PLAYS):
             learns = self_play or seat == hand % 2
             key = hash_key(seed, hand, 0, seat, played)
             if learns:
-                slot, known = _choose(left, seat, history, played, length, count, layers, form, epsilon, key)
+                slot, known = _choose(left, seat, history, played, start, count, layers, form, epsilon, key)
                 finite[r] = finite[r] and known
-                fill_state(left[seat], slot, left[1 - seat], history, played, played - length, states[r, played])
+                fill_state(left[seat], slot, left[1 - seat], history, played, start, states[r, played])
                 roles[r, played] = seat
             else:
-                slot = pick(play_choices(GREEDY, left[seat], series, length, count), key)
+                slot = pick(play_choices(GREEDY, left[seat], series, count), key)
             gained[r, played, :2] = totals[r]
             history[played] = left[seat, slot] >> 2
-            points, last, following, length, count = play_step(left, goes, series, length, count, seat, slot)
+            points, last, following, series, count = play_step(left, goes, series, count, seat, slot)
+            start = played + 1 if series == 0 else start
             gained[r, played, 2] = points
             totals[r, seat] += points + last
             seat = following

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deepcrib.agents import Agent
-from deepcrib.matches import Trajectories, learning_games, self_play
+from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.randomness import SELF_PLAY, derive
 from deepcrib.training.buffer import hands_per_iteration
 from deepcrib.training.options import ReplayOptions, Settings

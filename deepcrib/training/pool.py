@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, QFunction, QNetworkAgent, make_agent, require_players
+from deepcrib.agents import Agent, make_agent, require_players
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.randomness import SELF_PLAY, derive
 from deepcrib.training.learning import LearnedNetwork
 from deepcrib.training.options import ReplayOptions

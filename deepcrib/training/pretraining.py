@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import prange
 from torch import Tensor
 
 from deepcrib.cards import NO_CARD, NUM_CARDS
 from deepcrib.encoders import DISCARD_COLUMNS, DiscardEncoder
 from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.networks import QNetwork
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, hand_points, show_points
 from deepcrib.training.options import PretrainingOptions
+from deepcrib.workers import run_rows
 
 NUM_STARTERS = NUM_CARDS - HAND_SIZE
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
@@ -226,13 +226,17 @@ def _write(
 # --- targets ------------------------------------------------------------------------------------------------
 
 
-@jit(parallel=True)
 def hand_values(hands: np.ndarray) -> np.ndarray:
     """int16 [H] points of four-card hands [H, 4] by themselves."""
     values = np.empty(len(hands), dtype=np.int16)
-    for i in prange(len(hands)):
-        values[i] = hand_points(hands[i])
+    run_rows(_fill_hand_values, len(hands), hands, values)
     return values
+
+
+@jit
+def _fill_hand_values(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
+    for i in range(*part):
+        values[i] = hand_points(hands[i])
 
 
 @jit
@@ -245,22 +249,30 @@ def unseen_card(hand: np.ndarray, draw: int) -> int:
     return card
 
 
-@jit(parallel=True)
 def starter_values(hands: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """int16 [H] show points of hands [H, 4], each with the starter of its draw [H] in 0..47."""
     values = np.empty(len(hands), dtype=np.int16)
-    for i in prange(len(hands)):
-        values[i] = show_points(hands[i], unseen_card(hands[i], draws[i]), False)
+    run_rows(_fill_starter_values, len(hands), hands, draws, values)
     return values
 
 
-@jit(parallel=True)
+@jit
+def _fill_starter_values(part: Part, hands: np.ndarray, draws: np.ndarray, values: np.ndarray) -> None:
+    for i in range(*part):
+        values[i] = show_points(hands[i], unseen_card(hands[i], draws[i]), False)
+
+
 def starter_means(hands: np.ndarray) -> np.ndarray:
     """float64 [H] mean show points of hands [H, 4] over the 48 starters."""
     values = np.empty(len(hands), dtype=np.float64)
-    for i in prange(len(hands)):
+    run_rows(_fill_starter_means, len(hands), hands, values, piece=256)
+    return values
+
+
+@jit
+def _fill_starter_means(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
+    for i in range(*part):
         total = 0
         for draw in range(NUM_STARTERS):
             total += show_points(hands[i], unseen_card(hands[i], draw), False)
         values[i] = total / NUM_STARTERS
-    return values

@@ -18,8 +18,10 @@ import numpy as np
 import torch
 
 from deepcrib import checkpoints
-from deepcrib.agents import Agent, QFunction, QNetworkAgent, absolute_spec, make_agent, name_agents
+from deepcrib.agents import Agent, absolute_spec, make_agent, name_agents
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.training.buffer import ReplayBuffer
@@ -170,7 +172,7 @@ def train(
             progress(run.iteration, figures)
     if run.iteration % settings.learner.checkpoint_every:
         _checkpoint(run, settings, run_dir, dealing, writer)
-    weights = run_dir / checkpoints.WEIGHTS_FILE
+    weights = run_dir / WEIGHTS_FILE
     _save_weights(run, settings, weights, dealing)
     agent, exploring = _agent(run, options.epsilon), _agent(run, exploration(settings.learner, max(last - 1, 0)))
     return TrainResult(agent, exploring, run.iteration, run.hands, run.seconds, pretrained, weights)

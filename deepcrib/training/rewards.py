@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.encoders.states import DISCARD_OWN_SCORE
-from deepcrib.matches import Trajectories
+from deepcrib.matches.trajectories import Trajectories
 from deepcrib.rules import MAX_SCORE
 
 Float = NDArray[np.float32]

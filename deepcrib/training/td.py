@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib import checkpoints
-from deepcrib.agents import Agent, DivergenceError, TdPerceptronAgent, make_agent, name_agents
+from deepcrib.agents import Agent, DivergenceError, make_agent, name_agents
 from deepcrib.agents.td_inputs import WIDTHS, tables
-from deepcrib.agents.td_perceptron import make_network
+from deepcrib.agents.td_perceptron import TdPerceptronAgent, make_network
 from deepcrib.engine.state import new_games
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.perceptrons import layer_sizes, new_weights
 from deepcrib.randomness import MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.training.checkpointing import (
@@ -116,7 +116,7 @@ def train(
         figures = save_and_measure(folder, run.hands, state, figures, measure, writer)
         if progress is not None:
             progress(run.hands, figures)
-    agent, weights = _agent(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
+    agent, weights = _agent(run, settings, dealing), folder / WEIGHTS_FILE
     agent.save(weights)
     return TdResult(agent, run.hands, run.seconds, weights)
 

@@ -148,18 +148,16 @@ def play_hand(
     for step in range(1, PLAYERS + 1):
         seat = (g.dealer + step) % PLAYERS
         hand = g.dealt[seat].astype(np.int64)
-        discard_values(net, t, hand, own[seat], s, discards)
-        action = _choose(discards, decision_key(g, seat, seed), m.epsilon)
         discard_means(net.kind, hand, own[seat].is_dealer, t, s.means)
-        set_discard(net.kind, hand, action, s.means, t, own[seat])
+        discard_values(net, hand, s.means, own[seat], s, discards)
+        action = _choose(discards, decision_key(g, seat, seed), m.epsilon)
+        set_discard(hand, action, s.means, own[seat])
         discard(g, seat, action)
         _enter_state(net, trace, g, seat, own[seat], 0.0, history, seats)
     start_play(g, False)
     while g.turn >= 0:
         seat, n = int(g.turn), int(g.num_played)
-        play_values(
-            net, t, own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count, s, values, play_points
-        )
+        play_values(net, own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count, s, values, play_points)
         slot = _choose(values, decision_key(g, seat, seed), m.epsilon)
         at_once = play_points[slot] if net.added else 0
         account = _account(g, seat) + at_once

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.kernels import jit
-from deepcrib.matches import Trajectories, self_play
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import PRETRAINING, derive, uniform
 from deepcrib.training.experience import discard_samples, experience_of, play_samples

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib import checkpoints
-from deepcrib.agents import WeightedAgent, make_agent, name_agents
-from deepcrib.agents.weighted import NEIGHBOURS, initial_weights
+from deepcrib.agents import make_agent, name_agents
+from deepcrib.agents.weighted import NEIGHBOURS, WeightedAgent, initial_weights
 from deepcrib.engine.state import new_games
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.randomness import PRETRAINING, SELF_PLAY, derive
 from deepcrib.statistics.pegging import PeggingRecords, exact_records, sampled_records
 from deepcrib.statistics.play_strategies import PLAY_STRATEGIES
@@ -142,7 +142,7 @@ def train(
         figures = save_and_measure(folder, run.games, state, figures, matches, writer)
         if progress is not None:
             progress(run.games, figures)
-    weights = folder / checkpoints.WEIGHTS_FILE
+    weights = folder / WEIGHTS_FILE
     for member in range(len(run.pool)):
         if member and options.opponents_learn:
             _agent(run, settings, dealing, member).save(folder / f"opponent_{member}.safetensors")

@@ -14,11 +14,11 @@ from deepcrib.engine.state import Game, deal, discard, play, show, start_play
 from deepcrib.kernels import jit
 from deepcrib.policies import GREEDY, pick, play_choices
 from deepcrib.randomness import START, below, hash_key
+from deepcrib.rank_sets import rank_set_of_kept
 from deepcrib.rules import HAND_SIZE
 from deepcrib.statistics.classes import find_class
 from deepcrib.statistics.pegging import add_record
 from deepcrib.statistics.play_strategies import choose_play, count_unseen, fill_play_matrix, new_unseen
-from deepcrib.statistics.ranks import rank_set_of_kept
 from deepcrib.statistics.strategies import (
     SCORES,
     choose,
@@ -117,7 +117,7 @@ def _choose_play(g: Game, seat: int, seed: int, weights: Pool, m: Method, s: Scr
         if g.history_seats[k] != seat:
             unseen[g.history[k] >> 2] -= 1
     unseen[g.starter >> 2] -= 1
-    fill_play_matrix(g.left[seat], g.series, g.num_played - g.series_start, g.count, unseen, s.play_matrix)
+    fill_play_matrix(g.left[seat], g.series, g.count, unseen, s.play_matrix)
     cell = weights[g.scores[seat], g.scores[1 - seat], role]
     s.play_blended[:] = cell
     fill_preference(s.play_blended, s.play_matrix, s.play_preference)
@@ -183,7 +183,7 @@ def _plays(g: Game, players: np.ndarray, seed: int, pool: Pool, m: Method, memor
     while g.turn >= 0:
         seat = g.turn
         if not m.weighted_play:
-            choices = play_choices(GREEDY, g.left[seat], g.series, g.num_played - g.series_start, g.count)
+            choices = play_choices(GREEDY, g.left[seat], g.series, g.count)
             play(g, pick(choices, decision_key(g, seat, seed)), True)
             continue
         own, other = g.scores[seat], g.scores[1 - seat]

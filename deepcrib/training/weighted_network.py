@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib import checkpoints
-from deepcrib.agents import Agent, DivergenceError, WeightedNetworkAgent, make_agent, name_agents
+from deepcrib.agents import Agent, DivergenceError, make_agent, name_agents
+from deepcrib.agents.weighted_network import WeightedNetworkAgent
+from deepcrib.formats import WEIGHTS_FILE
 from deepcrib.networks import StrategyNetwork
 from deepcrib.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.statistics.strategies import strategy_codes
@@ -131,7 +132,7 @@ def train(
         figures = save_and_measure(folder, run.games, state, figures, matches, writer)
         if progress is not None:
             progress(run.games, figures)
-    agent, weights = _agent(run, settings, dealing), folder / checkpoints.WEIGHTS_FILE
+    agent, weights = _agent(run, settings, dealing), folder / WEIGHTS_FILE
     agent.save(weights)
     return WeightedNetworkResult(agent, run.games, run.hands, run.seconds, weights)
 

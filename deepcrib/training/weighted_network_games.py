@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, WeightedNetworkAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.weighted_network import WeightedNetworkAgent
 from deepcrib.engine import Games
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
 from deepcrib.matches import Recorder, Rows, play_hand
 from deepcrib.observations import DiscardObservation
 from deepcrib.randomness import START, below, hash_key
 from deepcrib.statistics.strategies import SCORES
+from deepcrib.workers import run_rows
 
 PLAYERS = 2
 LEARNER = 0
@@ -60,7 +61,7 @@ def play_games(
     """
     numbers = np.arange(first, last, dtype=np.int64)
     scores, dealers = np.zeros((len(numbers), PLAYERS), dtype=np.int16), np.zeros(len(numbers), dtype=np.int8)
-    _draw_starts(numbers, seed, spread, dealers, scores)
+    run_rows(_draw_starts, len(numbers), numbers, seed, spread, dealers, scores)
     table = Games(numbers, seed, dealing=dealing, first_dealer=dealers)
     table.state.scores[:] = scores
     agents: Sequence[Agent] = [agent] if opponent is None else [agent, opponent]
@@ -112,9 +113,11 @@ class _Discards(Recorder):
         )
 
 
-@jit(parallel=True)
-def _draw_starts(numbers: np.ndarray, seed: int, spread: int, dealers: np.ndarray, scores: np.ndarray) -> None:
-    for r in prange(len(numbers)):
+@jit
+def _draw_starts(
+    part: Part, numbers: np.ndarray, seed: int, spread: int, dealers: np.ndarray, scores: np.ndarray
+) -> None:
+    for r in range(*part):
         key = hash_key(seed, numbers[r], 0, -1, START)
         dealers[r] = below(key, 0, PLAYERS)
         counter = 1

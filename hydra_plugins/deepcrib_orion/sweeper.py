@@ -189,8 +189,8 @@ class OrionSweeper(Sweeper):
 
     def _check(self, words: list[str]) -> None:
         """Compose the job with these overrides and refuse what it would refuse."""
-        from deepcrib.jobs.options import check_values
         from deepcrib.jobs.schema import check_no_extras, parse
+        from deepcrib.jobs.values import check_values
         from deepcrib.jobs.variants import check_variants
 
         composed = copy.deepcopy(self.hydra_context.config_loader.load_sweep_config(self.config, words))

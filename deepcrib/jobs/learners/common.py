@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deepcrib.agents import Agent, QNetworkAgent
+from deepcrib.agents import Agent
+from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.jobs.console import Bars
 

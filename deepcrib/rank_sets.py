@@ -7,7 +7,7 @@ or six times and stand for no hand.
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from math import comb
 
 import numpy as np
@@ -56,5 +56,6 @@ def rank_set_6(hand: np.ndarray) -> int:
 
 def rank_sets(size: int) -> NDArray[np.int8]:
     """All multisets of `size` ranks, ascending, in the order of their numbers: int8 [C(12 + size, size), size]."""
-    rows = sorted(combinations_with_replacement(range(NUM_RANKS), size), key=lambda row: row[::-1])
-    return np.array(rows, dtype=np.int8)
+    every = chain.from_iterable(combinations_with_replacement(range(NUM_RANKS), size))
+    rows = np.fromiter(every, dtype=np.int8).reshape(-1, size)
+    return rows[np.lexsort(rows.T)]
