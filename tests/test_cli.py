@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hydra._internal.hydra import Hydra
 from safetensors.numpy import load_file, save_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -133,6 +134,16 @@ def test_the_same_command_gives_the_same_figures(tmp_path: Path) -> None:
 )
 def test_agents_by_name_and_by_mapping(agent: str, tmp_path: Path) -> None:
     assert main(["evaluate", agent, "opponent=random", "games=4", run_dir(tmp_path / "run")]) == 0
+
+
+def test_a_command_composes_its_options_once(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it sets Hydra's mode, which is known only then."""
+    compose, composed = Hydra.compose_config, []
+    monkeypatch.setattr(Hydra, "compose_config", lambda *a, **k: (composed.append(k), compose(*a, **k))[1])
+    assert call("evaluate agent=random opponent=random games=4") == 0
+    assert len(composed) == 1
+    assert call("evaluate agent=random opponent=random games=4,6 hydra.mode=MULTIRUN") == 0
+    assert len(composed) == 3 and len(list(outputs.glob("evaluate/*/*/*/summary.json"))) == 2
 
 
 def test_runs_started_in_the_same_second_get_folders_of_their_own(outputs: Path) -> None:
