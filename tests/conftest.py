@@ -1,5 +1,6 @@
 """What all tests share: few threads each, no time limits on the first call of a kernel, fixed examples."""
 
+import gc
 import logging
 import os
 
@@ -66,6 +67,12 @@ def pytest_configure(config: pytest.Config) -> None:
     compose_faster()
     if hasattr(config, "workerinput"):
         compile_once()
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the modules and tests, which stay: it would go through them all again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,16 +9,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from hydra._internal.hydra import Hydra
 from safetensors.numpy import load_file, save_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from deepcrib import __version__, runs
 from deepcrib.cli import main
 from deepcrib.files import write_atomic
-from deepcrib.jobs import JOBS
+from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.learners import LEARNERS
 from deepcrib.runs import RunError, RunFolder
 
@@ -134,6 +136,16 @@ def test_agents_by_name_and_by_mapping(agent: str, tmp_path: Path) -> None:
     assert main(["evaluate", agent, "opponent=random", "games=4", run_dir(tmp_path / "run")]) == 0
 
 
+def test_a_command_composes_its_options_once(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it sets Hydra's mode, which is known only then."""
+    compose, composed = Hydra.compose_config, []
+    monkeypatch.setattr(Hydra, "compose_config", lambda *a, **k: (composed.append(k), compose(*a, **k))[1])
+    assert call("evaluate agent=random opponent=random games=4") == 0
+    assert len(composed) == 1
+    assert call("evaluate agent=random opponent=random games=4,6 hydra.mode=MULTIRUN") == 0
+    assert len(composed) == 3 and len(list(outputs.glob("evaluate/*/*/*/summary.json"))) == 2
+
+
 def test_runs_started_in_the_same_second_get_folders_of_their_own(outputs: Path) -> None:
     folders = [runs.new_folder("evaluate") for _ in range(3)]
     assert len(set(folders)) == 3
@@ -237,7 +249,14 @@ def test_train_writes_events_and_hyperparameters(trained: Path) -> None:
     assert [event.step for event in events.Scalars("loss/play")] == [1, 2]
 
 
-def test_multirun_makes_a_folder_for_every_combination(outputs: Path) -> None:
+def trains_nothing(options: Any, run: Run) -> Outcome:
+    """A job `train` of no work."""
+    run.start()
+    return Outcome({"random": {"win_rate": 0.5}}, [])
+
+
+def test_multirun_makes_a_folder_for_every_combination(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deepcrib.jobs.train.run", trains_nothing)
     assert call(f"train -m {TINY} learner.iterations=1 algorithm=monte_carlo,sarsa seed=1,2") == 0
     (sweep,) = outputs.glob("train/*/*")
     found = set()

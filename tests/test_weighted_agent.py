@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,13 +122,25 @@ def test_preferences_are_weights_times_desirability(neighbours: str, strategies:
     assert (probabilities[np.arange(len(seen)), agent.discard(seen)] > 0).all()
 
 
+def middle(counts: np.ndarray) -> float:
+    """The median of so many zeros, ones, twos, ..: the middle one, or the mean of the two in the middle."""
+    ends = counts.cumsum()
+    return float(np.searchsorted(ends, [(ends[-1] - 1) // 2, ends[-1] // 2], side="right").mean())
+
+
+@cache
 def both_roles() -> np.ndarray:
     """Mean gained, median gained and mean given [1820, 2, 3] by the exact records of either role, counted out."""
-    records, figures = exact_records(), np.empty((1820, 2, 3))
+    records, figures, points = exact_records(), np.empty((1820, 2, 3)), np.arange(32)
     for number in range(1820):
-        gains, gives = (np.repeat(np.arange(32), c[number].sum(axis=0)) for c in (records.gained, records.given))
-        figures[number] = gains.mean(), np.median(gains), gives.mean()
+        gains, gives = (counts[number].sum(axis=0) for counts in (records.gained, records.given))
+        figures[number] = points @ gains / gains.sum(), middle(gains), points @ gives / gives.sum()
     return figures
+
+
+def test_the_middle_of_counted_points() -> None:
+    for counts in ([1, 0, 2], [0, 3, 1], [1, 1], [2, 0, 0, 2, 1], [0, 1]):
+        assert middle(np.array(counts)) == np.median(np.repeat(np.arange(len(counts)), counts))
 
 
 def test_records_do_not_tell_the_roles_apart() -> None:
