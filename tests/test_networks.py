@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, make_discard_encoder, make_play_encoder
+from deepcrib.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, expand, make_discard_encoder, make_play_encoder
 from deepcrib.networks import (
     RANK_KERNELS,
     SERIES_KERNELS,
@@ -15,6 +15,7 @@ from deepcrib.networks import (
     make_discard_network,
     make_play_network,
 )
+from deepcrib.networks.columns import linear_of_columns
 
 DISCARD_CASES = [("cnn", "basic"), ("cnn", "full"), ("belanger2019", "basic")] + [
     ("mlp", name) for name in DISCARD_ENCODERS
@@ -153,6 +154,33 @@ def test_trimming_short_series_changes_no_value_and_no_gradient(state: str) -> N
     torch.testing.assert_close(values[0], values[1])
     for ours, reference in zip(*gradients, strict=True):
         torch.testing.assert_close(ours, reference, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("scales", [[], [1 / 121, 0.3]])
+def test_a_layer_of_index_columns_is_the_layer_of_the_rows_they_stand_for(scales: list[float]) -> None:
+    """Random columns in any order, with channels that are there none to five times, and scalars of either sign."""
+    rng = np.random.default_rng(0)
+    columns = rng.integers(-1, 12, size=(200, 9)).astype(np.int16)
+    columns[:50] = columns[:50, :1]
+    numbers = rng.integers(-30, 120, size=(200, len(scales))).astype(np.int16)
+    columns = np.concatenate([columns, numbers], axis=1)
+    factors = np.array(scales, dtype=np.float32)
+    layer = torch.nn.Linear(12 + len(scales), 37)
+    with torch.no_grad():
+        expected = layer(expand(columns, 12 + len(scales), factors))
+    torch.testing.assert_close(linear_of_columns(layer, columns, factors), expected)
+
+
+@pytest.mark.parametrize("options", [False, True])
+@pytest.mark.parametrize("state", PLAY_ENCODERS)
+def test_values_of_columns_are_those_of_the_inputs(state: str, options: bool) -> None:
+    network = build("play", "mlp", state, options)
+    encoder = make_play_encoder(state, dealer=options, scores=options)
+    states = np.random.default_rng(1).integers(0, 7, (100, 24)).astype(np.int8)
+    columns = encoder.indices(states, np.arange(100, dtype=np.int8) % 4)
+    with torch.no_grad():
+        values = network.values_of_columns(columns, encoder.spec.scales)
+        torch.testing.assert_close(values, network(encoder.expand(columns)))
 
 
 @pytest.mark.parametrize("state", ["basic", "full"])

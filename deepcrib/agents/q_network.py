@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
 from deepcrib.agents.specs import make_agent
 from deepcrib.checkpoints import load_weights
-from deepcrib.encoders import compact_discard, compact_play
+from deepcrib.encoders import DiscardEncoder, PlayEncoder, compact_discard, compact_play
 from deepcrib.errors import UserError
 from deepcrib.formats import other_agents
 from deepcrib.kernels import Part, jit
-from deepcrib.networks import CategoricalHead, QNetwork
+from deepcrib.networks import CategoricalHead, FeedForward, QNetwork
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import below, uniform
 from deepcrib.rules import DISCARD_SLOTS_6
@@ -29,6 +29,8 @@ INFERENCE = ("float32", "bfloat16")
 CHUNK = 1024
 """Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
 DEVICE_CHUNK = 131072
+FEW = 16
+"""Rows that are not worth a compiled first layer: so few take other ways through the library's products, too."""
 
 
 class Encoder(Protocol):
@@ -65,6 +67,9 @@ class QFunction:
             self._half = copy.deepcopy(self.network).to(torch.bfloat16)
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.readout().grouped
+        by_columns = isinstance(network, FeedForward) and network.reads_columns() and self._half is None
+        has_columns = isinstance(encoder, DiscardEncoder | PlayEncoder) and self.device.type == "cpu"
+        self._by_columns = by_columns and has_columns
 
     @property
     def atoms(self) -> torch.Tensor | None:
@@ -80,8 +85,7 @@ class QFunction:
 
         def evaluate(part: slice) -> None:
             with torch.inference_mode():
-                rows = self.encoder.encode(states[part], actions[part], self.device)
-                values[part] = self._evaluate(rows).cpu().numpy()
+                values[part] = self._values(states[part], actions[part]).cpu().numpy()
 
         self._in_chunks(evaluate, len(states), self._chunk)
         return _finite(values)
@@ -108,6 +112,14 @@ class QFunction:
 
         self._in_chunks(evaluate, len(states), self._chunk)
         return _finite(found)
+
+    def _values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> torch.Tensor:
+        """float32 values [M] of the pairs of one piece."""
+        if self._by_columns and len(states) > FEW:
+            encoder: Any = self.encoder
+            found: torch.Tensor = self.network.values_of_columns(encoder.indices(states, actions), encoder.spec.scales)
+            return found
+        return self._evaluate(self.encoder.encode(states, actions, self.device))
 
     def _evaluate(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
         """float32 values [M] of rows [M, width]."""

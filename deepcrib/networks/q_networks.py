@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from deepcrib.encoders import Spec
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, require_blocks, size_of
-from deepcrib.networks.heads import Head
+from deepcrib.networks.columns import linear_of_columns
+from deepcrib.networks.heads import Head, ValueHead
 from deepcrib.networks.layers import Convolutions
 from deepcrib.networks.series import packed_windows
 
@@ -35,6 +37,19 @@ class FeedForward(QNetwork):
     def features(self, inputs: Tensor) -> Tensor:
         """The inputs [B, width] themselves."""
         return inputs
+
+    def reads_columns(self) -> bool:
+        """Whether `values_of_columns` can be asked for: not of every head."""
+        return isinstance(self.layers, ValueHead) and not self.config.noisy
+
+    def values_of_columns(self, columns: np.ndarray, scales: np.ndarray) -> Tensor:
+        """Values [B] of index columns int16 [B, C] on a CPU, without gradients (see `linear_of_columns`)."""
+        first, *others = self.layers.get_submodule("layers").children()
+        assert isinstance(first, nn.Linear)
+        rows = linear_of_columns(first, columns, scales)
+        for layer in others:
+            rows = layer(rows)
+        return rows.squeeze(-1)
 
 
 class DiscardCNN(QNetwork):

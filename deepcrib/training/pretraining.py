@@ -24,6 +24,7 @@ from deepcrib.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, 
 from deepcrib.kernels import Part, jit
 from deepcrib.networks import QNetwork
 from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, hand_points, show_points
+from deepcrib.training.learning import adam_step
 from deepcrib.training.options import PretrainingOptions
 from deepcrib.workers import run_rows
 
@@ -145,9 +146,12 @@ def _fit(
         known = targets[rows].to(inputs.device)
         _, losses = network.losses(encoder.expand(_rows(inputs, rows), inputs.device), known)
         batch_loss = losses.mean()
-        optimizer.zero_grad()
         batch_loss.backward()
-        optimizer.step()
+        if isinstance(optimizer, torch.optim.Adam):
+            adam_step(optimizer)
+        else:
+            optimizer.step()
+            optimizer.zero_grad()
         recent += batch_loss.detach()
         if (step + 1) % REPORT_EVERY == 0 or step + 1 == total:
             loss = float(recent) / (step % REPORT_EVERY + 1)
