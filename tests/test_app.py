@@ -31,6 +31,7 @@ from deepcrib.app import application as application_module
 from deepcrib.app.application import PlayApp
 from deepcrib.app.game import GameScreen
 from deepcrib.app.widgets import Hand
+from deepcrib.app.worker import Worker
 from deepcrib.cli import main
 from deepcrib.evaluation.regrets import Decision
 from deepcrib.evaluation.review import HandReview, Review
@@ -375,7 +376,7 @@ def test_an_opponent_that_fails_ends_the_evening_with_its_error(tmp_path: Path) 
 
         def play(self, observation: Any) -> np.ndarray:
             self.plays += 1
-            if self.plays > 10:  # the 8 of the warming up, and two more
+            if self.plays > 3:  # one while it is prepared, and two more
                 raise RuntimeError("no idea")
             return make_agent("greedy").play(observation)
 
@@ -388,6 +389,62 @@ def test_an_opponent_that_fails_ends_the_evening_with_its_error(tmp_path: Path) 
     setup = run_with(script, starter(tmp_path / "game.jsonl", 2, agent=Failing()))
     assert isinstance(setup.failure, AgentError) and "failing failed: RuntimeError: no idea" in str(setup.failure)
     replay(read_games(tmp_path / "game.jsonl")[0])
+
+
+# --- what is prepared behind the board -----------------------------------------------------------------------------
+
+
+def test_what_somebody_waits_for_comes_before_what_can_wait() -> None:
+    order: list[str] = []
+
+    async def script() -> None:
+        worker, asked_for, begun, done = Worker(), threading.Event(), asyncio.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def first() -> None:
+            order.append("first step")
+            loop.call_soon_threadsafe(begun.set)
+            asked_for.wait()
+
+        def failing() -> None:
+            order.append("failing step")
+            raise RuntimeError
+
+        steps = [first, failing, lambda: order.append("last step")]
+        worker.prepare(steps, lambda: loop.call_soon_threadsafe(done.set))
+        await begun.wait()
+        asked = asyncio.ensure_future(worker.do(order.append, "asked for"))
+        await asyncio.sleep(0)
+        assert worker.preparing and worker.busy == 1
+        asked_for.set()
+        await asked
+        await done.wait()
+        assert not worker.preparing and worker.busy == 0
+
+    asyncio.run(script())
+    assert order == ["first step", "asked for", "failing step", "last step"]
+
+
+def test_the_board_says_that_hints_are_compiled_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board is there, and takes a choice, before the first hint could be shown."""
+    compiled = threading.Event()
+    callbacks: list[Callable[[], None]] = []
+
+    def compiling(*arguments: Any) -> None:
+        callbacks.pop()()
+        compiled.wait()
+
+    monkeypatch.setattr(application_module.kernels, "on_compile", callbacks.append)
+    monkeypatch.setattr(application_module, "preparations", lambda *agents: [compiling])
+
+    async def script(person: Person) -> None:
+        await person.until("discard")
+        await person.sees("Hand 1", "preparing hints: compiling, once for this version")
+        compiled.set()
+        while "compiling" in person.screen:
+            await person.pilot.pause(0.01)
+
+    run_with(script, starter(tmp_path / "game.jsonl", 3))
 
 
 # --- the job ----------------------------------------------------------------------------------------------------

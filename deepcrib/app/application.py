@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
+from deepcrib import kernels
 from deepcrib.agents import Agent
 from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.app.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL, Dialog, result_dialog, review_dialog
@@ -21,12 +22,13 @@ from deepcrib.app.game import GameScreen
 from deepcrib.app.hints import exact_player
 from deepcrib.app.reports import result_text, review_text
 from deepcrib.app.session import Session
-from deepcrib.app.setup import Setup, warm_up
+from deepcrib.app.setup import Setup, preparations, prepare_words
 from deepcrib.app.worker import Worker
 from deepcrib.evaluation.review import review
 
 REVIEWING = "Looking at every choice again; the first time this may take some minutes ..."
-PREPARING = "Preparing: the first time with an opponent its code is compiled, which may take a minute or two ..."
+PREPARING = "Preparing the table; the first time its code is compiled, once for this version: some seconds ..."
+COMPILING = "preparing hints: compiling, once for this version"
 
 
 class _LeftError(Exception):
@@ -64,11 +66,17 @@ class PlayApp(App[None]):
         super().__init__()
         self.setup = setup
         self.worker = Worker()
-        self._exact: BestResponseAgent | None = None
+        self._compiling = self._prepared = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        kernels.on_compile(self._note_compiling)
 
     @property
     def heading(self) -> str:
-        """How the games have gone, once there are several."""
+        """How the games have gone, once there are several, and what is still being prepared."""
+        note = COMPILING if self._compiling and self.worker.preparing else ""
+        return "   ".join(filter(None, (self._won_and_lost(), note)))
+
+    def _won_and_lost(self) -> str:
         games = [session for session in self.setup.games if session.over]
         if not games:
             return ""
@@ -82,7 +90,7 @@ class PlayApp(App[None]):
 
     def on_mount(self) -> None:
         """Signals end the application as Ctrl-C does; every event is on the disk by then."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             with contextlib.suppress(NotImplementedError, RuntimeError, AttributeError, ValueError):
                 loop.add_signal_handler(getattr(signal, name), self.action_interrupt)
@@ -93,19 +101,43 @@ class PlayApp(App[None]):
         try:
             session = await self.worker.do(self.setup.start, len(self.setup.games))
             self.setup.games.append(session)
-            agents: list[Agent] = [agent for agent in session.agents if agent is not None]
-            if len(agents) == 1:
-                await self.worker.do(warm_up, agents)
+            await self.worker.do(prepare_words)
         except Exception as error:
             self.fail(error)
             return
         await self.push_screen(GameScreen(session))
 
+    def prepare(self, session: Session) -> None:
+        """Behind the board, compile and load what hints and the opponent need; the first time only."""
+        agents: list[Agent] = [agent for agent in session.agents if agent is not None]
+        if self._prepared or len(agents) != 1:
+            return
+        self._prepared = True
+        self.worker.prepare(preparations(agents[0], self.setup.hints, self.exact), self._tell_news)
+
     def exact(self) -> BestResponseAgent:
         """The exact values of plays; for the worker's thread."""
-        if self._exact is None:
-            self._exact = exact_player()
-        return self._exact
+        return exact_player()
+
+    def _note_compiling(self) -> None:
+        """Called in the thread that is about to compile."""
+        self._compiling = True
+        self._tell_news()
+
+    def _tell_news(self) -> None:
+        """Let the screen show its heading anew; from any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._show_heading)
+
+    def _show_heading(self) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, GameScreen):
+                screen.show_title()
+
+    def on_unmount(self) -> None:
+        """Nothing is prepared any more for nobody."""
+        self.worker.rest()
 
     def fail(self, error: Exception) -> None:
         """Close the screen; the job says why."""

@@ -88,6 +88,7 @@ class GameScreen(Screen[None]):
             self.table.tell(event)
         self.table.counted = None
         self.waiting = ""
+        self._title = ""
         self.recent = ""
         """What has just been played, or turned up, in words."""
         self.seen: TableView | None = None
@@ -135,6 +136,7 @@ class GameScreen(Screen[None]):
                 if seat is None:
                     await self._tell(await self.play_app.worker.do(self.session.step))
                 elif seat == self.session.person:
+                    self.play_app.prepare(self.session)
                     await self._let_person_choose()
                 else:
                     await self._let_agent_choose(seat)
@@ -308,8 +310,8 @@ class GameScreen(Screen[None]):
         view = table.view(session.game, turn, held)
         if held is None:
             self.seen = view
-        dealer = table.whose(view.dealer)
-        self._put("#title", Text(f"Hand {view.hand_number + 1}, {dealer} crib   {self.play_app.heading}"))
+        self._title = f"Hand {view.hand_number + 1}, {table.whose(view.dealer)} crib"
+        self.show_title()
         self._put("#board", board_text(view, table.suits))
         others = [seat for seat in range(view.num_players) if seat != table.person]
         self._put("#opponent", Text("\n").join(player_text(view, table, seat) for seat in others))
@@ -321,6 +323,10 @@ class GameScreen(Screen[None]):
         for log in self.query(".log").results(VerticalScroll):
             log.query_one(Static).update(log_text(table.log, table.suits))
             log.anchor()  # at its end, also where it has another size only after the next layout
+
+    def show_title(self) -> None:
+        """The line over the board."""
+        self._put("#title", Text(f"{self._title}   {self.play_app.heading}" if self._title else ""))
 
     def _put(self, where: str, text: Text) -> None:
         self.query_one(where, Static).update(text)

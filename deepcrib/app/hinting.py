@@ -22,7 +22,7 @@ from deepcrib.observations import DiscardObservation, PlayObservation
 if TYPE_CHECKING:
     from deepcrib.app.application import PlayApp
 
-WORKING = "working it out (the first time this may take a minute or two) ..."
+WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
 NAME_WIDTHS = (13, 8)
 """Columns of an agent's name: where there are up to two agents, and where there are more."""
 DISCARD_NOTE = (
@@ -44,22 +44,37 @@ def show_hint(app: PlayApp, session: Session) -> None:
 
 
 async def _fill(app: PlayApp, session: Session, dialog: Dialog) -> None:
-    suits = app.setup.suits
     try:
         observation = await app.worker.do(session.observation)
         if isinstance(observation, DiscardObservation):
-            values = await app.worker.do(discard_hint, observation, app.setup.hints)
-            dialog.show(discard_grid(values, suits))
-            return
-        hint = await app.worker.do(play_hint, observation, app.setup.hints)
-        dialog.show(play_grid(hint, suits, Text(WORKING, "dim")))
-        if not dialog.is_attached:
-            return
-        assert isinstance(observation, PlayObservation)
-        hint = await app.worker.do(lambda: with_exact(hint, observation, app.exact()))
-        dialog.show(play_grid(hint, suits))
+            await _fill_discard(app, observation, dialog)
+        else:
+            await _fill_play(app, observation, dialog)
     except Exception as error:
         app.fail(error)
+
+
+async def _fill_discard(app: PlayApp, observation: DiscardObservation, dialog: Dialog) -> None:
+    """The exact figures, and then what players think."""
+    suits, hints = app.setup.suits, app.setup.hints
+    values = await app.worker.do(discard_hint, observation, {})
+    dialog.show(discard_grid(values, suits, Text(WORKING, "dim") if hints else None))
+    if hints and dialog.is_attached:
+        values = await app.worker.do(discard_hint, observation, hints)
+        dialog.show(discard_grid(values, suits))
+
+
+async def _fill_play(app: PlayApp, observation: PlayObservation, dialog: Dialog) -> None:
+    """What scores at once, then what players think, then the exact values."""
+    suits, hints, note = app.setup.suits, app.setup.hints, Text(WORKING, "dim")
+    hint = play_hint(observation, {})
+    dialog.show(play_grid(hint, suits, note))
+    if hints:
+        hint = await app.worker.do(play_hint, observation, hints)
+        dialog.show(play_grid(hint, suits, note))
+    if dialog.is_attached:
+        hint = await app.worker.do(lambda: with_exact(hint, observation, app.exact()))
+        dialog.show(play_grid(hint, suits))
 
 
 def _grid(columns: Sequence[str], agents: Sequence[str]) -> Grid:
@@ -75,7 +90,7 @@ def _cards(text: str, suits: str) -> Text:
     return log_text([Line(card_names(parse_cards(text), suits))], suits)
 
 
-def discard_grid(values: HandValues, suits: str) -> RenderableType:
+def discard_grid(values: HandValues, suits: str, note: Text | None = None) -> RenderableType:
     """The 15 discards, best first."""
     grid = _grid(("throw", "keep", "hand", "crib", "play", "total"), list(values.agents))
     for action in values.best_first:
@@ -91,7 +106,7 @@ def discard_grid(values: HandValues, suits: str) -> RenderableType:
                 for choice in values.agents.values()
             ),
         )
-    return Group(grid, Text(DISCARD_NOTE, "dim"))
+    return Group(grid, Text(DISCARD_NOTE, "dim"), note or "")
 
 
 def play_grid(hint: PlayHint, suits: str, note: Text | None = None) -> RenderableType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponse
     return PlayHint(hint.slots, hint.cards, hint.parts, values, choices)
 
 
+@cache
 def exact_player() -> BestResponseAgent:
     """Whose `play_values` are the exact ones. The first use works out how a greedy player discards, in seconds."""
     return BestResponseAgent(make_agent("greedy"))

@@ -151,7 +151,7 @@ class Session:
         card = self.game["left"][self.person, action] if 0 <= action < HAND_SIZE else NO_CARD
         if card == NO_CARD:
             raise IllegalActionError(f"there is no card {action + 1}")
-        if not is_legal_play(self.game["count"], card):
+        if not is_legal_play(int(self.game["count"]), int(card)):
             raise IllegalActionError("that card would go over 31")
 
     def _choose(self, action: int) -> list[Event]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from deepcrib.agents import Agent
+from deepcrib.agents.best_response import BestResponseAgent
+from deepcrib.app.hints import discard_hint, play_hint
 from deepcrib.app.session import Session
+from deepcrib.app.words import play_parts, show_parts
 from deepcrib.engine import Games, Turns
 from deepcrib.engine.phases import DISCARD
 from deepcrib.records.replay import ROW
+from deepcrib.rules import is_legal_play
 
 
 @dataclass
@@ -33,18 +37,32 @@ class Setup:
     """Whether Ctrl-C or a signal ended it."""
 
 
-def warm_up(agents: Sequence[Agent]) -> None:
-    """Let agents of two-player games make their choices of one hand, so that their code is compiled and loaded.
+def prepare_words() -> None:
+    """Compile and load what the screen itself calls: it would stand still while the worker compiles something else."""
+    play_parts([0, 4, 8], 0, is_last=False)
+    show_parts((0, 4, 8, 12), 16, is_crib=False)
+    is_legal_play(0, 0)
 
-    An agent that fails here will fail in the game, which says so.
+
+def preparations(
+    opponent: Agent, hints: Mapping[str, Agent], exact: Callable[[], BestResponseAgent]
+) -> list[Callable[[], object]]:
+    """What compiles and loads the code of hints and of an opponent of two-player games, in the order of their need.
+
+    The figures that a first hint shows, the opponent's discard, what hints say of it, then the same of the play.
     """
-    for agent in agents:
-        turns = Turns(Games([0], 0, first_dealer=[0]), hands=1)
+    turns = Turns(Games([0], 0, first_dealer=[0]), hands=1)
+    turns.settle()
+    discarding = turns.discard_observation(ROW)
+    while turns.phase[0] == DISCARD:
+        turns.choose(ROW, [0])
         turns.settle()
-        with contextlib.suppress(Exception):
-            while turns.seat[0] >= 0:
-                if turns.phase[0] == DISCARD:
-                    turns.choose(ROW, agent.discard(turns.discard_observation(ROW)))
-                else:
-                    turns.choose(ROW, agent.play(turns.play_observation(ROW)))
-                turns.settle()
+    playing = turns.play_observation(ROW)
+    return [
+        partial(discard_hint, discarding, {}),
+        partial(opponent.discard, discarding),
+        partial(discard_hint, discarding, hints),
+        partial(opponent.play, playing),
+        partial(play_hint, playing, hints),
+        lambda: exact().play_values(playing),
+    ]

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
-from queue import SimpleQueue
-from threading import Thread
+from collections import deque
+from collections.abc import Callable, Iterable
+from threading import Condition, Thread
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 
 
 class Worker:
-    """Does one thing after another in a thread of its own.
+    """Does one thing after another in a thread of its own; what somebody waits for comes before what can wait.
 
-    One thread, since compiled code that runs in parallel must not be entered from two (Numba's fallback threading layer
-    ends the process). It is a daemon: whoever quits does not wait for it.
+    One thread, since Numba compiles one function at a time anyway, and in this order what is waited for waits for no
+    more than the step that has begun. It is a daemon: whoever quits does not wait for it.
     """
 
     def __init__(self) -> None:
         self.busy = 0
-        """How many things are being done, or wait for it."""
-        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        """How many things are being done, or wait for it, that somebody waits for."""
+        self.preparing = False
+        """Whether anything is left of what can wait."""
+        self._work: deque[Callable[[], None]] = deque()
+        self._later: deque[Callable[[], None]] = deque()
+        self._news = Condition()
         Thread(target=self._run, name="deepcrib-worker", daemon=True).start()
 
     async def do(self, function: Callable[..., _T], *arguments: Any) -> _T:
@@ -49,9 +53,39 @@ class Worker:
                 loop.call_soon_threadsafe(settle, result, error)
 
         self.busy += 1
-        self._work.put(work)
+        with self._news:
+            self._work.append(work)
+            self._news.notify()
         return await future
+
+    def prepare(self, steps: Iterable[Callable[[], object]], done: Callable[[], None]) -> None:
+        """Do these when there is nothing else to do, and call `done`, in the thread, after the last.
+
+        A step that fails is left: what needs it will fail in its own time, and say so.
+        """
+
+        def suppressed(step: Callable[[], object]) -> None:
+            with contextlib.suppress(Exception):
+                step()
+
+        def end() -> None:
+            self.preparing = False
+            done()
+
+        with self._news:
+            self.preparing = True
+            self._later.extend([*(lambda step=step: suppressed(step) for step in steps), end])
+            self._news.notify()
+
+    def rest(self) -> None:
+        """Leave what can wait."""
+        with self._news:
+            self._later.clear()
 
     def _run(self) -> None:
         while True:
-            self._work.get()()
+            with self._news:
+                while not self._work and not self._later:
+                    self._news.wait()
+                work = (self._work or self._later).popleft()
+            work()
