@@ -29,6 +29,7 @@ from deepcrib.evaluation.evaluate import check_games
 from deepcrib.evaluation.pair_sums import Sums, sum_up
 from deepcrib.evaluation.tournament import pairing_seed
 from deepcrib.formats import WEIGHTS_FILE, CheckpointError, other_agents, read_metadata
+from deepcrib.kernels import seconds_running
 from deepcrib.matches import Progress, match_part
 from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.runs import read_json, write_json
@@ -233,7 +234,7 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
     games, seed = pairing.terms["games"], pairing_seed(pairing.terms["seed"], *pairing.names)
     size = max(_CYCLE, games // _PARTS // _CYCLE * _CYCLE)
     while not pairing.complete:
-        first, start = pairing.sums.games, time.perf_counter()
+        first, start = pairing.sums.games, seconds_running()
         count = min(size, games - first)
         try:
             part = match_part(players, first, count, seed, duplicate=True, dealing=pairing.terms["dealing"])
@@ -247,7 +248,7 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
             write_json(path, pairing.to_dict())
             return
         pairing.sums.add(sum_up(part))
-        pairing.seconds += time.perf_counter() - start
+        pairing.seconds += seconds_running() - start
         write_json(path, pairing.to_dict())
         if progress is not None:
             progress(count)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from deepcrib import runs
+from deepcrib import kernels, runs
 from deepcrib.analysis.sweeps import DONE, win_rates
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.jobs import JOBS, Job, Run, sweep_runs, sweeps
@@ -35,6 +35,7 @@ from deepcrib.jobs.variants import check_variants
 WRONG_CALL, FAILED = 2, 1  # exit codes
 TRACEBACK = "DEEPCRIB_TRACEBACK"
 """Set to 1, this environment variable shows where a wrong call was refused."""
+COMPILING = "compiling, once for this version: some seconds ..."
 _FULL_ERROR = "HYDRA_FULL_ERROR"
 
 # `${run_folder:train}` in conf/hydra/default.yaml; registered on import, so that workers of a launcher,
@@ -214,6 +215,8 @@ def execute(
     start = (lambda: folder.resume(text)) if resume or again else (lambda: folder.start(text))
     show_progress = sys.stdout.isatty() and sweep_runs.is_sequential()
     run = Run(folder, start, resuming=resume is not None, show_progress=show_progress)
+    if sweep_runs.is_sequential():
+        _announce_compiling()
     outcome = module.run(options, run)
     folder.finish(outcome.summary)
     if sweep_runs.is_sequential():
@@ -225,6 +228,13 @@ def execute(
     if outcome.fault:
         raise RunError(outcome.fault)
     return dict(outcome.summary)
+
+
+@cache
+def _announce_compiling() -> None:
+    """Say it on the terminal before this process first compiles anything, as nothing else is seen for seconds."""
+    if sys.stderr.isatty():
+        kernels.on_compile(lambda: print(COMPILING, file=sys.stderr, flush=True))
 
 
 def _prepare(job: Job, call: Call, schema: type) -> tuple[Task, list[str]]:

@@ -6,7 +6,6 @@ depend on how its games are batched (network values may differ in their last bit
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent, require_players
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.engine import Games
+from deepcrib.kernels import seconds_running
 from deepcrib.observations import DiscardObservation, PlayObservation
 
 LOCKSTEP_GAMES = 8192
@@ -77,7 +77,7 @@ def play_match(
         require_players(agent, num_players)
     if games < 1:
         raise ValueError(f"games={games}: expected at least 1 game")
-    start = time.perf_counter()
+    start = seconds_running()
     scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
     size = SCRIPTED_GAMES if scripted else LOCKSTEP_GAMES
     parts = []
@@ -97,7 +97,7 @@ def play_match(
         parts.append(_result(table, seating, first_seats, rounds if duplicate else numbers))
         if progress is not None:
             progress(len(numbers))
-    seconds = time.perf_counter() - start
+    seconds = seconds_running() - start
     columns: dict[str, Any] = {n: np.concatenate(c) for n, c in zip(_COLUMNS, zip(*parts, strict=True), strict=True)}
     return MatchResult(**columns, seconds=seconds)
 

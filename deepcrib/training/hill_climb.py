@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.engine import Games
 from deepcrib.formats import WEIGHTS_FILE
+from deepcrib.kernels import seconds_running
 from deepcrib.matches import play_hand, play_match
 from deepcrib.randomness import MINIBATCHES, SELF_PLAY, derive
 from deepcrib.training.checkpointing import (
@@ -131,7 +132,7 @@ def _climb_to(
     run: LearnerState, last: int, settings: Settings, dealing: str, progress: Progress | None
 ) -> dict[str, float]:
     """Contests until `last` games are played; returns figures of them."""
-    first, contests, moves, begin = run.games, run.contests, run.moves, time.perf_counter()
+    first, contests, moves, begin = run.games, run.contests, run.moves, seconds_running()
     shares = []
     while run.games < last:
         shares.append(contest(run, settings, dealing))
@@ -143,7 +144,7 @@ def _climb_to(
         "contest/moved": (run.moves - moves) / (run.contests - contests),
         "contest/required": required_share(settings.learner, run.games),
         "weights/norm": float(np.linalg.norm(run.champion)),
-        "speed/games_per_second": (run.games - first) / (time.perf_counter() - begin),
+        "speed/games_per_second": (run.games - first) / (seconds_running() - begin),
     }
 
 

@@ -22,6 +22,7 @@ from deepcrib.agents import Agent, absolute_spec, make_agent, name_agents
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.formats import WEIGHTS_FILE
+from deepcrib.kernels import seconds_running
 from deepcrib.networks import QNetwork, make_discard_network, make_play_network
 from deepcrib.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.training.buffer import ReplayBuffer
@@ -241,13 +242,13 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[
     """One replay iteration; returns its figures by TensorBoard tag, and what each network learned from."""
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
-    start = time.perf_counter()
+    start = seconds_running()
     noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
     hands = play_episodes(_agent(run, epsilon, noise, options.inference), run.pool, settings, run.iteration, dealing)
     run.buffer.add(hands)
-    played = time.perf_counter()
+    played = seconds_running()
     figures, learned = _learn(run, settings, epsilon, discard_lr, play_lr)
-    seconds = time.perf_counter() - played
+    seconds = seconds_running() - played
     run.iteration += 1
     run.hands += len(hands)
     run.pool.remember(run.iteration, run.discard, run.play, run.discards_by)

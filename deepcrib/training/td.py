@@ -18,6 +18,7 @@ from deepcrib.agents.td_inputs import WIDTHS, tables
 from deepcrib.agents.td_perceptron import TdPerceptronAgent, make_network
 from deepcrib.engine.state import new_games
 from deepcrib.formats import WEIGHTS_FILE
+from deepcrib.kernels import seconds_running
 from deepcrib.perceptrons import layer_sizes, new_weights
 from deepcrib.randomness import MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.training.checkpointing import (
@@ -133,7 +134,7 @@ def play_to(run: LearnerState, last: int, settings: Settings, progress: Progress
         epsilon=float(options.epsilon),
     )
     game, trace = new_games(np.zeros(1, dtype=np.int64), 2), new_trace(sum(options.hidden))
-    seed, first, begin = derive(settings.seed, SELF_PLAY), run.hands, time.perf_counter()
+    seed, first, begin = derive(settings.seed, SELF_PLAY), run.hands, seconds_running()
     while run.hands < last:
         end = min(run.hands + PIECE, last)
         play_hands(game, run.hands, end, seed, network, tables(options.inputs), trace, method)
@@ -147,7 +148,7 @@ def play_to(run: LearnerState, last: int, settings: Settings, progress: Progress
         "loss/squared_error": float(trace.totals[ERROR] / trace.totals[STEPS]),
         "value/after_discard": float(trace.totals[VALUE] / (FIRST_STATES * hands)),
         "value/after_discard_absolute": float(trace.totals[ABSOLUTE] / (FIRST_STATES * hands)),
-        "speed/hands_per_second": hands / (time.perf_counter() - begin),
+        "speed/hands_per_second": hands / (seconds_running() - begin),
     }
 
 

@@ -15,6 +15,7 @@ from deepcrib.agents import make_agent, name_agents
 from deepcrib.agents.weighted import NEIGHBOURS, WeightedAgent, initial_weights
 from deepcrib.engine.state import new_games
 from deepcrib.formats import WEIGHTS_FILE
+from deepcrib.kernels import seconds_running
 from deepcrib.randomness import PRETRAINING, SELF_PLAY, derive
 from deepcrib.statistics.pegging import PeggingRecords, exact_records, sampled_records
 from deepcrib.statistics.play_strategies import PLAY_STRATEGIES
@@ -199,7 +200,7 @@ def play_to(
     codes = strategy_codes(options.strategies)
     game, scratch = new_games(np.zeros(1, dtype=np.int64), 2), new_scratch(len(codes))
     memory = new_memory()._replace(outcomes=run.outcomes)
-    seed, first, begin = derive(settings.seed, SELF_PLAY), run.games, time.perf_counter()
+    seed, first, begin = derive(settings.seed, SELF_PLAY), run.games, seconds_running()
     how = method(options, dealing)
     before = run.pool[0].copy()
     while run.games < last:
@@ -222,7 +223,7 @@ def play_to(
         run.games = end
         if progress is not None:
             progress(run.games, {})
-    seconds = time.perf_counter() - begin
+    seconds = seconds_running() - begin
     return {"speed/games_per_second": (last - first) / seconds} | _weight_figures(run.pool[0], before, options)
 
 

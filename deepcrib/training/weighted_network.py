@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent, DivergenceError, make_agent, name_agents
 from deepcrib.agents.weighted_network import WeightedNetworkAgent
 from deepcrib.formats import WEIGHTS_FILE
+from deepcrib.kernels import seconds_running
 from deepcrib.networks import StrategyNetwork
 from deepcrib.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.statistics.strategies import strategy_codes
@@ -143,21 +144,21 @@ def _train_to(
     """Play and learn up to game `last`, batch by batch; returns figures of the learning, averaged, and of the speed."""
     options, sums = settings.learner, dict[str, float]()
     spread = options.start_spread if options.exploring_starts else FROM_ZERO
-    first, hands, playing, begin, total = run.games, run.hands, 0.0, time.perf_counter(), 0
+    first, hands, playing, begin, total = run.games, run.hands, 0.0, seconds_running(), 0
     while run.games < last:
         end = min(run.games + options.batch_games, last)
-        start = time.perf_counter()
+        start = seconds_running()
         agent = _agent(run, settings, dealing, options.epsilon)
         seed = derive(settings.seed, SELF_PLAY)
         decisions, played = play_games(agent, run.opponent, run.games, end, seed, spread=spread, dealing=dealing)
-        playing += time.perf_counter() - start
+        playing += seconds_running() - start
         for name, value in learn(run, decisions, settings).items():
             sums[name] = sums.get(name, 0.0) + value * len(decisions)
         total += len(decisions)
         run.games, run.hands = end, run.hands + played
         if progress is not None:
             progress(run.games, {})
-    seconds = time.perf_counter() - begin
+    seconds = seconds_running() - begin
     return {name: value / total for name, value in sums.items()} | {
         "self_play/hands_per_game": (run.hands - hands) / (last - first),
         "speed/games_per_second": (last - first) / seconds,

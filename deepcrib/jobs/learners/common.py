@@ -66,7 +66,11 @@ def run_learner(
 
 
 def training_bar(bars: Bars, total: int) -> Callable[[int, Mapping[str, float]], None]:
-    """A callback (steps done, figures by TensorBoard tag) that draws them, with the win rates of monitoring matches."""
+    """A callback (steps done, figures by TensorBoard tag) that draws them, with the win rates of monitoring matches.
+
+    The bar is there at once, at zero.
+    """
+    bars.show("training", 0, total)
 
     def advance(done: int, figures: Mapping[str, float]) -> None:
         rates = {tag.rpartition("/")[0]: 100 * rate for tag, rate in figures.items() if tag.endswith("/win_rate")}
