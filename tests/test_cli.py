@@ -442,7 +442,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train state.play=tiny", "state.play=tiny: expected one of basic, full, afterstate"),
         ("train device=abacus", "device=abacus: expected"),
         ("train device=cuda:99", "device=cuda:99: expected"),
-        ("train threads=0", "threads=0: expected 1 or more"),
+        ("train threads=-1", "threads=-1: expected 0 or more"),
         ("train algorithm=dqn", "algorithm=dqn: expected one of expected_sarsa, monte_carlo, q_learning, sarsa"),
         ("train algorithm.name=dqn", "algorithm.name=dqn: expected one of"),
         ("train experiment=nothing", "experiment=nothing: expected one of evolution_pairs"),
