@@ -111,9 +111,11 @@ def learning_games(
 
     Episode g of single hands is dealt by seat g mod 2, counted from `first_game`.
     """
-    ids = np.arange(first_game, first_game + len(seating), dtype=np.int64)
-    first_dealer = ids % 2 if unit == "hands" else None
-    table = Games(ids, seed, dealing=dealing, first_dealer=first_dealer, stop_at_121=False)
+    if unit == "hands":
+        table = single_hands(first_game, len(seating), seed, dealing)
+    else:
+        ids = np.arange(first_game, first_game + len(seating), dtype=np.int64)
+        table = Games(ids, seed, dealing=dealing, stop_at_121=False)
     learned = (seating == 0).astype(np.int8)
     parts: list[Trajectories] = []
     while len(table.unfinished) and not (parts and unit == "hands"):
@@ -121,6 +123,12 @@ def learning_games(
         rows = play_hand(table, agents, seating, recorder)
         parts.append(recorder.finish(table, rows, learned[rows]))
     return Trajectories.concatenate(parts)
+
+
+def single_hands(first_game: int, episodes: int, seed: int, dealing: str) -> Games:
+    """The table of as many single hands, before they are dealt."""
+    ids = np.arange(first_game, first_game + episodes, dtype=np.int64)
+    return Games(ids, seed, dealing=dealing, first_dealer=ids % 2, stop_at_121=False)
 
 
 def trajectories_of(records: Iterable[GameRecord]) -> Trajectories:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
-from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
+from deepcrib.matches.trajectories import Trajectories, learning_games, self_play, single_hands
+from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.randomness import SELF_PLAY, derive
 from deepcrib.training.buffer import hands_per_iteration
 from deepcrib.training.options import ReplayOptions, Settings
@@ -20,10 +24,45 @@ def episodes_of(options: ReplayOptions) -> tuple[str, int]:
     return options.unit, options.episodes
 
 
-def play_episodes(learner: Agent, pool: Pool, settings: Settings, iteration: int, dealing: str) -> Trajectories:
-    """The hands of an iteration, counted from 0."""
+def discards_of(learner: Agent, settings: Settings, iteration: int, dealing: str) -> NDArray[np.int8]:
+    """[2 * episodes] what the learner throws in the single hands of an iteration of self-play, before it plays them."""
+    _, episodes = episodes_of(settings.learner)
+    table = single_hands(iteration * episodes, episodes, derive(settings.seed, SELF_PLAY), dealing)
+    rows = np.repeat(table.deal(), 2)
+    return learner.discard(table.discard_observation(rows, np.tile(np.arange(2), episodes)))
+
+
+@dataclass
+class HasDiscarded:
+    """The learner, whose discards in the hands that it will play are known: [2 * episodes]."""
+
+    learner: Agent
+    discards: NDArray[np.int8]
+    name: str = "training"
+    num_players: frozenset[int] = frozenset({2})
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[2 * episodes] what is known."""
+        return self.discards
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return self.learner.play(observation)
+
+
+def play_episodes(
+    learner: Agent,
+    pool: Pool,
+    settings: Settings,
+    iteration: int,
+    dealing: str,
+    discards: NDArray[np.int8] | None = None,
+) -> Trajectories:
+    """The hands of an iteration, counted from 0; discards: `discards_of` them, where they are known."""
     unit, episodes = episodes_of(settings.learner)
     first, seed = iteration * episodes, derive(settings.seed, SELF_PLAY)
+    if discards is not None:
+        learner = HasDiscarded(learner, discards)
     if not pool.meets_others(iteration):
         return self_play(learner, first, episodes, seed, unit=unit, dealing=dealing)
     opponents, seating = pool.seating(settings.seed, iteration, episodes)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from deepcrib import checkpoints
 from deepcrib.agents import Agent, absolute_spec, make_agent, name_agents
@@ -40,12 +41,12 @@ from deepcrib.training.experience import Backup, discard_samples, experience_of,
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
 from deepcrib.training.options import ReplayOptions, Settings
-from deepcrib.training.playing import play_episodes, playing_figures
+from deepcrib.training.playing import discards_of, episodes_of, play_episodes, playing_figures
 from deepcrib.training.pool import Pool, make_pool
 from deepcrib.training.pretraining import PretrainingResult, pretrain
 from deepcrib.training.sampling import sampling_of
 from deepcrib.training.teacher import make_teacher, teach
-from deepcrib.workers import run_pieces
+from deepcrib.workers import num_workers, run_pieces
 
 
 @dataclass
@@ -77,6 +78,7 @@ class LearnerState:
     iteration: int = 0
     hands: int = 0
     seconds: float = 0.0
+    discards_ahead: NDArray[np.int8] | None = None  # of the next iteration; a resumed run chooses the same anew
 
     def state(self) -> dict[str, Any]:
         """For `checkpoints.save_state`."""
@@ -243,11 +245,11 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[
     options = settings.learner
     epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     start = seconds_running()
-    noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, run.iteration)
-    hands = play_episodes(_agent(run, epsilon, noise, options.inference), run.pool, settings, run.iteration, dealing)
+    player = _player(run, settings, run.iteration)
+    hands = play_episodes(player, run.pool, settings, run.iteration, dealing, run.discards_ahead)
     run.buffer.add(hands)
     played = seconds_running()
-    figures, learned = _learn(run, settings, epsilon, discard_lr, play_lr)
+    figures, learned = _learn(run, settings, dealing)
     seconds = seconds_running() - played
     run.iteration += 1
     run.hands += len(hands)
@@ -263,11 +265,27 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[
     return figures, learned
 
 
-def _learn(
-    run: LearnerState, settings: Settings, epsilon: float, discard_lr: float, play_lr: float
-) -> tuple[dict[str, float], dict[str, Samples]]:
+def _player(run: LearnerState, settings: Settings, iteration: int) -> QNetworkAgent:
+    """Who plays the hands of an iteration."""
+    noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, iteration)
+    return _agent(run, exploration(settings.learner, iteration), noise, settings.learner.inference)
+
+
+def _look_ahead(run: LearnerState, settings: Settings, dealing: str) -> NDArray[np.int8] | None:
+    """The discards of the next iteration, where its discard network alone decides them: other threads still learn."""
+    options, following = settings.learner, run.iteration + 1
+    alone = episodes_of(options)[0] == "hands" and not run.pool.meets_others(following)
+    # Copies (noisy, bfloat16) would be made of a network that is learning; a GPU has no thread to spare.
+    plain = options.inference == "float32" and not run.play.network.config.noisy and run.play.device.type == "cpu"
+    if not (alone and plain) or following >= options.iterations or num_workers() < 2:
+        return None
+    return discards_of(_player(run, settings, following), settings, following, dealing)
+
+
+def _learn(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
+    epsilon, discard_lr, play_lr = schedule(options, run.iteration)
     hands, newest = experience_of(run.buffer.hands(), settings), run.buffer.newest
     reward, sampling = settings.reward, sampling_of(options, run.iteration)
 
@@ -275,6 +293,11 @@ def _learn(
         generator = np.random.default_rng((derive(settings.seed, MINIBATCHES, run.iteration), stream))
         passed = network.train_pass(samples, lr, options.batch_size, options.passes, generator, sampling)
         return pass_figures(part, passed)
+
+    def learn_discards(network: LearnedNetwork, samples: Samples) -> dict[str, float]:
+        figures = learn("discard", network, samples, discard_lr, 1)
+        run.discards_ahead = _look_ahead(run, settings, dealing)
+        return figures
 
     frozen, backup = _targets_from(run, settings)
     algorithm = settings.algorithm.name
@@ -285,7 +308,7 @@ def _learn(
     if run.discard is not None:
         discards = discard_samples(hands, reward.discard, reward.discard_baseline, newest, reward.game_bonus)
         learned["discard"] = discards
-        passes.append(partial(learn, "discard", run.discard, discards, discard_lr, 1))
+        passes.append(partial(learn_discards, run.discard, discards))
     return {tag: value for figures in run_pieces(passes) for tag, value in figures.items()}, learned
 
 
