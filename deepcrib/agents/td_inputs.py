@@ -83,7 +83,8 @@ def set_discard(hand: np.ndarray, action: int, means: np.ndarray, deal: Deal) ->
         deal.kept[i] = hand[KEPT_SLOTS_6[action, i]]
     for i in range(2):
         deal.thrown[i] = hand[DISCARD_SLOTS_6[action, i]]
-    deal.means[:] = means[action]
+    for i in range(3):  # not slices: copying one compiles an error message for seconds
+        deal.means[i] = means[action, i]
 
 
 @jit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from deepcrib.agents import Agent
 from deepcrib.agents.best_response import BestResponseAgent
@@ -13,6 +12,7 @@ from deepcrib.app.session import Session
 from deepcrib.app.words import play_parts, show_parts
 from deepcrib.engine import Games, Turns
 from deepcrib.engine.phases import DISCARD
+from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.records.replay import ROW
 from deepcrib.rules import is_legal_play
 
@@ -51,18 +51,31 @@ def preparations(
 
     The figures that a first hint shows, the opponent's discard, what hints say of it, then the same of the play.
     """
-    turns = Turns(Games([0], 0, first_dealer=[0]), hands=1)
-    turns.settle()
-    discarding = turns.discard_observation(ROW)
+    return [
+        lambda: discard_hint(_discarding(), {}),
+        lambda: opponent.discard(_discarding()),
+        lambda: discard_hint(_discarding(), hints),
+        lambda: opponent.play(_playing()),
+        lambda: play_hint(_playing(), hints),
+        lambda: exact().play_values(_playing()),
+    ]
+
+
+def _discarding() -> DiscardObservation:
+    """The first decision of some hand."""
+    return _sample().discard_observation(ROW)
+
+
+def _playing() -> PlayObservation:
+    """The first card of it."""
+    turns = _sample()
     while turns.phase[0] == DISCARD:
         turns.choose(ROW, [0])
         turns.settle()
-    playing = turns.play_observation(ROW)
-    return [
-        partial(discard_hint, discarding, {}),
-        partial(opponent.discard, discarding),
-        partial(discard_hint, discarding, hints),
-        partial(opponent.play, playing),
-        partial(play_hint, playing, hints),
-        lambda: exact().play_values(playing),
-    ]
+    return turns.play_observation(ROW)
+
+
+def _sample() -> Turns:
+    turns = Turns(Games([0], 0, first_dealer=[0]), hands=1)
+    turns.settle()
+    return turns

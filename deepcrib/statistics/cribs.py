@@ -81,9 +81,11 @@ def _fill_sums(
     for row in range(*part):
         ranks = sets[row]
         left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
+        fewest = NUM_SUITS
         for i in range(len(ranks)):
             left[ranks[i]] -= 1
-        if np.min(left) < 0:  # a rank five or six times: no hand
+            fewest = min(fewest, left[ranks[i]])
+        if fewest < 0:  # a rank five or six times: no hand
             continue
         for a in range(NUM_RANKS):
             for b in range(NUM_RANKS):

@@ -193,9 +193,11 @@ def fill_statistics(
 def _fill_plain_rows(part: Part, sets: np.ndarray, rows: np.ndarray) -> None:
     for r in range(*part):
         left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
+        fewest = NUM_SUITS
         for i in range(len(sets[r])):
             left[sets[r, i]] -= 1
-        if np.min(left) < 0:  # a rank five or six times: no hand
+            fewest = min(fewest, left[sets[r, i]])
+        if fewest < 0:  # a rank five or six times: no hand
             continue
         histogram = np.empty(MOST_POINTS + 1, dtype=np.int64)
         for action in range(NUM_DISCARDS):

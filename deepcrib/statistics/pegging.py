@@ -322,18 +322,14 @@ def _summarise(gained: np.ndarray, given: np.ndarray, summary: np.ndarray) -> No
     summary[MEAN_GIVEN] = _mean(given)
 
 
-@jit
-def _summarise_all(gained: np.ndarray, given: np.ndarray, figures: np.ndarray) -> None:
-    for cell in range(len(gained)):
-        for role in range(2):
-            _summarise(gained[cell, role], given[cell, role], figures[cell, role])
-
-
 def _figures(gained: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[N, 2, 3] mean gained, median gained and mean given; nan without a record."""
-    figures = np.empty((len(gained), 2, 3))
-    _summarise_all(gained, given, figures)
-    return figures
+    """[N, 2, 3] mean gained, median gained and mean given, as `_summarise` has them; nan without a record."""
+    hands, seen, points = gained.sum(axis=2), gained.cumsum(axis=2), np.arange(MAX_POINTS)
+    lower = (2 * seen >= hands[..., None]).argmax(axis=2)
+    upper = (2 * seen > hands[..., None]).argmax(axis=2)
+    with np.errstate(invalid="ignore"):
+        means = [(histogram * points).sum(axis=2) / hands for histogram in (gained, given)]
+    return np.stack([means[0], np.where(hands > 0, (lower + upper) / 2, np.nan), means[1]], axis=2)
 
 
 def _no_records() -> NDArray[np.int64]:
