@@ -94,9 +94,16 @@ def _observe(
 
 
 @jit
+def _copy(values: np.ndarray, to: np.ndarray) -> None:
+    """An assignment of one array to another would compile what it says of shapes that differ, for seconds."""
+    for i in range(len(to)):
+        to[i] = values[i]
+
+
+@jit
 def _observe_dealt(part: Part, games: np.ndarray, rows: np.ndarray, seats: np.ndarray, hand: np.ndarray) -> None:
     for r in range(*part):
-        hand[r] = games[rows[r]].dealt[seats[r]]
+        _copy(games[rows[r]].dealt[seats[r]], hand[r])
 
 
 @jit
@@ -116,13 +123,13 @@ def _observe_play(
 ) -> None:
     for r in range(*part):
         game = games[rows[r]]
-        hand[r] = game.left[seats[r]]
-        discards[r] = game.discards[seats[r]]
+        _copy(game.left[seats[r]], hand[r])
+        _copy(game.discards[seats[r]], discards[r])
         starter[r] = game.starter
-        history[r] = game.history
-        history_seats[r] = game.history_seats
+        _copy(game.history[:], history[r])
+        _copy(game.history_seats[:], history_seats[r])
         series_start[r] = game.series_start
-        goes[r] = game.goes
+        _copy(game.goes[:], goes[r])
         count[r] = game.count
 
 
