@@ -242,8 +242,7 @@ def _agent(run: LearnerState, epsilon: float, noise: int | None = None, inferenc
 
 def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
     """One replay iteration; returns its figures by TensorBoard tag, and what each network learned from."""
-    options = settings.learner
-    epsilon, discard_lr, play_lr = schedule(options, run.iteration)
+    epsilon, discard_lr, play_lr = schedule(settings.learner, run.iteration)
     start = seconds_running()
     player = _player(run, settings, run.iteration)
     hands = play_episodes(player, run.pool, settings, run.iteration, dealing, run.discards_ahead)
@@ -271,15 +270,15 @@ def _player(run: LearnerState, settings: Settings, iteration: int) -> QNetworkAg
     return _agent(run, exploration(settings.learner, iteration), noise, settings.learner.inference)
 
 
-def _look_ahead(run: LearnerState, settings: Settings, dealing: str) -> NDArray[np.int8] | None:
-    """The discards of the next iteration, where its discard network alone decides them: other threads still learn."""
+def _player_ahead(run: LearnerState, settings: Settings) -> QNetworkAgent | None:
+    """Who plays the next iteration, where its discard network alone decides the discards, to choose them early."""
     options, following = settings.learner, run.iteration + 1
     alone = episodes_of(options)[0] == "hands" and not run.pool.meets_others(following)
-    # Copies (noisy, bfloat16) would be made of a network that is learning; a GPU has no thread to spare.
+    # Noisy and bfloat16 networks are copies as they were before they learned; a GPU has no thread to spare.
     plain = options.inference == "float32" and not run.play.network.config.noisy and run.play.device.type == "cpu"
     if not (alone and plain) or following >= options.iterations or num_workers() < 2:
         return None
-    return discards_of(_player(run, settings, following), settings, following, dealing)
+    return _player(run, settings, following)
 
 
 def _learn(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
@@ -296,13 +295,16 @@ def _learn(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[st
 
     def learn_discards(network: LearnedNetwork, samples: Samples) -> dict[str, float]:
         figures = learn("discard", network, samples, discard_lr, 1)
-        run.discards_ahead = _look_ahead(run, settings, dealing)
+        if ahead is not None:
+            run.discards_ahead = discards_of(ahead, settings, run.iteration + 1, dealing)
         return figures
 
+    ahead, run.discards_ahead = _player_ahead(run, settings), None  # made here: another thread will change its parts
     frozen, backup = _targets_from(run, settings)
-    algorithm = settings.algorithm.name
     bonuses = reward.game_bonus, reward.hand_bonus
-    plays = play_samples(hands, algorithm, reward.play, frozen, epsilon, options.forced, backup, newest, *bonuses)
+    plays = play_samples(
+        hands, settings.algorithm.name, reward.play, frozen, epsilon, options.forced, backup, newest, *bonuses
+    )
     learned = {"play": plays}
     passes = [partial(learn, "play", run.play, plays, play_lr, 0)]
     if run.discard is not None:
