@@ -24,6 +24,7 @@ from deepcrib.networks import (
     make_discard_network,
     make_play_network,
 )
+from tests.test_encoders import sample
 
 METADATA = {"rules": "acc", "learner": {"name": "replay", "iterations": 7}, "ties": None}
 
@@ -74,7 +75,7 @@ def test_saved_networks_give_the_same_values(tmp_path: Path, discard, play, scor
         assert not after.training
         assert after.config == before.config
         assert encoder.spec == before.spec == after.spec
-        inputs = (torch.rand(30, encoder.width, generator=torch.Generator().manual_seed(1)) > 0.5).float()
+        inputs = encoder.encode(*sample(encoder))[:30]
         assert torch.equal(before(inputs), after(inputs))
 
 

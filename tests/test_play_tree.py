@@ -147,12 +147,16 @@ def test_cards_in_their_slots_and_equal_ranks() -> None:
 @numba.njit
 def _plain_points(series: np.ndarray, n: int, count: int) -> int:
     """Points of the n-th of the ranks of a series, by looking at all of its ends."""
-    points, alike = 2 if count in (15, 31) else 0, 1
+    points, alike = 2 if count == 15 or count == 31 else 0, 1
     while alike < n and series[n - 1 - alike] == series[n - 1]:
         alike += 1
     for size in range(n, 2, -1):
-        end = np.sort(series[n - size : n])
-        if (np.diff(end) == 1).all():
+        low, high, distinct = 13, -1, True
+        for i in range(n - size, n):
+            low, high = min(low, series[i]), max(high, series[i])
+            for j in range(n - size, i):
+                distinct = distinct and series[i] != series[j]
+        if distinct and high - low == size - 1:
             return points + size
     return points + alike * (alike - 1)
 

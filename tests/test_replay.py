@@ -38,7 +38,7 @@ from deepcrib.training.options import (
     RewardOptions,
     StateOptions,
 )
-from deepcrib.training.replay import schedule, train
+from deepcrib.training.replay import train
 from deepcrib.workers import use_workers
 from tests.figures import match_of
 from tests.reference import plain_discards
@@ -258,15 +258,15 @@ def test_a_minute_of_self_play_is_more_than_enough_to_beat_random(tmp_path: Path
 def test_schedules_of_the_paper() -> None:
     """Epsilon 0.05 x 0.995^t, learning rates 5e-5 (discard) and 7e-4 (play) x 0.99^t."""
     options = ReplayOptions()
-    assert schedule(options, 0) == pytest.approx((0.05, 5e-5, 7e-4))
-    assert schedule(options, 1) == pytest.approx((0.04975, 4.95e-5, 6.93e-4))
-    assert schedule(options, 100) == pytest.approx((0.0302885, 1.830162e-5, 2.562226e-4), rel=1e-5)
-    assert schedule(options, 499) == pytest.approx((0.0040993, 3.318557e-7, 4.645979e-6), rel=1e-4)
+    assert options.schedule(0) == pytest.approx((0.05, 5e-5, 7e-4))
+    assert options.schedule(1) == pytest.approx((0.04975, 4.95e-5, 6.93e-4))
+    assert options.schedule(100) == pytest.approx((0.0302885, 1.830162e-5, 2.562226e-4), rel=1e-5)
+    assert options.schedule(499) == pytest.approx((0.0040993, 3.318557e-7, 4.645979e-6), rel=1e-4)
 
 
 def test_linear_learning_rates() -> None:
     options = ReplayOptions(iterations=4, lr_schedule="linear", discard_lr=4e-4, play_lr=8e-4, epsilon_decay=1.0)
-    rates = [schedule(options, iteration) for iteration in range(4)]
+    rates = [options.schedule(iteration) for iteration in range(4)]
     assert [rate[0] for rate in rates] == [0.05] * 4
     assert [rate[1] for rate in rates] == pytest.approx([4e-4, 3e-4, 2e-4, 1e-4])
     assert [rate[2] for rate in rates] == pytest.approx([8e-4, 6e-4, 4e-4, 2e-4])
@@ -277,7 +277,7 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
     played, targets, rates = [], [], []
 
     def spy_self_play(agent: QNetworkAgent, *args: Any, **options: Any) -> Trajectories:
-        played.append(agent.epsilon)
+        played.append(getattr(agent, "learner", agent).epsilon)
         return self_play(agent, *args, **options)
 
     def spy_samples(

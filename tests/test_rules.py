@@ -314,7 +314,7 @@ def test_all_short_series() -> None:
 def random_series(rng: np.random.Generator) -> list[int]:
     """Ranks of a random series up to 31, many of them low so that it is long and full of runs and pairs."""
     span = int(rng.integers(2, 8))
-    deck = rng.permutation([rank for rank in range(span) for _ in range(4)] + list(range(13)))
+    deck = rng.permutation([rank for rank in range(span) for _ in range(4)] + list(range(span, 13)))
     total = np.cumsum([min(int(rank) + 1, 10) for rank in deck])
     return [int(rank) for rank in deck[total <= 31]]
 

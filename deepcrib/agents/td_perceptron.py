@@ -131,10 +131,15 @@ class TdPerceptronAgent:
         return values
 
     def _means(self, hands: NDArray[np.int64], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """[N, 15, 3] for `td_inputs.set_discard`: what `td_inputs.discard_means` looks up, worked out."""
-        if self.inputs == "raw":
-            return np.zeros((len(hands), NUM_DISCARDS, 3))
-        return np.stack(expectations_of(hands, is_dealer), axis=2)
+        """[N, 15, 3] for `td_inputs.set_discard`: what `td_inputs.discard_means` looks up, worked out.
+
+        0 of hands without two discards, as where the play alone is played: there is no crib then.
+        """
+        means = np.zeros((len(hands), NUM_DISCARDS, 3))
+        whole = np.flatnonzero(hands[:, 0] >= 0)
+        if self.inputs != "raw" and len(whole):
+            means[whole] = np.stack(expectations_of(hands[whole], is_dealer[whole]), axis=2)
+        return means
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""

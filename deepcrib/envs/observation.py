@@ -157,10 +157,9 @@ def _fill_play(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> None:
     other = seat
     for relative in range(num_players):
         row[starts[_GOES] + relative] = g.goes[other]
-        left = 0
-        for slot in range(HAND_SIZE):
-            left += g.left[other, slot] >= 0
-        left = left if g.kept[other, 0] >= 0 else HAND_SIZE
+        left = HAND_SIZE
+        for k in range(g.num_played):
+            left -= g.history_seats[k] == other
         row[starts[_CARDS_LEFT] + relative * _LEFT_CHANNELS + left] = 1
         other = next_seat(other, num_players)
 

@@ -112,6 +112,16 @@ class ReplayOptions(LearnerOptions):
     priming: list[Any] = field(default_factory=list)  # agent specs: who is met in every episode of the first ...
     priming_iterations: int = 0  # ... so many iterations
 
+    def schedule(self, iteration: int) -> tuple[float, float, float]:
+        """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
+        linear = self.lr_schedule == "linear"
+        factor = 1 - iteration / self.iterations if linear else self.lr_decay**iteration
+        return self.exploration(iteration), self.discard_lr * factor, self.play_lr * factor
+
+    def exploration(self, iteration: int) -> float:
+        """Epsilon of an iteration, counted from 0."""
+        return self.epsilon * self.epsilon_decay**iteration
+
 
 @dataclass
 class WeightedOptions(LearnerOptions):

@@ -40,7 +40,7 @@ from deepcrib.training.curve import add_matches, forget_after
 from deepcrib.training.experience import Backup, discard_samples, experience_of, play_samples
 from deepcrib.training.learning import LearnedNetwork, Samples
 from deepcrib.training.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
-from deepcrib.training.options import ReplayOptions, Settings
+from deepcrib.training.options import Settings
 from deepcrib.training.playing import discards_of, episodes_of, play_episodes, playing_figures
 from deepcrib.training.pool import Pool, make_pool
 from deepcrib.training.pretraining import PretrainingResult, pretrain
@@ -109,18 +109,6 @@ class LearnerState:
         self.iteration, self.hands, self.seconds = state["iteration"], state["hands"], state["seconds"]
 
 
-def schedule(options: ReplayOptions, iteration: int) -> tuple[float, float, float]:
-    """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
-    linear = options.lr_schedule == "linear"
-    factor = 1 - iteration / options.iterations if linear else options.lr_decay**iteration
-    return exploration(options, iteration), options.discard_lr * factor, options.play_lr * factor
-
-
-def exploration(options: ReplayOptions, iteration: int) -> float:
-    """Epsilon of an iteration, counted from 0."""
-    return options.epsilon * options.epsilon_decay**iteration
-
-
 def train(
     settings: Settings,
     run_dir: Path,
@@ -177,7 +165,7 @@ def train(
         _checkpoint(run, settings, run_dir, dealing, writer)
     weights = run_dir / WEIGHTS_FILE
     _save_weights(run, settings, weights, dealing)
-    agent, exploring = _agent(run, options.epsilon), _agent(run, exploration(settings.learner, max(last - 1, 0)))
+    agent, exploring = _agent(run, options.epsilon), _agent(run, settings.learner.exploration(max(last - 1, 0)))
     return TrainResult(agent, exploring, run.iteration, run.hands, run.seconds, pretrained, weights)
 
 
@@ -242,7 +230,7 @@ def _agent(run: LearnerState, epsilon: float, noise: int | None = None, inferenc
 
 def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
     """One replay iteration; returns its figures by TensorBoard tag, and what each network learned from."""
-    epsilon, discard_lr, play_lr = schedule(settings.learner, run.iteration)
+    epsilon, discard_lr, play_lr = settings.learner.schedule(run.iteration)
     start = seconds_running()
     player = _player(run, settings, run.iteration)
     hands = play_episodes(player, run.pool, settings, run.iteration, dealing, run.discards_ahead)
@@ -267,7 +255,7 @@ def _iterate(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[
 def _player(run: LearnerState, settings: Settings, iteration: int) -> QNetworkAgent:
     """Who plays the hands of an iteration."""
     noise = derive(derive(settings.seed, SELF_PLAY), NETWORKS, iteration)
-    return _agent(run, exploration(settings.learner, iteration), noise, settings.learner.inference)
+    return _agent(run, settings.learner.exploration(iteration), noise, settings.learner.inference)
 
 
 def _player_ahead(run: LearnerState, settings: Settings) -> QNetworkAgent | None:
@@ -284,7 +272,7 @@ def _player_ahead(run: LearnerState, settings: Settings) -> QNetworkAgent | None
 def _learn(run: LearnerState, settings: Settings, dealing: str) -> tuple[dict[str, float], dict[str, Samples]]:
     """A pass of each network over the buffer; they share nothing, so they learn side by side."""
     options = settings.learner
-    epsilon, discard_lr, play_lr = schedule(options, run.iteration)
+    epsilon, discard_lr, play_lr = options.schedule(run.iteration)
     hands, newest = experience_of(run.buffer.hands(), settings), run.buffer.newest
     reward, sampling = settings.reward, sampling_of(options, run.iteration)
 
