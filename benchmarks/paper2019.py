@@ -2,9 +2,10 @@
 
 All runs behind docs/results/paper2019.md in their order, some forty hours of one core: CNN+LSTM SARSA, the other seven
 setups, the 318 trials of table 3, seeds 2 and 3 of all eight, the best of table 3 trained anew. Start it whenever the
-machine has a core to spare: finished runs are skipped, half-done ones resumed. Runs and logs lie in FOLDER, with a
-clone of this repository at the commit CODE, so that work on the source does not touch them. As runs finish, what is
-small of them (figures, curve, seconds, commit) is copied to docs/results/paper2019/, with a table of all of them.
+machine has a core to spare: runs whose figures are kept are skipped, half-done ones resumed. Runs and logs lie in
+FOLDER, with a clone of this repository at the commit CODE, so that work on the source does not touch them. As runs
+finish, what is small of them (figures, curve, seconds, commit) is copied to docs/results/paper2019/, with a table of
+all of them.
 """
 
 from __future__ import annotations
@@ -162,7 +163,8 @@ def _ended(study: Path) -> list[Mapping[str, Any]]:
 
 def _best_values(study: Path) -> list[str]:
     """The values of the trial that won the most hands, as words of a command."""
-    completed = [trial for trial in _ended(study) if trial["state"] == "completed"]
+    trials = _ended(study) or (_result(study.name) or {"trials": []})["trials"]
+    completed = [trial for trial in trials if trial["state"] == "completed"]
     if not completed:
         raise SystemExit(f"{study}: expected trials that ended")
     best = max(completed, key=lambda trial: trial["objective"])
@@ -329,7 +331,7 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.error(f"--only {' '.join(sorted(unknown))}: expected names that --list shows")
     if options.list:
         for step in chosen:
-            print(f"{'done' if runner.is_done(step) else 'open'}  {step.name}")
+            print(f"{'done' if _result(step.name) or runner.is_done(step) else 'open'}  {step.name}")
         return
     os.nice(options.nice)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -337,6 +339,8 @@ def main(words: Sequence[str] | None = None) -> None:
     keep_baseline()
     for step in chosen:
         begin = time.monotonic()
+        if _result(step.name):  # of this folder or of one that is gone
+            continue
         if not runner.is_done(step):
             runner.run(step)
         keep(runner, step)
