@@ -102,6 +102,8 @@ def _loads(code: CodeType) -> Iterator[tuple[str, str]]:
 def _add(digest: Any, value: Any) -> None:
     """Add the value of a global, or of a part of one."""
     digest.update(type(value).__name__.encode() + b"\0")
+    if isinstance(value, Dispatcher):
+        digest.update(repr(sorted(value.targetoptions.items())).encode())  # whether it is inlined, say
     if isinstance(value, Dispatcher | FunctionType):
         function = getattr(value, "py_func", value)
         # A function that calls itself is known by its name.

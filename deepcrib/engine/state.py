@@ -81,11 +81,22 @@ def game_dtype(num_players: int) -> np.dtype:
 
 def new_games(game_ids: NDArray[np.int64], num_players: int) -> np.ndarray:
     """Games before their first deal: [N] records."""
-    games = np.zeros(len(game_ids), dtype=game_dtype(num_players))
+    one = np.zeros(1, dtype=game_dtype(num_players))
+    for name in (
+        "hand_number",
+        "dealer",
+        "winner",
+        "dealt",
+        "kept",
+        "left",
+        "starter",
+        "turn",
+        "history",
+        "history_seats",
+    ):
+        one[name] = -1
+    games = np.tile(one.view(np.uint8), len(game_ids)).view(one.dtype)  # by bytes, not field by field
     games["game"] = game_ids
-    games["hand_number"] = -1
-    for name in ("dealer", "winner", "dealt", "kept", "left", "starter", "turn", "history", "history_seats"):
-        games[name] = -1
     return games
 
 

@@ -61,7 +61,7 @@ class Config:
     experiments: list[str] = field(default_factory=lambda: list(EXPERIMENTS))  # of `profile`
     seed: int = 1
     device: str = "cpu"  # of `iteration` and `profile`; `device` measures every one that is there
-    threads: int = 1  # of an iteration, and of what is timed apart; matches use all that there are
+    threads: int = 1  # of `iteration`; matches use all that there are, `profile` and `device` one
 
 
 class Lockstep:
@@ -88,7 +88,7 @@ def run(config: Config, run: Run) -> Outcome:
         raise OptionError(f"task={config.task}: expected one of {', '.join(tasks)}, all")
     setups = _chosen_setups(config)
     check_experiments(config.experiments)
-    use_threads(1 if config.task in APART else config.threads)
+    use_threads(0)
     run.start()
     summary: dict[str, Any] = {}
     tables: list[Table] = []
