@@ -41,13 +41,13 @@ class ScriptedAgent:
 
     def _discard_masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
         masks = np.empty(len(observation), dtype=np.int64)
-        run_rows(_discard_masks, len(observation.hand), self.policy, observation.hand, masks, piece=1024)
+        run_rows(_discard_masks, len(observation.hand), self.policy, observation.hand, masks)
         return masks
 
     def _play_masks(self, observation: PlayObservation) -> NDArray[np.int64]:
         masks = np.empty(len(observation), dtype=np.int64)
         o = observation
-        run_rows(_play_masks, len(o.hand), self.policy, o.hand, o.history, o.series_start, o.count, masks, piece=1024)
+        run_rows(_play_masks, len(o.hand), self.policy, o.hand, o.history, o.series_start, o.count, masks)
         return masks
 
 

@@ -28,7 +28,7 @@ def expand(
     if device.type != "cpu" or isinstance(indices, torch.Tensor):
         return _expand_torch(torch.as_tensor(indices).to(device), width, scales)
     rows = torch.empty((len(indices), width), dtype=torch.float32)
-    run_rows(_expand_rows, len(indices), indices, scales, rows.numpy(), piece=1024)
+    run_rows(_expand_rows, len(indices), indices, scales, rows.numpy(), piece=4096)
     return rows
 
 

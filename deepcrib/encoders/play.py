@@ -116,7 +116,7 @@ class PlayEncoder:
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of compact states int8 [M, 24] with the slots int8 [M] of candidate cards."""
         columns = np.empty((len(states), self.columns), dtype=np.int16)
-        run_rows(_encode_rows, len(states), self._kind, self._starts, states, actions, columns, piece=1024)
+        run_rows(_encode_rows, len(states), self._kind, self._starts, states, actions, columns, piece=4096)
         return columns
 
     def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:

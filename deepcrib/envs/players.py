@@ -51,7 +51,7 @@ def encode(observation: DiscardObservation | PlayObservation) -> Vectors:
         games["turn"] = seats
     vectors = np.empty((len(rows), observation_spec(players).width), dtype=np.int8)
     masks = np.empty((len(rows), num_actions(players)), dtype=np.int8)
-    run_rows(fill_rows, len(games), games, seats, 0, block_starts(players), vectors, masks, piece=512)
+    run_rows(fill_rows, len(games), games, seats, 0, block_starts(players), vectors, masks, piece=4096)
     return vectors, masks
 
 
