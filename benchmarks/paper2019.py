@@ -34,8 +34,8 @@ from deepcrib.intervals import mean_interval
 from deepcrib.runs import CONFIG, ENVIRONMENT, SUMMARY, read_json
 from deepcrib.training.curve import CURVE_FILE
 
-CODE = "f0469a7c9026b950e47d6d94fbf3013be7267eb1"
-"""The commit that the runs are made with."""
+CODE = "d5e546a6979afa07b72c283aef513f610d09775f"
+"""The commit that runs are made with. Finished ones name theirs: weights are the same on the same machine."""
 REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = REPOSITORY / "docs" / "results" / "paper2019"
 OPPONENT = "deterministic"
