@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from threading import RLock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -39,12 +39,14 @@ class UnknownGlobalError(TypeError):
 
 
 def function_key(function: Callable[..., Any]) -> str:
-    """Hash, in hex, of a function's byte code and of all that it calls and reads, directly or not.
+    """Hash, in hex, of a function's byte code, of its compiler's options, and of all that it calls and reads.
 
     Comments, docstrings, annotations and places in the file do not count. Raises UnknownGlobalError.
     """
+    digest = hashlib.blake2b(digest_size=12)
     with _key_lock:
-        return _hash_function(getattr(function, "py_func", function)).hex()
+        _add(digest, function)
+    return digest.hexdigest()
 
 
 _key_lock = RLock()
@@ -132,13 +134,14 @@ class KernelCache:
     Files that cannot be read are as good as none, and where nothing can be written nothing is kept.
     """
 
-    def __init__(self, function: FunctionType) -> None:
-        self._function = function
+    def __init__(self, compiled: Dispatcher) -> None:
+        self._compiled = compiled
 
     @cached_property
     def _disk(self) -> _DiskCache | None:
+        root = cache_root()
         try:
-            return None if cache_root() is None else _DiskCache(self._function)
+            return None if root is None else _DiskCache(self._compiled, root)
         except (UnknownGlobalError, OSError):
             return None
 
@@ -179,9 +182,9 @@ class KernelCache:
 class _Place:
     """Where Numba keeps what it compiled of a function: a folder a module, a name that ends with the key."""
 
-    def __init__(self, function: FunctionType, root: Path) -> None:
+    def __init__(self, function: FunctionType, key: str, root: Path) -> None:
         self._py_file = function.__code__.co_filename  # read by Numba in a warning
-        self.key = function_key(function)
+        self.key = key
         self.folder = root / function.__module__
         self.ensure_cache_path()
 
@@ -199,20 +202,16 @@ class _Place:
 
 
 class _Files(caching.CompileResultCacheImpl):
-    def __init__(self, function: FunctionType) -> None:
-        root = cache_root()
-        assert root is not None
+    def __init__(self, key: str, root: Path, function: FunctionType) -> None:
         self._lineno = function.__code__.co_firstlineno
-        self._locator = _Place(function, root)
-        name = function.__qualname__.replace("<", "").replace(">", "")
-        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
+        self._locator = _Place(function, key, root)
+        self._filename_base = self.get_filename_base(function.__qualname__, getattr(sys, "abiflags", ""))
 
 
 class _DiskCache(caching.FunctionCache):
-    _impl_class = _Files
-
-    def __init__(self, function: FunctionType) -> None:
-        super().__init__(function)
+    def __init__(self, compiled: Dispatcher, root: Path) -> None:
+        self._impl_class = partial(_Files, function_key(compiled), root)
+        super().__init__(compiled.py_func)
         self.name: str = self._impl.filename_base
         with contextlib.suppress(OSError):
             os.utime(Path(self.cache_path, f"{self.name}.nbi"))

@@ -45,7 +45,7 @@ def jit(function: Function | None = None, *, inlined: bool = False) -> Any:
     if function is None:
         return partial(jit, inlined=inlined)
     compiled: Any = numba.njit(**_OPTIONS, forceinline=inlined)(function)
-    compiled._cache = KernelCache(compiled.py_func)
+    compiled._cache = KernelCache(compiled)
     compiled.get_call_template = partial(_settle, compiled.get_call_template)
     return compiled
 

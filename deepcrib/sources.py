@@ -1,7 +1,7 @@
 """What sources a result follows from: the hash of a module and of all that it imports from this package.
 
-Kernels have a finer one of their own (see `kernels`); this serves tables and matches that are kept because nothing that
-decides them has changed.
+Kernels have a finer one of their own (see `kernel_cache`); this serves tables and matches that are kept because nothing
+that decides them has changed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def source_hash(path: Path, package: Path) -> str:
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.relative_to(package).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(_code(file).encode()).digest())
+        digest.update(hashlib.sha256(ast.dump(_tree(file)).encode()).digest())
     return digest.hexdigest()
 
 
@@ -69,17 +69,12 @@ def remove_old_folders(root: Path, module: str, kept: int) -> None:
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes())
-
-
-@cache
-def _code(path: Path) -> str:
     """What a file does: its syntax tree without strings that stand alone."""
     tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [part for part in node.body if not _is_text(part)]
-    return ast.dump(tree)
+    return tree
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -66,7 +66,7 @@ def use_workers(count: int | None) -> None:
 
 def run_pieces(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
     """Results of all pieces, in order. A piece that calls this itself has its own pieces run one after the other."""
-    if len(pieces) < 2 or is_worker() or num_workers() < 2:
+    if len(pieces) < 2 or _is_alone():
         with _one_torch_thread():
             return [piece() for piece in pieces]
     return list(_workers().map(_run, pieces))
@@ -78,7 +78,7 @@ def run_rows(kernel: Callable[..., None], count: int, *arguments: Any, piece: in
     The kernel is compiled, and writes to its own rows alone. piece: rows that are worth a thread.
     """
     parts = _num_parts(count, piece)
-    if parts < 2 or is_worker() or num_workers() < 2:
+    if parts < 2:
         kernel((0, count), *arguments)
         return
     ends = [count * number // parts for number in range(parts + 1)]
@@ -86,7 +86,14 @@ def run_rows(kernel: Callable[..., None], count: int, *arguments: Any, piece: in
 
 
 def _num_parts(count: int, piece: int) -> int:
-    return min(count // piece, _PIECES_A_THREAD * num_workers())
+    """Parts in which rows are shared; of few rows one, without looking for threads, since most calls are of few."""
+    parts = count // piece
+    return 1 if parts < 2 or _is_alone() else min(parts, _PIECES_A_THREAD * num_workers())
+
+
+def _is_alone() -> bool:
+    """Whether there is no other thread to share with: here is one of them already, or there is but one."""
+    return is_worker() or num_workers() < 2
 
 
 def is_worker() -> bool:

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -124,6 +124,20 @@ def test_the_key_follows_what_is_called_and_read(loaded: Path, file: str, before
     assert key == function_key(fresh("caller").twice)
     edit(loaded / file, before, after)
     assert (key != function_key(fresh("caller").twice)) == other
+
+
+def test_the_key_follows_how_a_function_is_compiled() -> None:
+    def half(x: float) -> float:
+        return x / 2
+
+    def halving_twice(inner: Callable[[float], float]) -> Callable[[float], float]:
+        return lambda x: inner(x) / 2
+
+    keys = set()
+    for options in ({"error_model": "numpy"}, {"error_model": "python"}, {"error_model": "numpy", "fastmath": True}):
+        inner = numba.njit(**options)(half)
+        keys |= {function_key(inner), function_key(numba.njit(halving_twice(inner)))}
+    assert len(keys) == 6
 
 
 def test_every_kernel_of_the_package_has_a_key() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deepcrib.agents.expectimax import card_values, start_value
-from deepcrib.agents.reply_room import BEST, Players, new_room
+from deepcrib.agents.reply_room import BEST, Players, Room, new_room
 from deepcrib.beliefs.cribs import fill_crib_means
 from deepcrib.beliefs.discards import DiscardArrays, fill_kept
 from deepcrib.beliefs.plays import fill_beliefs
@@ -76,6 +76,21 @@ def add_play_values(
                     own_values[action] -= table[numbers[action]]
         for action in range(NUM_DISCARDS):
             own_values[action] += pegged[action]
+
+
+@jit
+def pegged_with(
+    room: Room,
+    hand: np.ndarray,
+    action: int,
+    policy: int,
+    own_policy: int,
+    sets: np.ndarray,
+    weights: np.ndarray,
+    is_dealer: bool,
+) -> float:
+    """Mean points of the play, own minus the opponent's, with the cards that a discard of a sorted hand keeps."""
+    return start_value(room, Players(policy, own_policy, sets, kept_ranks(hand, action)), weights, not is_dealer)
 
 
 @jit

@@ -172,8 +172,8 @@ def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservat
 
 
 @jit
-def _pick(mask: int, g: Game, seat: int, seed: int) -> int:
-    """`pick` by the decision's key, which a single choice does without."""
+def pick_for(g: Game, seat: int, mask: int, seed: int) -> int:
+    """`pick` by the key of the decision that a seat now faces, which a single choice does without."""
     return pick(mask, decision_key(g, seat, seed)) if mask & (mask - 1) else lowest(mask)
 
 
@@ -181,12 +181,12 @@ def _pick(mask: int, g: Game, seat: int, seed: int) -> int:
 def _scripted_hand(g: Game, seed: int, policies: np.ndarray) -> None:
     num_players = g.dealt.shape[0]
     for seat in range(num_players):
-        _discard(g, seat, _pick(discard_choices(policies[seat], g.dealt[seat]), g, seat, seed))
+        _discard(g, seat, pick_for(g, seat, discard_choices(policies[seat], g.dealt[seat]), seed))
     _start_play(g, True)
     while g.turn >= 0:
         seat = g.turn
         choices = play_choices(policies[seat], g.left[seat], g.series, g.count)
-        _play(g, _pick(choices, g, seat, seed), True)
+        _play(g, pick_for(g, seat, choices, seed), True)
     _show(g, True)
 
 

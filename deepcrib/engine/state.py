@@ -293,10 +293,7 @@ def play(g: Game, slot: int, stop: bool) -> int:
     g.series = series
     if series == 0:
         g.series_start = n + 1
-    pegged = peg(g, seat, PLAY, points, stop)
-    if last:
-        pegged += peg(g, seat, PLAY, last, stop)
-    g.play_points[n] = pegged
+    g.play_points[n] = peg(g, seat, PLAY, points, stop) + peg(g, seat, PLAY, last, stop)
     g.turn = -1 if stop and g.finished else following
     return LEGAL
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deepcrib.engine import phases
-from deepcrib.engine.batch import decision_key
+from deepcrib.engine.batch import pick_for
 from deepcrib.engine.phases import DISCARD, PLAY
 from deepcrib.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
 from deepcrib.envs.observation import fill_mask, fill_observation
 from deepcrib.kernels import Part, jit
-from deepcrib.policies import discard_choices, pick, play_choices
+from deepcrib.policies import discard_choices, play_choices
 from deepcrib.randomness import LEARNER_SEAT, below, hash_key
 from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, next_seat, show_points
 from deepcrib.rules import PLAY as PLAY_KIND
@@ -154,12 +154,11 @@ def _pay(g: Game, e: Episode, settings: Settings) -> None:
 @jit
 def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
     """Let a scripted player choose."""
-    key = decision_key(g, seat, settings.seed)
     if g.starter < 0:
         choices = discard_choices(policy, g.dealt[seat])
     else:
         choices = play_choices(policy, g.left[seat], g.series, g.count)
-    _choose(g, pick(choices, key), True, settings.hands)
+    _choose(g, pick_for(g, seat, choices, settings.seed), True, settings.hands)
 
 
 @jit

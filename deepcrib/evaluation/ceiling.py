@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.best_response import BestResponseAgent
-from deepcrib.agents.expectimax import start_value
 from deepcrib.agents.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
-from deepcrib.agents.reply_room import BEST, Players, new_room
-from deepcrib.agents.response_values import kept_ranks, kept_set
+from deepcrib.agents.reply_room import BEST, new_room
+from deepcrib.agents.response_values import kept_ranks, kept_set, pegged_with
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.beliefs.cribs import fill_flush_means
 from deepcrib.beliefs.discards import DiscardArrays, fill_kept
@@ -198,13 +197,11 @@ def _fill_rests(
         weights[:] = 0
         fill_kept(hands[r], model, weights)
         _mean_sight(sight, numbers, weights, sighted)
-        kept = kept_ranks(hands[r], best[r])
-        own = shown[r, best[r]] + start_value(room, Players(GREEDY, BEST, sets, kept), weights, not is_dealer)
+        own = shown[r, best[r]] + pegged_with(room, hands[r], best[r], GREEDY, BEST, sets, weights, is_dealer)
         most = own
         for action in range(NUM_DISCARDS):
             if shown[r, action] + sighted[action] > most:  # else not even sight would make it better
-                kept = kept_ranks(hands[r], action)
-                pegged = start_value(room, Players(GREEDY, BEST, sets, kept), weights, not is_dealer)
+                pegged = pegged_with(room, hands[r], action, GREEDY, BEST, sets, weights, is_dealer)
                 most = max(most, shown[r, action] + pegged)
         found[r, 0] = most - own
         found[r, 1] = most_seen - own

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from deepcrib.engine.batch import decision_key
+from deepcrib.engine.batch import decision_key, pick_for
 from deepcrib.engine.state import Game, deal, discard, play, show, start_play
 from deepcrib.kernels import jit
-from deepcrib.policies import GREEDY, pick, play_choices
+from deepcrib.policies import GREEDY, play_choices
 from deepcrib.randomness import START, below, hash_key
 from deepcrib.rank_sets import rank_set_of_kept
 from deepcrib.rules import HAND_SIZE
@@ -184,7 +184,7 @@ def _plays(g: Game, players: np.ndarray, seed: int, pool: Pool, m: Method, memor
         seat = g.turn
         if not m.weighted_play:
             choices = play_choices(GREEDY, g.left[seat], g.series, g.count)
-            play(g, pick(choices, decision_key(g, seat, seed)), True)
+            play(g, pick_for(g, seat, choices, seed), True)
             continue
         own, other = g.scores[seat], g.scores[1 - seat]
         slot, mask = _choose_play(g, seat, seed, pool[players[seat]], m, s)
