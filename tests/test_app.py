@@ -243,6 +243,34 @@ def test_a_game_that_waits_for_a_hint_says_so(tmp_path: Path) -> None:
     run_with(script, starter(tmp_path / "game.jsonl", 3))
 
 
+def test_a_dealer_throws_while_the_opponent_thinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pone's discard is recorded first, and tells the dealer nothing: there is no need to wait for it."""
+    thought, greedy = threading.Event(), make_agent("greedy")
+
+    def discard(observation: Any) -> np.ndarray:
+        thought.wait()
+        return greedy.discard(observation)
+
+    slow = SimpleNamespace(name="slow", num_players=frozenset({2}), discard=discard, play=greedy.play)
+    monkeypatch.setattr(application_module, "preparations", lambda *agents: [])
+
+    async def script(person: Person) -> None:
+        await person.until("discard")
+        session = person.game.session
+        assert session.game["dealer"] == session.person == 0
+        await person.press("1", "2", "enter")
+        await person.sees("greedy is thinking", "in the crib", "> G greedy")
+        assert [event.kind for event in session.events] == ["deal"]
+        await person.press("u")
+        await person.sees("too late")
+        thought.set()
+        await person.until("play", "pause")
+        assert [event.seat for event in session.events if event.kind == "discard"] == [1, 0]
+
+    run_with(script, starter(tmp_path / "game.jsonl", 3, agent=slow), suits="letters")
+    replay(read_games(tmp_path / "game.jsonl")[0])
+
+
 def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A choice is on the disk only when it counts. Values of the exact player are made up: working them out is slow."""
     values = np.array([[0.25, 1.5, -0.75, 0.5]])

@@ -18,7 +18,8 @@ from deepcrib.app.words import grouped, margin_word, play_parts, show_parts
 from deepcrib.cards import parse_card, parse_cards
 from deepcrib.engine import IllegalActionError
 from deepcrib.observations import PlayObservation
-from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, read_games, replay
+from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, read_games, replay
+from deepcrib.records.replay import ROW, new_turns
 from deepcrib.rules import discard_slots, is_legal_play, show_points
 from tests.reference import pegs
 
@@ -81,6 +82,70 @@ def test_a_held_choice_is_not_made(tmp_path: Path) -> None:
         assert read_games(tmp_path / "game.jsonl")[0].events[-1] == one.events[-1]
 
 
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("dealer", [0, 1])
+def test_the_person_throws_first_and_events_keep_the_order_of_the_table(
+    dealer: int, num_players: int, tmp_path: Path
+) -> None:
+    """From the dealer's left, the dealer last; until its turn comes nothing of the person's discard is written."""
+    one = session(tmp_path / "game.jsonl", 5, num_players, dealer)
+    (deal,) = one.step()
+    assert one.to_choose == 0
+    observation = one.observation()
+    assert observation.seat.tolist() == [0] and tuple(observation.hand[0]) == deal.hands[0]
+    one.hold(1)
+    events = one.commit()
+    order = [(dealer + step) % num_players for step in range(1, num_players + 1)]
+    for seat in order:
+        if seat != 0:
+            before = 0 in order[: order.index(seat)]
+            assert (one.chosen is None, one.to_choose) == (before, seat)
+            events += one.act(one.ask())
+    assert [(event.kind, event.seat) for event in events] == [("discard", seat) for seat in order]
+    assert next(event for event in events if event.seat == 0).cards == tuple(
+        deal.hands[0][slot] for slot in discard_slots(len(deal.hands[0]))[1]
+    )
+    assert one.chosen is None and one.phase == "starter"
+    (record,) = read_games(tmp_path / "game.jsonl")
+    assert record.events == (deal, *events)
+    turns = new_turns(one.header, dealer)  # asked in the order of the table
+    turns.settle()
+    for seat in order:
+        action = 1 if seat == 0 else one.agents[seat].discard(turns.discard_observation(ROW))[0]  # type: ignore[union-attr]
+        turns.choose(ROW, [action])
+    assert events_of(turns.games.state[0]) == [deal, *events]
+    assert (turns.games.records == one.turns.games.records).all()
+
+
+@pytest.mark.parametrize("thrown", [0, 1])
+def test_an_interruption_before_the_discards_turn_has_not_made_it(thrown: int, tmp_path: Path) -> None:
+    """Of three players the person deals, is given a hint, throws, and is interrupted after `thrown` others."""
+    path = tmp_path / "game.jsonl"
+    one = session(path, 7, 3, dealer=0)
+    one.step()
+    one.hint()
+    one.hold(4)
+    one.commit()
+    for _ in range(thrown):
+        one.act(one.ask())
+    (record,) = read_games(path)
+    assert [(event.kind, event.seat) for event in record.events] == [
+        ("deal", 0),
+        ("hint", 0),
+        *(("discard", seat) for seat in range(1, thrown + 1)),
+    ]
+    replay(record)
+    check_resumable(record)
+    agents = [None, *(make_agent("greedy") for _ in range(2))]
+    again = Session(record, agents, GameWriter(tmp_path / "again.jsonl"))
+    assert again.to_choose == 0 and again.chosen is None
+    for session_ in (one, again):
+        go_on(session_, lambda one: one.phase == "play")
+    assert again.events[:3] == one.events[:3]
+    assert [event.seat for event in again.events if event.kind == "discard"] == [1, 2, 0]
+    assert [event for event in again.events if event.seat != 0] == [event for event in one.events if event.seat != 0]
+
+
 def test_choices_that_the_rules_do_not_allow_are_refused(tmp_path: Path) -> None:
     one = session(tmp_path / "game.jsonl", dealer=1)
     with pytest.raises(IllegalActionError, match="not your turn"):
@@ -126,6 +191,8 @@ def test_an_agent_that_fails_or_cheats_is_named_and_the_record_is_kept(tmp_path:
         new_header("Ann", [Player("broken", "agent", "x")], "acc", 1, 0), [None, Broken()], GameWriter(path), 0
     )
     one.step()
+    one.hold(0)
+    assert one.commit() == []
     with pytest.raises(AgentError, match="broken failed: ZeroDivisionError: oh"):
         one.ask()
     with pytest.raises(IllegalActionError, match="broken broke the rules.*15"):

@@ -165,17 +165,17 @@ class GameScreen(Screen[None]):
         except IllegalActionError as error:
             self.notify(str(error), timeout=2)
             return
+        assert self.seen is not None
+        words = held_words(self.table, self.seen, action)
         if self.play_app.setup.pace > 0:
-            assert self.seen is not None
-            self.say(f"{held_words(self.table, self.seen, action)}: u takes it back, Enter lets it stand")
+            self.say(f"{words}: u takes it back, Enter lets it stand")
             marked, hand.chosen = hand.chosen, []
             if await self.wait_for(HELD, self.play_app.setup.pace) == UNDO:
                 self.session.undo()
                 hand.chosen = marked
                 return
         hand.chosen = []
-        if self.play_app.worker.busy:
-            self.say(WAITING)
+        self.say(WAITING if self.play_app.worker.busy else words)
         await self._tell(await self.play_app.worker.do(self.session.commit))
 
     async def _tell(self, events: list[Event]) -> None:
@@ -305,10 +305,10 @@ class GameScreen(Screen[None]):
     def draw(self) -> None:
         """Everything as it is now."""
         session, table = self.session, self.table
-        held = session.held
+        chosen = session.chosen
         turn = session.to_choose if session.phase == DISCARD else None
-        view = table.view(session.game, turn, held)
-        if held is None:
+        view = table.view(session.game, turn, chosen)
+        if chosen is None:
             self.seen = view
         self._title = f"Hand {view.hand_number + 1}, {table.whose(view.dealer)} crib"
         self.show_title()

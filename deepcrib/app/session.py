@@ -27,6 +27,9 @@ class Session:
     then `act`; and `step` where nobody chooses. These return the events that happened. A choice that is held has not
     been made yet, so nothing follows from it that could tell the person anything (that the opponent says go, say).
 
+    The person throws first: what others throw is hidden, and they may take long. Events keep the engine's order, so
+    what the person has thrown before its turn is carried out, and recorded, at that turn.
+
     Args:
         header: players, rules, seed and game; its events, if any, are an interrupted game that goes on.
         agents: by seat, None for the person.
@@ -49,6 +52,7 @@ class Session:
         """Everything that has happened, hints included."""
         self.held: int | None = None
         """The person's choice that does not count yet: an action of its phase."""
+        self._early: int | None = None  # the person's discard that waits for its turn
         self.turns = new_turns(header, first_dealer)
         self._told = 0  # events of the current hand that have been returned
         missing = _catch_up(self, header)
@@ -73,8 +77,15 @@ class Session:
     @property
     def to_choose(self) -> int | None:
         """Seat that must discard or play; None where a `step` comes next, or nothing."""
+        if self.turns.phase[0] == DISCARD and self._early is None and self.game["kept"][self.person, 0] == NO_CARD:
+            return self.person
         seat = int(self.turns.seat[0])
         return seat if seat >= 0 else None
+
+    @property
+    def chosen(self) -> int | None:
+        """The person's choice that the game does not show yet: it is held, or waits for its turn."""
+        return self._early if self.held is None else self.held
 
     @property
     def record(self) -> GameRecord:
@@ -84,7 +95,8 @@ class Session:
     def observation(self) -> DiscardObservation | PlayObservation:
         """What the seat that must choose may see."""
         if self.turns.phase[0] == DISCARD:
-            return self.turns.discard_observation(ROW)
+            assert self.to_choose is not None
+            return self.turns.games.discard_observation(ROW, [self.to_choose])
         return self.turns.play_observation(ROW)
 
     def hold(self, action: int) -> None:
@@ -101,16 +113,22 @@ class Session:
         return held is not None
 
     def commit(self) -> list[Event]:
-        """Let the held choice count. Raises IllegalActionError where none is held."""
+        """Let the held choice count; nothing happens yet where others throw first.
+
+        Raises IllegalActionError where none is held.
+        """
         if self.held is None:
             raise IllegalActionError("no choice is held")
         action, self.held = self.held, None
-        return self._choose(action)
+        if self.turns.seat[0] == self.person:
+            return self._choose(action)
+        self._early = action
+        return []
 
     def ask(self) -> int:
         """The choice of the agent whose turn it is; changes nothing, and may take long. Raises AgentError."""
         agent = self.agents[self.turns.seat[0]]
-        assert agent is not None
+        assert agent is not None and self.to_choose != self.person
         observation = self.observation()
         try:
             if isinstance(observation, DiscardObservation):
@@ -156,6 +174,9 @@ class Session:
 
     def _choose(self, action: int) -> list[Event]:
         self.turns.choose(ROW, [action])
+        if self._early is not None and self.turns.seat[0] == self.person:
+            action, self._early = self._early, None
+            self.turns.choose(ROW, [action])
         events = self._news()
         self._record(events)
         return events

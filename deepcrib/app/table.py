@@ -167,7 +167,8 @@ def _with_held(view: TableView, seat: int, action: int) -> TableView:
         thrown = tuple(hand[slot] for slot in slots)
         kept = tuple(card for slot, card in enumerate(hand) if slot not in slots)
         crib = (*view.crib, *([HIDDEN] * len(thrown)))
-        return replace(view, hands=_replaced(view.hands, seat, kept), thrown=thrown, crib=crib, turn=None, legal=None)
+        turn = view.turn if view.turn != seat else None
+        return replace(view, hands=_replaced(view.hands, seat, kept), thrown=thrown, crib=crib, turn=turn, legal=None)
     card = hand[action]
     left = tuple(NO_CARD if slot == action else each for slot, each in enumerate(hand))
     return replace(
