@@ -27,7 +27,7 @@ from deepcrib.agents.reply_room import (
     total_weight,
 )
 from deepcrib.agents.reply_tree import play_slot, search
-from deepcrib.cards import NO_CARD, NUM_SUITS, value_of_rank
+from deepcrib.cards import NUM_SUITS, value_of_rank
 from deepcrib.kernels import jit
 from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, add_rank
 
@@ -69,7 +69,7 @@ def card_values(
     it has played. history, seats [8], start and count are those of a play observation; players.own are the ranks of the
     hand, played ones being of no account.
     """
-    played = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
+    played = np.empty(HAND_SIZE, dtype=np.int64)
     num_played, series = 0, 0
     for k in range(len(history)):
         if history[k] >= 0:

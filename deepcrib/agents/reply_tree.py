@@ -154,6 +154,12 @@ def _own_liking(players: Players, frame: np.ndarray, slot: int) -> int:
 
 
 @jit
+def _copy(frame: np.ndarray, child: np.ndarray) -> None:
+    for column in range(len(frame)):
+        child[column] = frame[column]
+
+
+@jit
 def _step(room: Room, players: Players, d: int) -> bool:
     """Put the next position that can follow frame d into frame d + 1; False when there is none left."""
     frame, child = room.frames[d], room.frames[d + 1]
@@ -162,7 +168,7 @@ def _step(room: Room, players: Players, d: int) -> bool:
             slot = frame[NEXT]
             frame[NEXT] += 1
             if _own_liking(players, frame, slot) == frame[LIKED]:
-                child[:] = frame
+                _copy(frame, child)
                 room.values[d + 1, TOTAL] = room.values[d, TOTAL]
                 play_slot(room, players, d + 1, slot)
                 return True
@@ -173,7 +179,7 @@ def _step(room: Room, players: Players, d: int) -> bool:
     while not frame[NEXT] >> move & 1:
         move += 1
     frame[NEXT] &= ~(1 << move)
-    child[:] = frame
+    _copy(frame, child)
     child[HANDS] = d + 1
     child[NUM_HANDS] = part_hands(room, players.sets, frame, d + 1, move)
     total = total_weight(room.weights[d + 1], child[NUM_HANDS])

@@ -154,9 +154,8 @@ def fill_play_values(
         room = new_room()
         weights = np.empty(NUM_RANK_SETS_4)
         fill_beliefs(model, policy, sets, seen[r], own[r], history[r], seats[r], seat[r], weights)
-        ranks = np.zeros(HAND_SIZE, dtype=np.int64)
+        ranks = np.empty(HAND_SIZE, dtype=np.int64)
         for slot in range(HAND_SIZE):
-            if hands[r, slot] >= 0:
-                ranks[slot] = rank_of(hands[r, slot])
+            ranks[slot] = rank_of(max(hands[r, slot], 0))  # of a card that is gone it is of no account
         players = Players(policy, BEST, sets, ranks)
         card_values(room, players, weights, hands[r], history[r], seats[r], seat[r], starts[r], counts[r], values[r])

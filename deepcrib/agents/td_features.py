@@ -211,7 +211,8 @@ def _fill_replies(
     filled: int,
 ) -> int:
     """What the opponent, holding `theirs` of the unseen cards that count more than `floor`, may reply to a series."""
-    by_points = np.zeros(MOST_REPLY + 1, dtype=np.int64)
+    by_points = np.empty(MOST_REPLY + 1, dtype=np.int64)
+    by_points[:] = 0
     total, playable = 0, 0
     fifteens, pairs, runs, answers = 0.0, 0.0, 0.0, 0.0
     for rank in range(NUM_RANKS):

@@ -73,7 +73,7 @@ def tables(inputs: str) -> Tables:
 @jit
 def new_deal(is_dealer: int) -> Deal:
     """Room for a discard of a dealer (1) or pone (0)."""
-    return Deal(is_dealer, np.zeros(HAND_SIZE, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(3))
+    return Deal(is_dealer, np.empty(HAND_SIZE, dtype=np.int64), np.empty(2, dtype=np.int64), np.empty(3))
 
 
 @jit

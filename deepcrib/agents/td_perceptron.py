@@ -56,12 +56,12 @@ class Scratch(NamedTuple):
 @jit
 def new_scratch(sizes: np.ndarray) -> Scratch:
     """Room for the decisions of a perceptron."""
-    return Scratch(
-        np.zeros(MOST_INPUTS, dtype=np.int64),
-        np.zeros(MOST_INPUTS),
-        np.zeros(sizes[1:-1].sum()),
-        np.zeros((NUM_DISCARDS, 3)),
-    )
+    hidden = 0
+    for layer in range(1, len(sizes) - 1):
+        hidden += sizes[layer]
+    means = np.empty((NUM_DISCARDS, 3))
+    means[:] = 0  # for raw inputs, which have none
+    return Scratch(np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(hidden), means)
 
 
 def make_network(weights: NDArray[np.float64], hidden: tuple[int, ...], inputs: str, move_points: str) -> Network:
@@ -192,7 +192,7 @@ def discard_values(
     net: Network, hand: np.ndarray, means: np.ndarray, deal: Deal, s: Scratch, values: np.ndarray
 ) -> None:
     """values [15]: of the states after each discard of a sorted hand [6] with means [15, 3]; `deal` is overwritten."""
-    nobody = np.zeros(PLAYS, dtype=np.int64)
+    nobody = np.empty(PLAYS, dtype=np.int64)
     for action in range(NUM_DISCARDS):
         set_discard(hand, action, means, deal)
         n = fill_inputs(net.kind, deal, NO_CARD, nobody, nobody, 0, 0, s.places, s.x)

@@ -200,7 +200,8 @@ def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.n
     """usual [18564, 15]: the row of chances [C, 15] that most hands of each multiset share."""
     for m in range(*part):
         first = np.empty(starts[m + 1] - starts[m], dtype=np.int64)  # class of each row that has been met
-        hands = np.zeros(len(first), dtype=np.int64)
+        hands = np.empty(len(first), dtype=np.int64)
+        hands[:] = 0
         met = 0
         for c in range(starts[m], starts[m + 1]):
             row = 0
@@ -214,7 +215,10 @@ def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.n
         for row in range(met):
             if hands[row] > most:
                 most = hands[row]
-                usual[m] = chances[first[row]]
+                for action in range(
+                    NUM_ACTIONS
+                ):  # no row at once: what is said of shapes would take seconds to compile
+                    usual[m, action] = chances[first[row], action]
 
 
 @jit

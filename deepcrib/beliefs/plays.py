@@ -55,7 +55,8 @@ def play_chance(
     for slot in range(HAND_SIZE):
         left[seat, slot] = own[slot]
         left[1 - seat, slot] = NUM_SUITS * ranks[slot]  # whose suits do not matter
-    goes = np.zeros(2, dtype=np.int8)
+    goes = np.empty(2, dtype=np.int8)
+    goes[:] = 0
     chance = 1.0
     turn, series, count = int(seats[0]), 0, 0  # the pone leads: whoever played first
     for k in range(len(history)):
@@ -116,7 +117,8 @@ def weigh_plays(
     weights: np.ndarray,
 ) -> float:
     """Multiply weights [1820] by the chance of the opponent's plays and goes (`play_chance`); returns their sum."""
-    played = np.zeros(NUM_RANKS, dtype=np.int64)
+    played = np.empty(NUM_RANKS, dtype=np.int64)
+    played[:] = 0
     for k in range(len(history)):
         if history[k] >= 0 and seats[k] != seat:
             played[rank_of(history[k])] += 1

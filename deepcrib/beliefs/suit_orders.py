@@ -33,14 +33,17 @@ def free_suits(seen: np.ndarray) -> np.ndarray:
 
     seen: card ids, -1: none.
     """
-    taken = np.zeros(NUM_SUITS, dtype=np.int64)
+    taken = np.empty(NUM_SUITS, dtype=np.int64)
+    taken[:] = 0
     for i in range(len(seen)):
         if seen[i] >= 0:
             taken[suit_of(seen[i])] |= 1 << rank_of(seen[i])
-    free = np.zeros(1 << NUM_RANKS, dtype=np.uint8)
+    free = np.empty(1 << NUM_RANKS, dtype=np.uint8)
     for ranks in range(len(free)):
+        suits = 0
         for suit in range(NUM_SUITS):
-            free[ranks] |= (ranks & taken[suit] == 0) << suit
+            suits |= (ranks & taken[suit] == 0) << suit
+        free[ranks] = suits
     return free
 
 

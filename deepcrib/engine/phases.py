@@ -125,7 +125,6 @@ def step_rows(
 ) -> None:
     """`step_on` in games `rows`, or `settle` with until_choice."""
     for r in range(*part):
-        if until_choice:
-            settle(games[rows[r]], seed, random_dealer, stop, hands)
-        else:
-            step_on(games[rows[r]], seed, random_dealer, stop, hands)
+        moved = True
+        while moved:
+            moved = step_on(games[rows[r]], seed, random_dealer, stop, hands) and until_choice

@@ -163,18 +163,29 @@ def _first_ranks(ranks: np.ndarray, distinct: np.ndarray, counts: np.ndarray) ->
 
 
 @jit
+def _insert(key: Word, keys: np.ndarray, n: int) -> None:
+    """Insert a key into the n ascending ones: they are few, and `sort` takes a second to compile."""
+    while n > 0 and keys[n - 1] > key:
+        keys[n] = keys[n - 1]
+        n -= 1
+    keys[n] = key
+
+
+@jit
 def _visit(ranks: np.ndarray, keys: np.ndarray, store: bool) -> int:
-    """Count the classes of a rank multiset, and store their keys if asked to.
+    """Count the classes of a rank multiset, and store their keys in ascending order if asked to.
 
     They are the choices of suits whose four sets of ranks are in descending order.
     """
-    distinct = np.zeros(_SIZE, dtype=np.int64)
-    counts = np.zeros(_SIZE, dtype=np.int64)
+    distinct = np.empty(_SIZE, dtype=np.int64)
+    counts = np.empty(_SIZE, dtype=np.int64)
     n = _first_ranks(ranks, distinct, counts)
-    if np.max(counts) > NUM_SUITS:
-        return 0
+    for i in range(n):
+        if counts[i] > NUM_SUITS:
+            return 0
     masks = np.empty(NUM_SUITS, dtype=np.int64)
-    choice = np.zeros(_SIZE, dtype=np.int64)  # an odometer over the sets of suits of each rank
+    choice = np.empty(_SIZE, dtype=np.int64)  # an odometer over the sets of suits of each rank
+    choice[:] = 0
     found = 0
     while True:
         masks[:] = 0
@@ -184,7 +195,7 @@ def _visit(ranks: np.ndarray, keys: np.ndarray, store: bool) -> int:
                 masks[suit] |= (suits >> suit & 1) << distinct[i]
         if masks[0] >= masks[1] and masks[1] >= masks[2] and masks[2] >= masks[3]:
             if store:
-                keys[found] = _key_of_masks(masks)
+                _insert(_key_of_masks(masks), keys, found)
             found += 1
         i = 0
         while i < n and choice[i] + 1 == _NUM_SUIT_SETS[counts[i]]:
@@ -204,9 +215,7 @@ def _count_classes(part: Part, sets: np.ndarray, counts: np.ndarray) -> None:
 @jit
 def _fill_keys(part: Part, sets: np.ndarray, starts: np.ndarray, keys: np.ndarray) -> None:
     for row in range(*part):
-        own = keys[starts[row] : starts[row + 1]]
-        _visit(sets[row], own, True)
-        own.sort()
+        _visit(sets[row], keys[starts[row] : starts[row + 1]], True)
 
 
 @jit

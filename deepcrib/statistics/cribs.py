@@ -80,7 +80,8 @@ def _fill_sums(
 ) -> None:
     for row in range(*part):
         ranks = sets[row]
-        left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
+        left = np.empty(NUM_RANKS, dtype=np.int64)
+        left[:] = NUM_SUITS
         fewest = NUM_SUITS
         for i in range(len(ranks)):
             left[ranks[i]] -= 1
@@ -175,7 +176,8 @@ def fill_crib_sums(
     their_nobs = _their_nobs_sum(seen, weights, by_rank)
     nobs = np.empty(len(hand))
     _fill_nobs_sums(hand, seen, by_rank, total, nobs)
-    flush = np.full(NUM_SUITS, -1.0)  # of each suit once it is asked for
+    flush = np.empty(NUM_SUITS)  # of each suit once it is asked for
+    flush[:] = -1.0
     for action in range(NUM_DISCARDS):
         first, second = DISCARD_SLOTS_6[action, 0], DISCARD_SLOTS_6[action, 1]
         sums[action] = points[action] + their_nobs + nobs[first] + nobs[second]

@@ -192,7 +192,8 @@ def fill_statistics(
 @jit
 def _fill_plain_rows(part: Part, sets: np.ndarray, rows: np.ndarray) -> None:
     for r in range(*part):
-        left = np.full(NUM_RANKS, NUM_SUITS, dtype=np.int64)
+        left = np.empty(NUM_RANKS, dtype=np.int64)
+        left[:] = NUM_SUITS
         fewest = NUM_SUITS
         for i in range(len(sets[r])):
             left[sets[r, i]] -= 1

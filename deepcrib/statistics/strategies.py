@@ -106,7 +106,10 @@ def fill_preference(weights: np.ndarray, matrix: np.ndarray, preference: np.ndar
 def best_choices(preference: np.ndarray) -> int:
     """Mask of the choices with the highest preference, up to rounding."""
     mask = 0
-    highest = np.max(preference)
+    highest = -np.inf
+    for j in range(len(preference)):  # a number that is none stays the highest
+        if preference[j] > highest or np.isnan(preference[j]):
+            highest = preference[j]
     for j in range(len(preference)):
         if preference[j] >= highest - _TIE:
             mask |= 1 << j
