@@ -1,8 +1,9 @@
 """What somebody waits for who has just installed: python benchmarks/first_minute.py [--warm]. On Linux and macOS.
 
 Each figure is of a process of its own, by the clock, with an empty cache of compiled code (--warm: with one that the
-same commands have filled before). `play` is driven in a terminal of 80 columns: to the first board, the first hint for
-a discard, and for a card to what it scores at once and to its exact value.
+same commands have filled before). `play` is driven in a terminal of 80 columns: to the first board, until a discard can
+be chosen; from a key to the first hint for a discard, from that discard to one's turn to play, and from a key to a
+hint for a card, what it scores at once and its exact value.
 """
 
 from __future__ import annotations
@@ -69,17 +70,16 @@ def play(folder: str, variables: dict[str, str]) -> dict[str, float]:
     begin = time.perf_counter()
     game = subprocess.Popen(command, cwd=folder, env=variables, stdin=child, stdout=child, stderr=child)
     try:
-        found = {"play: first board": wait(parent, "with 1-6") - begin}
-        found["play: first hint"] = press(parent, "h", "total")
-        for key in ("\x1b", "1", "2", "\r"):
+        board, turn = wait(parent, "Hand 1", "with 1-6")
+        found = {"play: first board": board - begin, "play: person's turn": turn - begin}
+        (found["play: first hint"],) = press(parent, "h", "total")
+        for key in ("\x1b", "1", "2"):
             time.sleep(1)
             os.write(parent, key.encode())
         time.sleep(1)
-        press(parent, "\r", "your turn on")
-        found["play: first play hint, points"] = press(parent, "h", "scored at once")
-        found["play: first play hint, exact"] = found["play: first play hint, points"] + press(
-            parent, "", "from here to"
-        )
+        (found["play: from the throw to a card"],) = press(parent, "\r", "your turn on")
+        points, exact = press(parent, "h", "scored at once", "from here to")
+        found |= {"play: first play hint, points": points, "play: first play hint, exact": exact}
     finally:
         game.kill()
         game.wait()
@@ -88,22 +88,24 @@ def play(folder: str, variables: dict[str, str]) -> dict[str, float]:
     return found
 
 
-def press(terminal: int, key: str, words: str) -> float:
-    """Seconds from a key to words on the screen."""
+def press(terminal: int, key: str, *words: str) -> list[float]:
+    """Seconds from a key to each of some words on the screen."""
     begin = time.perf_counter()
     os.write(terminal, key.encode())
-    return wait(terminal, words) - begin
+    return [end - begin for end in wait(terminal, *words)]
 
 
-def wait(terminal: int, words: str) -> float:
-    """When words come. Raises TimeoutError."""
-    screen, limit = "", time.perf_counter() + PATIENCE
+def wait(terminal: int, *words: str) -> list[float]:
+    """When each of some words has come. Raises TimeoutError."""
+    screen, limit, found = "", time.perf_counter() + PATIENCE, dict[str, float]()
     while time.perf_counter() < limit:
         if select.select([terminal], [], [], 0.05)[0]:
             screen += os.read(terminal, 65536).decode("utf-8", "replace")
-            if words in re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", " ", screen)):
-                return time.perf_counter()
-    raise TimeoutError(f"no {words!r} within {PATIENCE} seconds")
+            text = re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", " ", screen))
+            found = {word: time.perf_counter() for word in words if word in text} | found
+        if len(found) == len(words):
+            return [found[word] for word in words]
+    raise TimeoutError(f"not all of {words} within {PATIENCE} seconds")
 
 
 if __name__ == "__main__":

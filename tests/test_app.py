@@ -29,6 +29,7 @@ from deepcrib.agents import AgentError, make_agent, name_agents
 from deepcrib.app import Session, Setup, new_header
 from deepcrib.app import application as application_module
 from deepcrib.app.application import PlayApp
+from deepcrib.app.compiling import start_helper
 from deepcrib.app.game import GameScreen
 from deepcrib.app.widgets import Hand
 from deepcrib.app.worker import Worker
@@ -454,7 +455,7 @@ def test_what_somebody_waits_for_comes_before_what_can_wait() -> None:
 
 
 def test_the_board_says_that_hints_are_compiled_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The board is there, and takes a choice, before the first hint could be shown."""
+    """The board is there, and takes a choice, before the first hint could be shown; what helps leaves with it."""
     compiled = threading.Event()
     callbacks: list[Callable[[], None]] = []
 
@@ -464,6 +465,8 @@ def test_the_board_says_that_hints_are_compiled_behind_it(tmp_path: Path, monkey
 
     monkeypatch.setattr(application_module.kernels, "on_compile", callbacks.append)
     monkeypatch.setattr(application_module, "preparations", lambda *agents: [compiling])
+    helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], stdin=subprocess.PIPE)
+    monkeypatch.setattr(application_module, "start_helper", lambda: helper)
 
     async def script(person: Person) -> None:
         await person.until("discard")
@@ -473,6 +476,16 @@ def test_the_board_says_that_hints_are_compiled_behind_it(tmp_path: Path, monkey
             await person.pilot.pause(0.01)
 
     run_with(script, starter(tmp_path / "game.jsonl", 3))
+    assert helper.poll() == -signal.SIGKILL
+
+
+def test_the_process_that_compiles_leaves_when_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    helper = start_helper()
+    assert helper is not None and helper.stdin is not None
+    helper.stdin.close()
+    assert helper.wait(100) == 0
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert start_helper() is None
 
 
 # --- the job ----------------------------------------------------------------------------------------------------

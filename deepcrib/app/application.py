@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 from functools import partial
+from subprocess import Popen
 from typing import ClassVar
 
 from rich.text import Text
@@ -17,6 +18,7 @@ from textual.widgets import Static
 from deepcrib import kernels
 from deepcrib.agents import Agent
 from deepcrib.agents.best_response import BestResponseAgent
+from deepcrib.app.compiling import start_helper
 from deepcrib.app.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL, Dialog, result_dialog, review_dialog
 from deepcrib.app.game import GameScreen
 from deepcrib.app.hints import exact_player
@@ -68,6 +70,7 @@ class PlayApp(App[None]):
         self.worker = Worker()
         self._compiling = self._prepared = False
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._helper: Popen[bytes] | None = None
         kernels.on_compile(self._note_compiling)
 
     @property
@@ -122,6 +125,7 @@ class PlayApp(App[None]):
     def _note_compiling(self) -> None:
         """Called in the thread that is about to compile."""
         self._compiling = True
+        self._helper = start_helper()
         self._tell_news()
 
     def _tell_news(self) -> None:
@@ -138,6 +142,9 @@ class PlayApp(App[None]):
     def on_unmount(self) -> None:
         """Nothing is prepared any more for nobody."""
         self.worker.rest()
+        if self._helper is not None:
+            with self._helper:
+                self._helper.kill()
 
     def fail(self, error: Exception) -> None:
         """Close the screen; the job says why."""
