@@ -9,13 +9,12 @@ from subprocess import DEVNULL, PIPE, Popen
 from threading import Thread
 
 from deepcrib.agents import make_agent
-from deepcrib.analysis.hand_values import decision
-from deepcrib.app.hints import discard_hint, exact_player
+from deepcrib.app.hints import exact_player
 from deepcrib.app.setup import preparations
 
 
 def start_helper() -> Popen[bytes] | None:
-    """Fill the cache of compiled code with what hints show of a discard and, exactly, of a card; None if it cannot.
+    """Fill the cache of compiled code with that of exact values of cards, the longest; None if it cannot.
 
     The process leaves when that is done, or with this one, however this one ends.
     """
@@ -29,7 +28,6 @@ def _help() -> None:
     Thread(target=lambda: (os.read(0, 1), os._exit(0)), daemon=True).start()  # at the end of the input nobody is there
     if hasattr(os, "nice"):
         os.nice(5)  # whoever waits for the screen comes first
-    discard_hint(decision(range(6), is_dealer=True, score=(0, 0), seed=1), {})
     preparations(make_agent("greedy"), {}, exact_player)[-1]()
 
 
