@@ -94,7 +94,7 @@ def liking(policy: int, rank: int, points: int, count: int) -> int:
     return 0
 
 
-@jit
+@jit(inlined=True)
 def play_choices(policy: int, hand: np.ndarray, series: int, count: int) -> int:
     """Mask of the slots between which a policy chooses uniformly; hand [4] holds NO_CARD in played slots."""
     best = -1

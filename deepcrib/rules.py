@@ -242,7 +242,7 @@ def _is_run(*codes: NDArray[np.int64]) -> NDArray[np.bool_]:
 TAIL_POINTS = _tail_table()
 
 
-@jit
+@jit(inlined=True)
 def play_points(series: int, count: int) -> int:
     """Points of the last card of a series that counts `count`: fifteen, thirty-one, pairs and run, no go or last card.
 
@@ -266,7 +266,7 @@ def next_seat(seat: int, num_players: int) -> int:
     return seat + 1 if seat + 1 < num_players else 0
 
 
-@jit
+@jit(inlined=True)
 def lowest_card(hands: np.ndarray, player: int) -> int:
     """The lowest card that a player of hands [P, 4] holds: if it may not be played, none may. NO_CARD without cards."""
     lowest = NONE_OF_BYTE
@@ -275,7 +275,7 @@ def lowest_card(hands: np.ndarray, player: int) -> int:
     return lowest if lowest < NONE_OF_BYTE else NO_CARD
 
 
-@jit
+@jit(inlined=True)
 def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -> int:
     """Seat that plays next in the series after `seat` played, or -1 when nobody can (go, last card or 31).
 
@@ -294,7 +294,7 @@ def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -
     return -1
 
 
-@jit
+@jit(inlined=True)
 def next_lead(hands: np.ndarray, seat: int) -> int:
     """Seat that leads the next series after `seat` played last: the first after it with cards, or -1."""
     player = seat

@@ -146,7 +146,7 @@ def _draw(key: int, drawn: int, counter: int) -> tuple[int, int]:
             return card, counter
 
 
-@jit
+@jit(inlined=True)
 def _deal_cards(g: Game, seed: int) -> None:
     key = hash_key(seed, g.game, g.hand_number, -1, DEAL)
     num_players, size = g.dealt.shape
@@ -264,7 +264,7 @@ def start_play(g: Game, stop: bool) -> int:
     return LEGAL
 
 
-@jit
+@jit(inlined=True)
 def play(g: Game, slot: int, stop: bool) -> int:
     """Play the card of a slot for the seat whose turn it is; returns LEGAL or what is wrong."""
     seat = g.turn
