@@ -94,7 +94,7 @@ def liking(policy: int, rank: int, points: int, count: int) -> int:
     return 0
 
 
-@jit
+@jit(inlined=True)
 def play_choices(policy: int, hand: np.ndarray, series: int, count: int) -> int:
     """Mask of the slots between which a policy chooses uniformly; hand [4] holds NO_CARD in played slots."""
     best = -1
@@ -111,7 +111,7 @@ def play_choices(policy: int, hand: np.ndarray, series: int, count: int) -> int:
 
 @jit
 def count_choices(mask: int) -> int:
-    """Number of choices in a mask."""
+    """Number of choices in a mask; the compiler makes one instruction of this loop."""
     n = 0
     while mask:
         mask &= mask - 1
@@ -121,12 +121,8 @@ def count_choices(mask: int) -> int:
 
 @jit
 def lowest(mask: int) -> int:
-    """The lowest choice of a non-empty mask of up to 16."""
-    choice = 0
-    for bits in (8, 4, 2, 1):
-        shift = 0 if mask >> choice & ((1 << bits) - 1) else bits
-        choice += shift
-    return choice
+    """The lowest choice of a non-empty mask."""
+    return count_choices((mask & -mask) - 1)
 
 
 @jit

@@ -117,9 +117,8 @@ def rank_index(a: int, b: int, c: int, d: int) -> int:
 def flush_points(hand: np.ndarray, starter: int, is_crib: bool) -> int:
     """5 when all five cards share a suit, 4 when only the hand's four do; a crib counts five alone."""
     suit = suit_of(hand[0])
-    for i in range(1, HAND_SIZE):
-        if suit_of(hand[i]) != suit:
-            return 0
+    if suit_of(hand[1]) != suit or suit_of(hand[2]) != suit or suit_of(hand[3]) != suit:
+        return 0
     if suit_of(starter) == suit:
         return 5
     return 0 if is_crib else 4
@@ -128,10 +127,11 @@ def flush_points(hand: np.ndarray, starter: int, is_crib: bool) -> int:
 @jit
 def nobs_points(hand: np.ndarray, starter: int) -> int:
     """1 for the jack of the starter's suit in hand (or crib)."""
-    for i in range(HAND_SIZE):
-        if rank_of(hand[i]) == JACK and suit_of(hand[i]) == suit_of(starter):
-            return 1
-    return 0
+    nobs = JACK * NUM_SUITS + suit_of(starter)
+    held = False
+    for i in range(HAND_SIZE):  # all four, without a branch, which is quicker
+        held |= hand[i] == nobs
+    return 1 if held else 0
 
 
 @jit
@@ -164,6 +164,8 @@ def heels_points(starter: int) -> int:
 
 # --- the play -------------------------------------------------------------------------------------------------
 
+
+NONE_OF_BYTE = NO_CARD & 0xFF
 
 # A series is one whole number: four bits a rank, plus 1, the last one in the lowest. No series is longer than 13 cards.
 RANK_BITS = 4
@@ -240,7 +242,7 @@ def _is_run(*codes: NDArray[np.int64]) -> NDArray[np.bool_]:
 TAIL_POINTS = _tail_table()
 
 
-@jit
+@jit(inlined=True)
 def play_points(series: int, count: int) -> int:
     """Points of the last card of a series that counts `count`: fifteen, thirty-one, pairs and run, no go or last card.
 
@@ -264,7 +266,16 @@ def next_seat(seat: int, num_players: int) -> int:
     return seat + 1 if seat + 1 < num_players else 0
 
 
-@jit
+@jit(inlined=True)
+def lowest_card(hands: np.ndarray, player: int) -> int:
+    """The lowest card that a player of hands [P, 4] holds: if it may not be played, none may. NO_CARD without cards."""
+    lowest = NONE_OF_BYTE
+    for slot in range(HAND_SIZE):  # all four, without a branch, which is quicker
+        lowest = min(lowest, hands[player, slot] & NONE_OF_BYTE)  # NO_CARD becomes the highest byte
+    return lowest if lowest < NONE_OF_BYTE else NO_CARD
+
+
+@jit(inlined=True)
 def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -> int:
     """Seat that plays next in the series after `seat` played, or -1 when nobody can (go, last card or 31).
 
@@ -275,26 +286,22 @@ def next_in_series(hands: np.ndarray, goes: np.ndarray, seat: int, count: int) -
     player = seat
     for _ in range(len(hands)):
         player = next_seat(player, len(hands))
-        fits, holds = False, False
-        for slot in range(HAND_SIZE):  # all four, without a branch, which is quicker
-            fits |= is_legal_play(count, hands[player, slot])
-            holds |= hands[player, slot] >= 0
-        if fits:
+        lowest = lowest_card(hands, player)
+        if is_legal_play(count, lowest):
             return player
-        if holds:
+        if lowest >= 0:
             goes[player] = 1
     return -1
 
 
-@jit
+@jit(inlined=True)
 def next_lead(hands: np.ndarray, seat: int) -> int:
     """Seat that leads the next series after `seat` played last: the first after it with cards, or -1."""
     player = seat
     for _ in range(len(hands)):
         player = next_seat(player, len(hands))
-        for slot in range(HAND_SIZE):
-            if hands[player, slot] >= 0:
-                return player
+        if lowest_card(hands, player) >= 0:
+            return player
     return -1
 
 

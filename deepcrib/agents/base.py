@@ -24,6 +24,8 @@ class DivergenceError(UserError):
 class Agent(Protocol):
     """A player of N games at once. It keeps no memory between calls: observations hold all that it may use.
 
+    In long matches several threads ask it at once.
+
     One that plays its cards as a player of `policies` does says so by the attribute `play_policy`.
     """
 

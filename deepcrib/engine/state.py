@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from deepcrib.cards import NO_CARD, NUM_CARDS, rank_of
 from deepcrib.kernels import jit
+from deepcrib.policies import lowest
 from deepcrib.randomness import CUT, DEAL, DEALER, below, hash_key
 from deepcrib.rules import (
     CRIB,
+    DISCARD_SLOTS_5,
+    DISCARD_SLOTS_6,
     HAND,
     HAND_SIZE,
     HEELS,
@@ -134,14 +137,6 @@ def cut(g: Game, seed: int) -> None:
 
 
 @jit
-def _sort(cards: np.ndarray) -> None:
-    for end in range(len(cards) - 1, 0, -1):
-        for i in range(end):  # without a branch on random cards, which no processor can predict
-            low, high = min(cards[i], cards[i + 1]), max(cards[i], cards[i + 1])
-            cards[i], cards[i + 1] = low, high
-
-
-@jit
 def _draw(key: int, drawn: int, counter: int) -> tuple[int, int]:
     """A card that is not in the bit set `drawn`, and the counter after the draws that this took."""
     while True:
@@ -151,18 +146,21 @@ def _draw(key: int, drawn: int, counter: int) -> tuple[int, int]:
             return card, counter
 
 
-@jit
+@jit(inlined=True)
 def _deal_cards(g: Game, seed: int) -> None:
     key = hash_key(seed, g.game, g.hand_number, -1, DEAL)
     num_players, size = g.dealt.shape
     drawn = 0
     counter = 0
     for seat in range(num_players):
-        for slot in range(size):
+        before = drawn
+        for _ in range(size):
             card, counter = _draw(key, drawn, counter)
             drawn |= 1 << card
-            g.dealt[seat, slot] = card
-        _sort(g.dealt[seat])
+        hand = drawn ^ before
+        for slot in range(size):  # from the lowest bit on: sorted
+            g.dealt[seat, slot] = lowest(hand)
+            hand &= hand - 1
     for slot in range(2):
         card, counter = _draw(key, drawn, counter)
         drawn |= 1 << card
@@ -225,21 +223,16 @@ def _mark_counted(g: Game, seat: int, kind: int, stop: bool) -> None:
 def discard(g: Game, seat: int, action: int) -> int:
     """Throw the cards of a discard action; returns LEGAL or what is wrong (then nothing has changed)."""
     size = g.dealt.shape[1]
-    slots = KEPT_SLOTS_6 if size == 6 else KEPT_SLOTS_5
-    if not 0 <= action < len(slots):
+    kept = KEPT_SLOTS_6 if size == 6 else KEPT_SLOTS_5
+    thrown = DISCARD_SLOTS_6 if size == 6 else DISCARD_SLOTS_5
+    if not 0 <= action < len(kept):
         return NO_SUCH_ACTION
     if not 0 <= seat < g.dealt.shape[0] or g.kept[seat, 0] >= 0 or g.finished or g.dealt[seat, 0] < 0:
         return NOT_ONES_TURN
-    num_kept = 0
-    num_thrown = 0
-    for slot in range(size):
-        if num_kept < HAND_SIZE and slots[action, num_kept] == slot:
-            g.kept[seat, num_kept] = g.dealt[seat, slot]
-            g.left[seat, num_kept] = g.dealt[seat, slot]
-            num_kept += 1
-        else:
-            g.discards[seat, num_thrown] = g.dealt[seat, slot]
-            num_thrown += 1
+    for i in range(HAND_SIZE):
+        g.kept[seat, i] = g.left[seat, i] = g.dealt[seat, kept[action, i]]
+    for i in range(size - HAND_SIZE):
+        g.discards[seat, i] = g.dealt[seat, thrown[action, i]]
     return LEGAL
 
 
@@ -271,7 +264,7 @@ def start_play(g: Game, stop: bool) -> int:
     return LEGAL
 
 
-@jit
+@jit(inlined=True)
 def play(g: Game, slot: int, stop: bool) -> int:
     """Play the card of a slot for the seat whose turn it is; returns LEGAL or what is wrong."""
     seat = g.turn
@@ -293,7 +286,9 @@ def play(g: Game, slot: int, stop: bool) -> int:
     g.series = series
     if series == 0:
         g.series_start = n + 1
-    g.play_points[n] = peg(g, seat, PLAY, points, stop) + peg(g, seat, PLAY, last, stop)
+    if stop and g.scores[seat] + points >= MAX_SCORE:
+        last = 0  # the game is over before a go is counted
+    g.play_points[n] = peg(g, seat, PLAY, points + last, stop)
     g.turn = -1 if stop and g.finished else following
     return LEGAL
 

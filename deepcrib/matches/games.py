@@ -6,8 +6,9 @@ depend on how its games are batched (network values may differ in their last bit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,15 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent, require_players
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.engine import Games
-from deepcrib.kernels import seconds_running
+from deepcrib.kernels import Part, seconds_running
 from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.workers import num_workers, run_pieces
 
 LOCKSTEP_GAMES = 8192
-SCRIPTED_GAMES = 100_000
+"""Games whose decisions are asked for at once: a network's values may differ between batches of other sizes."""
+SCRIPTED_GAMES = 2048
+"""Of scripted players: as many as a core's cache holds."""
+_ROUNDS = 16  # parts a thread before progress is told
 Progress = Callable[[int], None]
 Rows = NDArray[np.int64]
 
@@ -79,10 +84,9 @@ def play_match(
         raise ValueError(f"games={games}: expected at least 1 game")
     start = seconds_running()
     scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
-    size = SCRIPTED_GAMES if scripted else LOCKSTEP_GAMES
-    parts = []
-    for low in range(0, games, size):
-        numbers = np.arange(low, min(low + size, games), dtype=np.int64)
+
+    def play_part(low: int, high: int) -> tuple[np.ndarray, ...]:
+        numbers = np.arange(low, high, dtype=np.int64)
         rounds = numbers // num_players
         table = Games(
             first_game + (rounds if duplicate else numbers),
@@ -94,12 +98,30 @@ def play_match(
         seating = (np.arange(num_players) + numbers[:, None]) % num_players
         first_seats = table.dealer.astype(np.int64)
         _play_out(table, agents, seating, scripted)
-        parts.append(_result(table, seating, first_seats, rounds if duplicate else numbers))
+        return _result(table, seating, first_seats, rounds if duplicate else numbers)
+
+    parts = []
+    for together in _parts(games, scripted):
+        parts += run_pieces([partial(play_part, low, high) for low, high in together])
         if progress is not None:
-            progress(len(numbers))
+            for low, high in together:
+                progress(high - low)
     seconds = seconds_running() - start
     columns: dict[str, Any] = {n: np.concatenate(c) for n, c in zip(_COLUMNS, zip(*parts, strict=True), strict=True)}
     return MatchResult(**columns, seconds=seconds)
+
+
+def _parts(games: int, scripted: bool) -> Iterator[list[Part]]:
+    """Games in lists of parts that are played side by side.
+
+    Agents that are asked are so only where each thread has a whole part: what is left over is their threads' own.
+    """
+    size = SCRIPTED_GAMES if scripted else LOCKSTEP_GAMES
+    parts = [(low, min(low + size, games)) for low in range(0, games, size)]
+    number = num_workers() * (_ROUNDS if scripted else 1)
+    whole = len(parts) if scripted else games // size // number * number
+    yield from (parts[first : first + number] for first in range(0, whole, number))
+    yield from ([part] for part in parts[whole:])
 
 
 def match_part(
@@ -178,11 +200,12 @@ def play_hand(
     all_rows, all_seats = np.repeat(rows, len(seats)), np.tile(seats, len(rows))
     for number, agent in enumerate(distinct):
         mine = players[all_rows, all_seats] == number
-        if mine.any():
-            observation = table.discard_observation(all_rows[mine], all_seats[mine])
+        games, places = all_rows[mine], all_seats[mine]
+        if len(games):
+            observation = table.discard_observation(games, places)
             actions = agent.discard(observation)
-            table.discard(all_rows[mine], all_seats[mine], actions)
-            recorder.discards(all_rows[mine], observation, actions)
+            table.discard(games, places, actions)
+            recorder.discards(games, observation, actions)
     table.start_play()
     while len(to_play := table.to_play):
         turn = players[to_play, table.turn[to_play]]
