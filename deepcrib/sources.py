@@ -54,7 +54,7 @@ def source_hash(path: Path, package: Path) -> str:
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.relative_to(package).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(ast.dump(_tree(file)).encode()).digest())
+        digest.update(_file_hash(file))
     return digest.hexdigest()
 
 
@@ -65,6 +65,12 @@ def remove_old_folders(root: Path, module: str, kept: int) -> None:
         folders.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
         for folder in folders[kept:]:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _file_hash(path: Path) -> bytes:
+    """Kept, as many modules' hashes hold those of the same files, and a league asks for one at every pairing."""
+    return hashlib.sha256(ast.dump(_tree(path)).encode()).digest()
 
 
 @cache

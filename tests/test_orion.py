@@ -34,10 +34,11 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture(scope="module")
 def dead() -> str:
     """The name of a process of this machine that has ended."""
-    code = "from hydra_plugins.deepcrib_orion._storage import this_process as t; print(t())"
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
-    return done.stdout.strip()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        started = _storage._started(process.pid)
+        process.communicate(b"\n")
+    host, _, _, place = _storage.this_process().rsplit(":", 3)
+    return f"{host}:{process.pid}:{started}:{place}"
 
 
 # what is searched
@@ -547,7 +548,9 @@ import deepcrib.jobs.train as train
 from deepcrib.cli import main
 from deepcrib.jobs import Outcome
 from hydra_plugins.deepcrib_orion import _report
+from tests.compose_faster import compose_faster
 
+compose_faster()
 folder, *words = sys.argv[1:]
 
 def start(mark, seconds):

@@ -29,7 +29,7 @@ def package(tmp_path: Path) -> Path:
 
 
 def hash_of(package: Path) -> str:
-    for cached in (sources._tree, sources._imported_files):
+    for cached in (sources._file_hash, sources._tree, sources._imported_files):
         cached.cache_clear()
     return sources.source_hash(package / "top.py", package)
 
