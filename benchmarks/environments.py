@@ -31,7 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from deepcrib.files import write_atomic
-from deepcrib.runs import environment
+from deepcrib.files.runs import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:

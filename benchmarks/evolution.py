@@ -20,16 +20,16 @@ import numpy as np
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from deepcrib import runs
 from deepcrib.agents import make_agent
 from deepcrib.analysis.curves import read_scalar
 from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.files import runs
+from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.intervals import mean_interval, t_quantile, wilson
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.schema import register_schema
-from deepcrib.randomness import FINAL_MATCHES, derive
-from deepcrib.training import evolution
-from deepcrib.training.evolution_deals import ShowDeals
+from deepcrib.jobs.hydra.schema import register_schema
+from deepcrib.learners.evolution import learner as evolution
+from deepcrib.learners.evolution.deals import ShowDeals
 
 FIRST_SEED, DEALS_SEED, MATCH_SEED = 1, 20_021, 20_022
 HELD_OUT = 10_000  # deals: 20,000 hands

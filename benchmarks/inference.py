@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import INFERENCE, QFunction, QNetworkAgent
-from deepcrib.checkpoints import Checkpoint, load_weights
-from deepcrib.encoders import legal_discards, legal_plays
 from deepcrib.evaluation.evaluate import pair_means
 from deepcrib.intervals import Interval, mean_interval, pairs_interval, wilson
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import self_play
+from deepcrib.networks.checkpoints import Checkpoint, load_weights
+from deepcrib.networks.encoders import legal_discards, legal_plays
 
 
 def agent_of(checkpoint: Checkpoint, inference: str) -> QNetworkAgent:

@@ -18,12 +18,16 @@ from typing import Any
 import numpy as np
 from hydra import compose, initialize_config_dir
 
-from deepcrib import runs
 from deepcrib.agents import make_agent
 from deepcrib.analysis.curves import read_scalar
 from deepcrib.analysis.figures import lines_with_bands
 from deepcrib.cli import main as main_of_deepcrib
-from deepcrib.evaluation.discard_game import (
+from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.evaluation.hand_pairs import hand_pairs
+from deepcrib.files import runs
+from deepcrib.jobs import JOBS
+from deepcrib.jobs.hydra.schema import register_schema
+from deepcrib.learners.td.discard_game import (
     DiscardNetwork,
     cheating_player,
     exact_means,
@@ -31,10 +35,6 @@ from deepcrib.evaluation.discard_game import (
     mean_points,
     random_player,
 )
-from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.hand_pairs import hand_pairs
-from deepcrib.jobs import JOBS
-from deepcrib.jobs.schema import register_schema
 
 SEEDS = (1, 2, 3)
 MEASURE_SEED = 2000  # of all matches and of the hands that the discard game is measured on

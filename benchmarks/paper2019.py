@@ -27,11 +27,19 @@ from typing import Any
 import numpy as np
 
 from deepcrib.agents import make_agent
-from deepcrib.analysis.paper2019 import ALGORITHMS, ARCHITECTURES, FIGURES, HOURS, PUBLISHED_WINS, TABLE_3, Searched
+from deepcrib.analysis.report.paper2019 import (
+    ALGORITHMS,
+    ARCHITECTURES,
+    FIGURES,
+    HOURS,
+    PUBLISHED_WINS,
+    TABLE_3,
+    Searched,
+)
 from deepcrib.evaluation.hands import hands_won
 from deepcrib.files import write_atomic
+from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, read_json
 from deepcrib.intervals import mean_interval
-from deepcrib.runs import CONFIG, ENVIRONMENT, SUMMARY, read_json
 from deepcrib.training.curve import CURVE_FILE
 
 CODE = "d5e546a6979afa07b72c283aef513f610d09775f"

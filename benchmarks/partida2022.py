@@ -30,8 +30,8 @@ from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.play_only import play_points, summarise
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
-from deepcrib.kernel_cache import PACKAGE
-from deepcrib.sources import source_hash
+from deepcrib.kernels.cache import PACKAGE
+from deepcrib.kernels.sources import source_hash
 
 SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)
 SEED = 2022

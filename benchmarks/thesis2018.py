@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.weighted import load_weighted
 from deepcrib.cli import main as deepcrib
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.tournament import against_checkpoints, play_acc_match
-from deepcrib.formats import WEIGHTS_FILE
+from deepcrib.evaluation.league.tournament import against_checkpoints, play_acc_match
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.files.weights import WEIGHTS_FILE
+from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.intervals import mean_interval
-from deepcrib.randomness import FINAL_MATCHES, derive
-from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
-from deepcrib.training.weighted import STATE_FILE
+from deepcrib.learners.weighted.agent import load_weighted
+from deepcrib.learners.weighted.learner import STATE_FILE
 
 PAIRS_1, SEEDS = 16, 5
 CONTEST_GAMES, CONTEST_SEED = 101, 20_182  # of the draft: who of a pair goes on

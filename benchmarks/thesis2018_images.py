@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from thesis2018 import LEADS, OPPONENTS
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.weighted import WeightedAgent, load_weighted, pegging_figures
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.statistics.strategies import SCORES
-from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
+from deepcrib.exact.strategies.discards import SCORES
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.learners.weighted.agent import WeightedAgent, load_weighted, pegging_figures
 
 SUFFIXES = ("_pone", "")  # of the files, by role 0 and 1; figure 4 shows the first, figure 3 the second
 SHADES = 256

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from deepcrib import __version__
 from deepcrib.errors import OptionError, UserError
 from deepcrib.jobs import JOBS, Job
-from deepcrib.jobs.console import error_line
+from deepcrib.jobs.shared.console import error_line
 
 WRONG_CALL, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes; the last two as a shell reports Ctrl-C and SIGTERM
 
@@ -68,7 +68,7 @@ def _orderly_end() -> Iterator[None]:
 
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
-        from deepcrib.jobs.overview import print_overview
+        from deepcrib.jobs.hydra.overview import print_overview
 
         print_overview()
         return 0
@@ -78,7 +78,7 @@ def _run(words: list[str]) -> int:
     job = _find_job(words[0])
     arguments = _parser(job).parse_intermixed_args(words[1:])
     if arguments.help:
-        from deepcrib.jobs.help import print_job
+        from deepcrib.jobs.hydra.help import print_job
 
         print_job(job)
         return 0
@@ -88,7 +88,7 @@ def _run(words: list[str]) -> int:
         *(["--resolve"] if arguments.resolve else []),
         *(["--package", arguments.package] if arguments.package else []),
     ]
-    from deepcrib.jobs.launch import Call, launch
+    from deepcrib.jobs.hydra.launch import Call, launch
 
     return launch(job, Call(overrides, arguments.multirun, arguments.config_dir, flags))
 

@@ -9,11 +9,11 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from deepcrib import runs
+from deepcrib.files import runs
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.schema import check_no_extras, parse, register_schema
-from deepcrib.jobs.values import check_values
-from deepcrib.jobs.variants import check_variants
+from deepcrib.jobs.hydra.schema import check_no_extras, parse, register_schema
+from deepcrib.jobs.hydra.values import check_values
+from deepcrib.jobs.hydra.variants import check_variants
 
 
 def composed(job: str, *overrides: str) -> Any:

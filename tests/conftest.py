@@ -32,14 +32,14 @@ def _threads_as_before() -> Iterator[None]:
     yield
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    if "deepcrib.workers" in sys.modules:
-        sys.modules["deepcrib.workers"].use_workers(None)
+    if "deepcrib.kernels.workers" in sys.modules:
+        sys.modules["deepcrib.kernels.workers"].use_workers(None)
 
 
 @pytest.fixture
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads share even a few rows, and in parts that do not depend on how many of them there are."""
-    monkeypatch.setattr("deepcrib.workers._num_parts", lambda count, piece: min(count, 5))
+    monkeypatch.setattr("deepcrib.kernels.workers._num_parts", lambda count, piece: min(count, 5))
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def known_models() -> Iterator[None]:
     from tests.models import known_model
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("deepcrib.agents.best_response.discard_model", known_model)
+        patch.setattr("deepcrib.search.best_response.discard_model", known_model)
         yield
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from deepcrib.agents import make_agent
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.beliefs.discards import DiscardModel, DiscardProbabilities, discard_model
+from deepcrib.exact.beliefs.discards import DiscardModel, DiscardProbabilities, discard_model
 
 
 @cache

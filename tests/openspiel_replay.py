@@ -26,7 +26,7 @@ import pyspiel
 from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
-from deepcrib.engine import Games
+from deepcrib.game.engine import Games
 from tests.reference import PlayedHand, drive
 
 FLUSH = "four-card flush in the crib"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from deepcrib.agents import Agent, make_agent
-from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import DEAL, DISCARD, OVER, PLAY
+from deepcrib.game.engine import Games, Turns
+from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PLAY
 from deepcrib.records import Event, GameRecord, GameWriter, Player, events_of
 
 ROW = np.array([0])

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deepcrib.observations import DiscardObservation, PlayObservation
+    from deepcrib.game.observations import DiscardObservation, PlayObservation
 
 
 class AgentError(UserError):

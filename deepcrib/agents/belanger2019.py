@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
-from deepcrib.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.formats import CheckpointError
+from deepcrib.files.weights import CheckpointError
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
+from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 
 SUITS = (3, 2, 0, 1)
 """Our suits in the authors' order: spades, hearts, clubs, diamonds."""

@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.cards import rank_of
+from deepcrib.exact.cribs import NUM_DISCARDS
+from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
+from deepcrib.exact.experts import expert_sums
+from deepcrib.exact.pegging import exact_records
+from deepcrib.game.cards import rank_of
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import GREEDY
+from deepcrib.game.rank_sets import rank_set_4
+from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.kernels import Part, jit
-from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import GREEDY
-from deepcrib.rank_sets import rank_set_4
-from deepcrib.rules import KEPT_SLOTS_6
-from deepcrib.statistics.cribs import NUM_DISCARDS
-from deepcrib.statistics.discards import HAND_STARTERS, crib_means, discard_statistics
-from deepcrib.statistics.experts import expert_sums
-from deepcrib.statistics.pegging import exact_records
-from deepcrib.workers import run_rows
+from deepcrib.kernels.workers import run_rows
 
 
 class DiscardExpectations(NamedTuple):
     """What discards bring on average to the player who throws: points [N, 15] by discard action.
 
     Exact. hand_mean: of the kept cards, over the 46 starters. crib_mean: of the crib, negative to the pone, over its
-    45,540 completions weighted as the experts of `statistics.experts` throw. pegging: own minus the opponent's points
+    45,540 completions weighted as the experts of `exact.experts` throw. pegging: own minus the opponent's points
     of the play between two greedy players, over every four of the 48 cards not kept, all as likely. The opponent's
     hand and heels, which no discard changes, are in none of them, and neither is the score.
     """
@@ -60,7 +60,7 @@ class ExpectedValueAgent:
     """Discards for the highest hand mean plus (as pone: minus) crib mean, ties uniform; plays as greedy does.
 
     Means are exact, over the 46 cards not seen; the crib mean is that against the self-consistent discards of
-    `statistics.experts`. pegging: what the four kept cards peg on average is added. For two players.
+    `exact.experts`. pegging: what the four kept cards peg on average is added. For two players.
     """
 
     num_players = frozenset({2})
@@ -105,7 +105,7 @@ class ExpectedValueAgent:
 def play_means() -> NDArray[np.float64]:
     """[1820, 2]: play points gained minus given on average by rank multiset kept and role (1: dealer).
 
-    Of greedy against itself over every hand that the opponent may hold (`statistics.pegging.exact_records`).
+    Of greedy against itself over every hand that the opponent may hold (`exact.pegging.exact_records`).
     """
     records = exact_records()
     return records.mean_gained - records.mean_given

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.exact.strategies.discards import best_choices
+from deepcrib.game.policies import count_choices, pick
 from deepcrib.kernels import Part, jit
-from deepcrib.policies import count_choices, pick
-from deepcrib.statistics.strategies import best_choices
-from deepcrib.workers import run_rows
+from deepcrib.kernels.workers import run_rows
 
 
 def uniform_over(masks: NDArray[np.int64], num_choices: int) -> NDArray[np.float64]:

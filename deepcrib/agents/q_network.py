@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
 from deepcrib.agents.specs import make_agent
-from deepcrib.checkpoints import load_weights
-from deepcrib.encoders import DiscardEncoder, PlayEncoder, compact_discard, compact_play
 from deepcrib.errors import UserError
-from deepcrib.formats import other_agents
+from deepcrib.files.weights import other_agents
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.randomness import below, uniform
+from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_pieces, run_rows
 from deepcrib.networks import CategoricalHead, FeedForward, QNetwork
-from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.randomness import below, uniform
-from deepcrib.rules import DISCARD_SLOTS_6
-from deepcrib.workers import run_pieces, run_rows
+from deepcrib.networks.checkpoints import load_weights
+from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder, compact_discard, compact_play
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
 INFERENCE = ("float32", "bfloat16")

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.masks import pick_rows, uniform_over
-from deepcrib.cards import rank_of
+from deepcrib.game.cards import rank_of
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import POLICIES, discard_choices, play_choices
+from deepcrib.game.rules import HAND_SIZE, add_rank, discard_slots
 from deepcrib.kernels import Part, jit
-from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.policies import POLICIES, discard_choices, play_choices
-from deepcrib.rules import HAND_SIZE, add_rank, discard_slots
-from deepcrib.workers import run_rows
+from deepcrib.kernels.workers import run_rows
 
 
 class ScriptedAgent:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
-from deepcrib.formats import (
+from deepcrib.exact.strategies.names import STRATEGIES
+from deepcrib.files.weights import (
     EVOLUTIONARY_FORMAT,
     FORMAT,
     PARTIDA_FORMAT,
@@ -25,7 +26,6 @@ from deepcrib.formats import (
     WEIGHTED_NETWORK_FORMAT,
     read_format,
 )
-from deepcrib.statistics.strategy_names import STRATEGIES
 
 Options = dict[str, Any]
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
@@ -34,7 +34,7 @@ SCRIPTED_NAMES = ("random", "deterministic", "greedy")
 MINIMAX_NAMES = ("minimax", "greedy_minimax")
 SEMI_PURE = "semi_pure_"
 WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
-"""Of `agents.weighted`: random weights, each pure strategy, each semi-pure one."""
+"""Of `learners.weighted.agent`: random weights, each pure strategy, each semi-pure one."""
 _AGENT_OPTIONS = ("name", "discards", "to")
 """Of a mapping: those whose values are agents again, or may be."""
 
@@ -215,20 +215,23 @@ _READ: dict[str, Callable[[Any], Any]] = {"path": str, "epsilon": _number, "seed
 _NETWORK = Builder(
     "deepcrib.agents.q_network:load_agent", ("epsilon", "discards"), agents={"discards": None}, device=True
 )
-_STRATEGIES_NETWORK = Builder("deepcrib.agents.weighted_network:load_weighted_network", ("epsilon",), device=True)
-_PARTIDA = Builder("deepcrib.agents.partida:load_partida", ("discards",), agents={"discards": "expected_value"})
+_STRATEGIES_NETWORK = Builder(
+    "deepcrib.learners.weighted_network.agent:load_weighted_network", ("epsilon",), device=True
+)
+_PARTIDA = Builder("deepcrib.learners.partida.agent:load_partida", ("discards",), agents={"discards": "expected_value"})
 LOADERS = {
     FORMAT: Loader(_NETWORK),
     WEIGHTED_FORMAT: Loader(
-        Builder("deepcrib.agents.weighted:load_weighted"), "holds weighted strategies, which do not explore"
+        Builder("deepcrib.learners.weighted.agent:load_weighted"), "holds weighted strategies, which do not explore"
     ),
     TD_FORMAT: Loader(
-        Builder("deepcrib.agents.td_perceptron:load_td_perceptron"), "holds a TD perceptron, which does not explore"
+        Builder("deepcrib.learners.td.agent:load_td_perceptron"), "holds a TD perceptron, which does not explore"
     ),
     WEIGHTED_NETWORK_FORMAT: Loader(_STRATEGIES_NETWORK, "discards by strategies"),
     PARTIDA_FORMAT: Loader(_PARTIDA, "does not explore"),
     EVOLUTIONARY_FORMAT: Loader(
-        Builder("deepcrib.agents.evolutionary:load_evolutionary"), "holds the values of cards, which do not explore"
+        Builder("deepcrib.learners.evolution.agent:load_evolutionary"),
+        "holds the values of cards, which do not explore",
     ),
 }
 """By the format of a checkpoint; a file of no known format is refused by the first."""
@@ -236,7 +239,7 @@ LOADERS = {
 
 def _minimax(name: str, greedy: bool) -> Builder:
     return Builder(
-        "deepcrib.agents.minimax:MinimaxAgent",
+        "deepcrib.search.minimax:MinimaxAgent",
         ("samples", "hands", "discards"),
         agents={"discards": "expected_value"},
         fixed={"name": name, "greedy": greedy},
@@ -249,7 +252,7 @@ def _expected_value(pegging: bool) -> Builder:
 
 def _named_weighted(name: str) -> Builder:
     options = ("seed",) if name == "random_weights" else ()
-    return Builder("deepcrib.agents.weighted:named_weighted", options, fixed={"name": name})
+    return Builder("deepcrib.learners.weighted.agent:named_weighted", options, fixed={"name": name})
 
 
 BUILDERS: dict[str, Builder] = {
@@ -258,9 +261,9 @@ BUILDERS: dict[str, Builder] = {
     "expected_value_pegging": _expected_value(pegging=True),
     **{name: _minimax(name, greedy=name == MINIMAX_NAMES[1]) for name in MINIMAX_NAMES},
     "best_response": Builder(
-        "deepcrib.agents.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
+        "deepcrib.search.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
     ),
-    "weighted": Builder("deepcrib.agents.weighted:weighted_agent", ("initial", "seed", "strategies")),
+    "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(
         "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True
     ),

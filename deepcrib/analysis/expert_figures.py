@@ -1,4 +1,4 @@
-"""Leads beside experts' rules: tables and a figure of what `evaluation.experts` and `evaluation.expert_rules` count.
+"""Leads beside experts' rules: tables and a figure of what `evaluation.studies.experts` and `evaluation.studies.expert_rules` count.
 
 The figure needs matplotlib, an optional dependency.
 """
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from deepcrib.analysis.tables import percent, plain_table
-from deepcrib.evaluation.expert_rules import RULES, ExpertRules, Points, Rule, RuleFigures, Share
-from deepcrib.evaluation.experts import PROBES, Probe, ProbeResult, rank_label
+from deepcrib.evaluation.studies.expert_rules import RULES, ExpertRules, Points, Rule, RuleFigures, Share
+from deepcrib.evaluation.studies.experts import PROBES, Probe, ProbeResult, rank_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, AgentError, HasDiscardValues, HasProbabilities, require_players
 from deepcrib.agents.expected_value import discard_expectations
-from deepcrib.cards import format_cards
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.observations import DiscardObservation
-from deepcrib.randomness import hash_key
-from deepcrib.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
-from deepcrib.statistics.discards import discard_statistics
+from deepcrib.exact.discards import discard_statistics
+from deepcrib.game.cards import format_cards
+from deepcrib.game.observations import DiscardObservation
+from deepcrib.game.randomness import hash_key
+from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 
 _SAME = 1e-9
 """Points, or a chance, by which two figures may differ through rounding alone."""

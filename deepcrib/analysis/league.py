@@ -14,8 +14,8 @@ from rich.table import Table
 
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.league import Pairing
-from deepcrib.evaluation.ratings import MEAN, Rating, bradley_terry, misfit
+from deepcrib.evaluation.league.league import Pairing
+from deepcrib.evaluation.league.ratings import MEAN, Rating, bradley_terry, misfit
 from deepcrib.intervals import Interval
 
 if TYPE_CHECKING:

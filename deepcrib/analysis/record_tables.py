@@ -12,9 +12,9 @@ from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.recorded import PAPER_GAMES, PAPER_OPPONENT, PAPER_WINS, Baseline
 from deepcrib.evaluation.review import Loss, Review
+from deepcrib.game.rules import KINDS
 from deepcrib.intervals import Interval, wilson
 from deepcrib.records import GameRecord
-from deepcrib.rules import KINDS
 
 PAPER = "5 people (Bélanger et al. 2019)"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deepcrib.evaluation.tournament import Series
+from deepcrib.evaluation.league.tournament import Series
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.files import write_atomic
-from deepcrib.rules import MAX_SCORE
+from deepcrib.game.rules import MAX_SCORE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,9 +17,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from deepcrib import runs
 from deepcrib.analysis.tables import percent
-from deepcrib.files import write_atomic
+from deepcrib.files import runs, write_atomic
 
 SWEEP_JSON, SWEEP_CSV = "sweep.json", "sweep.csv"
 DONE, FAILED, UNFINISHED, ABSENT = "done", "failed", "unfinished", "not started"

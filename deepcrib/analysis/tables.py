@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.rules import KINDS
+from deepcrib.game.rules import KINDS
 
 if TYPE_CHECKING:
     from deepcrib.evaluation.audit import Audit
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from deepcrib.evaluation.exploit import Exploitability
     from deepcrib.evaluation.hand_pairs import HandPairs
     from deepcrib.evaluation.hands import HandsWon
+    from deepcrib.evaluation.league.tournament import Bracket, MatchScore, Pairing, Series, Standing
     from deepcrib.evaluation.regrets import Decision
-    from deepcrib.evaluation.tournament import Bracket, MatchScore, Pairing, Series, Standing
 
 
 def percent(share: float, low: float, high: float) -> str:

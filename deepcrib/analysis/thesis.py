@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
-from deepcrib.agents.weighted import WeightedAgent
 from deepcrib.analysis.spreads import SpreadPanel, spread_figure
 from deepcrib.analysis.strategy_graphs import (
     comparison_grid,
@@ -31,7 +30,8 @@ from deepcrib.analysis.strategy_graphs import (
     weights_of,
 )
 from deepcrib.errors import RunError
-from deepcrib.evaluation.tournament import MatchOptions, against_checkpoints
+from deepcrib.evaluation.league.tournament import MatchOptions, against_checkpoints
+from deepcrib.learners.weighted.agent import WeightedAgent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

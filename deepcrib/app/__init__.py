@@ -20,6 +20,6 @@ def require_textual() -> None:
 def run_app(setup: Setup) -> None:
     """Play until the person leaves; `setup` then says what happened. Raises OptionError without Textual."""
     require_textual()
-    from deepcrib.app.application import PlayApp  # the screens, which import Textual
+    from deepcrib.app.screens.application import PlayApp  # the screens, which import Textual
 
     PlayApp(setup).run()

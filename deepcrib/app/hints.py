@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent
-from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.analysis.hand_values import HandValues, hand_values
 from deepcrib.app.words import Part, play_parts
-from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.search.best_response import BestResponseAgent
 
 EXACT = "exact"
 """The column of the best response to a greedy player."""

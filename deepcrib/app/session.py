@@ -11,13 +11,13 @@ import numpy as np
 
 from deepcrib import __version__
 from deepcrib.agents import Agent, AgentError, require_players
-from deepcrib.cards import NO_CARD
-from deepcrib.engine import IllegalActionError
-from deepcrib.engine.phases import DEAL, DISCARD, OVER, PHASES, PLAY
-from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.game.cards import NO_CARD
+from deepcrib.game.engine import IllegalActionError
+from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES, PLAY
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import HAND_SIZE, discard_slots, is_legal_play
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, choices, events_of
 from deepcrib.records.replay import ROW, new_turns
-from deepcrib.rules import HAND_SIZE, discard_slots, is_legal_play
 
 
 class Session:
@@ -66,7 +66,7 @@ class Session:
 
     @property
     def phase(self) -> str:
-        """One of `engine.phases.PHASES`."""
+        """One of `game.engine.phases.PHASES`."""
         return PHASES[self.turns.phase[0]]
 
     @property

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from deepcrib.agents import Agent
-from deepcrib.agents.best_response import BestResponseAgent
 from deepcrib.app.hints import discard_hint, play_hint
 from deepcrib.app.session import Session
 from deepcrib.app.words import play_parts, show_parts
-from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import DISCARD
-from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.game.engine import Games, Turns
+from deepcrib.game.engine.phases import DISCARD
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import is_legal_play
 from deepcrib.records.replay import ROW
-from deepcrib.rules import is_legal_play
+from deepcrib.search.best_response import BestResponseAgent
 
 
 @dataclass

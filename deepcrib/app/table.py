@@ -17,9 +17,9 @@ from deepcrib.app.words import (
     show_parts,
 )
 from deepcrib.board import HIDDEN, TableView, pegs_behind, view_of
-from deepcrib.cards import NO_CARD, NUM_SUITS, VALUES
+from deepcrib.game.cards import NO_CARD, NUM_SUITS, VALUES
+from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, discard_slots
 from deepcrib.records import Event
-from deepcrib.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, discard_slots
 
 TITLE, EVENT, POINTS, DETAIL = "title", "event", "points", "detail"
 

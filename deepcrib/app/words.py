@@ -10,8 +10,8 @@ import numpy as np
 
 from deepcrib.board.text import SIGNS
 from deepcrib.board.words import rank_text
-from deepcrib.cards import JACK, NUM_SUITS, RANKS, SUIT_NAMES, VALUES
-from deepcrib.rules import (
+from deepcrib.game.cards import JACK, NUM_SUITS, RANKS, SUIT_NAMES, VALUES
+from deepcrib.game.rules import (
     COUNT_LIMIT,
     SKUNK_MARGIN,
     flush_points,

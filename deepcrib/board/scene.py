@@ -31,7 +31,7 @@ from deepcrib.board.sprites import (
 )
 from deepcrib.board.track import FIRST_HOLE, LAST_HOLE, peg_holes
 from deepcrib.board.view import HIDDEN, TableView
-from deepcrib.cards import NO_CARD
+from deepcrib.game.cards import NO_CARD
 
 HEIGHT = 640
 MARGIN = 16

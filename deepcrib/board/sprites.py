@@ -23,7 +23,7 @@ from deepcrib.board.track import (
     place_of,
 )
 from deepcrib.board.view import HIDDEN
-from deepcrib.cards import NUM_SUITS
+from deepcrib.game.cards import NUM_SUITS
 
 Color = tuple[int, int, int]
 

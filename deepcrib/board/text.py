@@ -24,8 +24,8 @@ from deepcrib.board.track import (
     place_of,
 )
 from deepcrib.board.view import HIDDEN, TableView
-from deepcrib.cards import NO_CARD, NUM_SUITS, format_card
 from deepcrib.errors import OptionError
+from deepcrib.game.cards import NO_CARD, NUM_SUITS, format_card
 
 # Codes of 256-colour terminals, after the palette of Okabe and Ito (2008), which the colour-blind tell apart: suits
 # green, blue, vermilion and the terminal's own colour in bold; players blue, orange, green, purple.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deepcrib.rules import MAX_SCORE, SKUNK_MARGIN
+from deepcrib.game.rules import MAX_SCORE, SKUNK_MARGIN
 
 GROUP = 5
 STREET = 30

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deepcrib.cards import NO_CARD
 from deepcrib.errors import OptionError
-from deepcrib.rules import HAND_SIZE, MAX_SCORE, is_legal_play
+from deepcrib.game.cards import NO_CARD
+from deepcrib.game.rules import HAND_SIZE, MAX_SCORE, is_legal_play
 
 HIDDEN = -2
 """A card that lies face down; `NO_CARD` is the place of one that is gone."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from deepcrib.board.view import TableView
-from deepcrib.cards import NUM_SUITS, RANK_NAMES
-from deepcrib.rules import HAND_SIZE
+from deepcrib.game.cards import NUM_SUITS, RANK_NAMES
+from deepcrib.game.rules import HAND_SIZE
 
 LONGEST_NAME = 12
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.kernels import Part, jit
-from deepcrib.workers import run_rows
+from deepcrib.kernels.workers import run_rows
 
 
 def random_actions(mask: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -14,9 +14,6 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
-from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import begin
-from deepcrib.engine.state import LEGAL
 from deepcrib.envs.episodes import MAX_SEED, check_number, refuse
 from deepcrib.envs.observation import (
     block_starts,
@@ -31,6 +28,9 @@ from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
 from deepcrib.envs.spaces import action_space, observation_space
 from deepcrib.envs.stepping import choose_action, fault_of, settle_seat
 from deepcrib.errors import OptionError
+from deepcrib.game.engine import Games, Turns
+from deepcrib.game.engine.phases import begin
+from deepcrib.game.engine.state import LEGAL
 
 try:
     from pettingzoo import AECEnv

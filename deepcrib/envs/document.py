@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from deepcrib.encoders.spec import Spec
 from deepcrib.envs import ENVIRONMENTS
 from deepcrib.envs.observation import num_actions, num_discards, observation_spec
+from deepcrib.networks.encoders.spec import Spec
 
 _INTRODUCTION = """\
 # Environments

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.expected_value import ExpectedValueAgent
-from deepcrib.engine import Games, IllegalActionError, Turns
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
 from deepcrib.envs.options import GameOptions, opponents_of, settings_of
 from deepcrib.envs.stepping import ASKED, GO_ON, LEARNER, OVER, START, STEP
 from deepcrib.errors import OptionError
-from deepcrib.workers import run_rows
+from deepcrib.game.engine import Games, IllegalActionError, Turns
+from deepcrib.kernels.workers import run_rows
 
 PIECE = 128  # environments whose step is worth a thread
 MAX_SEED = 2**63

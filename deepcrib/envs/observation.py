@@ -11,13 +11,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, format_card, rank_of, suit_of
-from deepcrib.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Spec, SpecBuilder
-from deepcrib.engine.phases import DISCARD, PLAY, phase_of, seat_to_choose
-from deepcrib.engine.state import Game
 from deepcrib.errors import OptionError
-from deepcrib.kernels import Part, jit
-from deepcrib.rules import (
+from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, format_card, rank_of, suit_of
+from deepcrib.game.engine.phases import DISCARD, PLAY, phase_of, seat_to_choose
+from deepcrib.game.engine.state import Game
+from deepcrib.game.rules import (
     COUNT_LIMIT,
     HAND_SIZE,
     MAX_PLAYERS,
@@ -27,6 +25,8 @@ from deepcrib.rules import (
     next_seat,
     num_dealt,
 )
+from deepcrib.kernels import Part, jit
+from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Spec, SpecBuilder
 
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
 SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.engine import DEALING
 from deepcrib.envs.observation import require_num_players
 from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, SHOWN, Settings
 from deepcrib.errors import OptionError
-from deepcrib.rules import MAX_SCORE
+from deepcrib.game.engine import DEALING
+from deepcrib.game.rules import MAX_SCORE
 
 EPISODES = {"game": 0, "hand": 1}
 """Hands of an episode, 0: until somebody has 121."""

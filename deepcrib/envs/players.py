@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.specs import make_agent
-from deepcrib.engine.state import new_games
 from deepcrib.envs.observation import block_starts, fill_rows, num_actions, num_discards, observation_spec
-from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.workers import run_rows
+from deepcrib.game.engine.state import new_games
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.kernels.workers import run_rows
 
 Vectors = tuple[NDArray[np.int8], NDArray[np.int8]]
 Policy = Callable[[NDArray[np.int8], NDArray[np.int8]], ArrayLike]

@@ -10,16 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deepcrib.engine import phases
-from deepcrib.engine.batch import pick_for
-from deepcrib.engine.phases import DISCARD, PLAY
-from deepcrib.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
 from deepcrib.envs.observation import fill_mask, fill_observation
+from deepcrib.game.engine import phases
+from deepcrib.game.engine.batch import pick_for
+from deepcrib.game.engine.phases import DISCARD, PLAY
+from deepcrib.game.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
+from deepcrib.game.policies import discard_choices, play_choices
+from deepcrib.game.randomness import LEARNER_SEAT, below, hash_key
+from deepcrib.game.rules import (
+    DISCARD_SLOTS_5,
+    DISCARD_SLOTS_6,
+    HAND_SIZE,
+    MAX_SCORE,
+    is_legal_play,
+    next_seat,
+    show_points,
+)
+from deepcrib.game.rules import PLAY as PLAY_KIND
 from deepcrib.kernels import Part, jit
-from deepcrib.policies import discard_choices, play_choices
-from deepcrib.randomness import LEARNER_SEAT, below, hash_key
-from deepcrib.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, is_legal_play, next_seat, show_points
-from deepcrib.rules import PLAY as PLAY_KIND
 
 _begin, _choose, _step_on, _phase_of, _seat_to_choose = (
     phases.begin,

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.best_response import BestResponseAgent
-from deepcrib.agents.minimax import has_choice
-from deepcrib.engine import Games
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price_discards, price_plays
+from deepcrib.game.engine import Games
+from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.intervals import mean_interval
 from deepcrib.matches import Recorder, play_hand
-from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.search.best_response import BestResponseAgent
+from deepcrib.search.minimax import has_choice
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent

@@ -22,25 +22,25 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.best_response import BestResponseAgent
-from deepcrib.agents.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
-from deepcrib.agents.reply_room import BEST, new_room
-from deepcrib.agents.response_values import kept_ranks, kept_set, pegged_with
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.beliefs.cribs import fill_flush_means
-from deepcrib.beliefs.discards import DiscardArrays, fill_kept
-from deepcrib.beliefs.plays import SETS_4
-from deepcrib.cards import SUITS
-from deepcrib.engine import Games
 from deepcrib.evaluation.exploit import over_deals
+from deepcrib.exact.beliefs.cribs import fill_flush_means
+from deepcrib.exact.beliefs.discards import DiscardArrays, fill_kept
+from deepcrib.exact.beliefs.plays import SETS_4
+from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
+from deepcrib.game.cards import SUITS
+from deepcrib.game.engine import Games
+from deepcrib.game.observations import DiscardObservation
+from deepcrib.game.policies import GREEDY
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, RANK_BITS
 from deepcrib.intervals import Interval, mean_interval
 from deepcrib.kernels import Part, jit
-from deepcrib.observations import DiscardObservation
-from deepcrib.policies import GREEDY
-from deepcrib.rank_sets import NUM_RANK_SETS_4
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE, RANK_BITS
-from deepcrib.statistics.cribs import FLUSH, NUM_DISCARDS
-from deepcrib.workers import run_rows
+from deepcrib.kernels.workers import run_rows
+from deepcrib.search.best_response import BestResponseAgent
+from deepcrib.search.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
+from deepcrib.search.scripted_opponent.room import BEST, new_room
+from deepcrib.search.scripted_opponent.values import kept_ranks, kept_set, pegged_with
 
 
 @dataclass

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
+from deepcrib.game.rules import KINDS, SKUNK_MARGIN
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, play_match
-from deepcrib.rules import KINDS, SKUNK_MARGIN
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent

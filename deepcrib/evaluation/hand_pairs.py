@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.engine import Games
 from deepcrib.errors import OptionError
+from deepcrib.game.engine import Games
 from deepcrib.intervals import mean_interval
 from deepcrib.matches import LOCKSTEP_GAMES, Progress, play_hand
 

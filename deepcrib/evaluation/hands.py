@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deepcrib.engine import Games
 from deepcrib.errors import OptionError
+from deepcrib.game.engine import Games
 from deepcrib.intervals import wilson
 from deepcrib.matches import play_hand
 

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import require_players
-from deepcrib.cards import NO_CARD, NUM_CARDS
-from deepcrib.engine import Games
 from deepcrib.errors import OptionError
+from deepcrib.exact.pegging import DEALER, PONE, deal_kept
+from deepcrib.game.cards import NO_CARD, NUM_CARDS
+from deepcrib.game.engine import Games
+from deepcrib.game.randomness import KEPT_DEAL, below, hash_key
+from deepcrib.game.rules import HAND_SIZE
 from deepcrib.intervals import mean_interval
 from deepcrib.kernels import Part, jit
-from deepcrib.randomness import KEPT_DEAL, below, hash_key
-from deepcrib.rules import HAND_SIZE
-from deepcrib.statistics.pegging import DEALER, PONE, deal_kept
-from deepcrib.workers import run_rows
+from deepcrib.kernels.workers import run_rows
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent

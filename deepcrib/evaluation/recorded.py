@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from deepcrib.evaluation.evaluate import ROLES, Evaluation, summarise
+from deepcrib.game.rules import KINDS
 from deepcrib.intervals import Interval, mean_interval, wilson
 from deepcrib.matches import MatchResult
 from deepcrib.records import Event, GameRecord, Player, replay
-from deepcrib.rules import KINDS
 
 HINTS = ("exclude", "include", "only")
 """Whether games count in which the person asked for hints; only: no others do."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.best_response import BestResponseAgent
-from deepcrib.cards import NO_CARD, format_cards
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.rules import DISCARD_SLOTS_6, HAND_SIZE
+from deepcrib.game.cards import NO_CARD, format_cards
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
+from deepcrib.search.best_response import BestResponseAgent
 
 KINDS = ("discard", "play 1", "play 2", "play 3")
 """The decisions of a hand: the discard, and the cards that one plays; the last one is never a choice."""

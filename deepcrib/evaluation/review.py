@@ -17,19 +17,19 @@ import numpy as np
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.agents.base import HasProbabilities, play_policy_of
-from deepcrib.agents.best_response import BestResponseAgent
-from deepcrib.agents.minimax import has_choice
-from deepcrib.engine.phases import DISCARD
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price_discards, price_plays
+from deepcrib.game.engine.phases import DISCARD
+from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.intervals import Interval, mean_interval
-from deepcrib.observations import DiscardObservation, PlayObservation
 from deepcrib.records import GameRecord, choices
 from deepcrib.records.replay import ROW
+from deepcrib.search.best_response import BestResponseAgent
+from deepcrib.search.minimax import has_choice
 
 if TYPE_CHECKING:
-    from deepcrib.engine import Turns
+    from deepcrib.game.engine import Turns
 
 STAND_IN = "expected_value"
 """Answered in place of a person, or of an agent whose play would have to be asked for: greedy play, expert discards."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from deepcrib.runs import RunFolder
+    from deepcrib.files.runs import RunFolder
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from deepcrib.agents import make_agent, name_agents
 from deepcrib.analysis.tables import plain_table
 from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
 from deepcrib.app.words import SUIT_SIGNS
-from deepcrib.engine import IllegalActionError
 from deepcrib.errors import OptionError, RunError, UserError
+from deepcrib.game.engine import IllegalActionError
+from deepcrib.game.rules import KINDS
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.checks import at_least, one_of
-from deepcrib.jobs.common import use_threads
-from deepcrib.jobs.console import short_path
-from deepcrib.jobs.values import RulesOptions
+from deepcrib.jobs.hydra.values import RulesOptions
+from deepcrib.jobs.shared.checks import at_least, one_of
+from deepcrib.jobs.shared.common import use_threads
+from deepcrib.jobs.shared.console import short_path
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
-from deepcrib.rules import KINDS
 
 RECORD = "game.jsonl"
 DEALERS = ("cut", "me", "opponent")

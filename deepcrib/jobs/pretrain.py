@@ -11,16 +11,16 @@ from rich.table import Table
 
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import plain_table
-from deepcrib.checkpoints import save_weights
-from deepcrib.encoders import make_discard_encoder
 from deepcrib.errors import OptionError
-from deepcrib.formats import WEIGHTS_FILE
+from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.common import summary_writer, use_threads
-from deepcrib.jobs.console import Bars
+from deepcrib.jobs.shared.common import summary_writer, use_threads
+from deepcrib.jobs.shared.console import Bars
+from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
+from deepcrib.networks.checkpoints import save_weights
+from deepcrib.networks.encoders import make_discard_encoder
 from deepcrib.training.options import PretrainingOptions, StateOptions
-from deepcrib.training.pretraining import PretrainingResult, pretrain
 
 
 @dataclass

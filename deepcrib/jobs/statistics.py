@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from deepcrib import runs
 from deepcrib.agents import make_agent
-from deepcrib.analysis.statistics_files import (
+from deepcrib.analysis.statistics.files import (
     is_crib_table,
     is_discard_table,
     target,
@@ -23,7 +22,7 @@ from deepcrib.analysis.statistics_files import (
     write_pegging,
     write_weights,
 )
-from deepcrib.analysis.statistics_rows import (
+from deepcrib.analysis.statistics.rows import (
     OPPONENTS,
     PeggingRow,
     best_first,
@@ -34,7 +33,7 @@ from deepcrib.analysis.statistics_rows import (
     rank_pair_bounds,
     rank_set_names,
 )
-from deepcrib.analysis.statistics_tables import (
+from deepcrib.analysis.statistics.tables import (
     PUBLISHED_ADVANTAGES,
     bounds_table,
     first_dealer_table,
@@ -44,22 +43,23 @@ from deepcrib.analysis.statistics_tables import (
     sets_table,
 )
 from deepcrib.analysis.tables import plain_table
-from deepcrib.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, format_cards
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.first_dealer import first_dealer_advantage
+from deepcrib.evaluation.studies.first_dealer import first_dealer_advantage
+from deepcrib.exact.classes import NUM_CLASSES
+from deepcrib.exact.cribs import NUM_DISCARDS, uniform_weights
+from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS
+from deepcrib.exact.enumeration import verify_table
+from deepcrib.exact.experts import EXPERTS_FILE, Experts, crib_table, experts, solve
+from deepcrib.exact.martin import crib_bounds, rank_pair_matrix
+from deepcrib.exact.pegging import exact_records, sampled_records
+from deepcrib.exact.table import TABLE_FILE, build_table, load_table, parse_lang_index, save_table
+from deepcrib.files import runs
+from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, format_cards
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.checks import at_least, one_of
-from deepcrib.jobs.common import check_task, six_cards
-from deepcrib.jobs.console import Bars
-from deepcrib.statistics.classes import NUM_CLASSES
-from deepcrib.statistics.cribs import NUM_DISCARDS, uniform_weights
-from deepcrib.statistics.discards import CRIB_COMPLETIONS, HAND_STARTERS
-from deepcrib.statistics.enumeration import verify_table
-from deepcrib.statistics.experts import EXPERTS_FILE, Experts, crib_table, experts, solve
-from deepcrib.statistics.martin import crib_bounds, rank_pair_matrix
-from deepcrib.statistics.pegging import exact_records, sampled_records
-from deepcrib.statistics.table import TABLE_FILE, build_table, load_table, parse_lang_index, save_table
+from deepcrib.jobs.shared.checks import at_least, one_of
+from deepcrib.jobs.shared.common import check_task, six_cards
+from deepcrib.jobs.shared.console import Bars
 
 CRIB_TABLE_FILE = "crib_table.csv"
 _NUM_HANDS = comb(NUM_CARDS, 6)

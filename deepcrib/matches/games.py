@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, require_players
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.engine import Games
+from deepcrib.game.engine import Games
+from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.kernels import Part, seconds_running
-from deepcrib.observations import DiscardObservation, PlayObservation
-from deepcrib.workers import num_workers, run_pieces
+from deepcrib.kernels.workers import num_workers, run_pieces
 
 LOCKSTEP_GAMES = 8192
 """Games whose decisions are asked for at once: a network's values may differ between batches of other sizes."""

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
-from deepcrib.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
-from deepcrib.engine import Games
-from deepcrib.engine.phases import DISCARD
+from deepcrib.game.engine import Games
+from deepcrib.game.engine.phases import DISCARD
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import HAND_SIZE
 from deepcrib.matches.games import Recorder, Rows, play_hand
-from deepcrib.observations import DiscardObservation, PlayObservation
+from deepcrib.networks.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
 from deepcrib.records import GameRecord, RecordError, choices
 from deepcrib.records.replay import ROW
-from deepcrib.rules import HAND_SIZE
 
 PLAYS = 2 * HAND_SIZE
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
-from deepcrib.encoders import Spec
 from deepcrib.errors import OptionError
-from deepcrib.networks.heads import CategoricalHead, Head, make_head
+from deepcrib.networks.encoders import Spec
+from deepcrib.networks.heads.q_heads import CategoricalHead, Head, make_head
 
 
 @dataclass

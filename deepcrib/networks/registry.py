@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from deepcrib.encoders import Spec
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
-from deepcrib.networks.belanger2019 import PublishedCNNLSTM, PublishedDiscardCNN, PublishedFeedForward
-from deepcrib.networks.q_networks import DiscardCNN, FeedForward, PlayCNNLSTM
+from deepcrib.networks.bodies.belanger2019 import PublishedCNNLSTM, PublishedDiscardCNN, PublishedFeedForward
+from deepcrib.networks.bodies.q_networks import DiscardCNN, FeedForward, PlayCNNLSTM
+from deepcrib.networks.encoders import Spec
 
 _DISCARD: dict[str, type[QNetwork]] = {"cnn": DiscardCNN, "mlp": FeedForward, "belanger2019": PublishedDiscardCNN}
 _PLAY: dict[str, type[QNetwork]] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from deepcrib.cards import NO_CARD
-from deepcrib.rules import HAND_SIZE
+from deepcrib.game.cards import NO_CARD
+from deepcrib.game.rules import HAND_SIZE
 
 Cards = tuple[int, ...]
 CHOICES = ("discard", "play")

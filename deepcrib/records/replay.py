@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from deepcrib.cards import NUM_CARDS, format_cards
-from deepcrib.engine import Games, Turns
-from deepcrib.engine.phases import DEAL, DISCARD, OVER, PLAY, SHOW, STARTER
+from deepcrib.game.cards import NUM_CARDS, format_cards
+from deepcrib.game.engine import Games, Turns
+from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PLAY, SHOW, STARTER
+from deepcrib.game.rules import COUNT_LIMIT, discard_slots, is_legal_play, num_dealt
 from deepcrib.records.events import CHOICES, Event, events_of
 from deepcrib.records.schema import GameRecord, RecordError, event_line
-from deepcrib.rules import COUNT_LIMIT, discard_slots, is_legal_play, num_dealt
 
 ROW = np.array([0])
 

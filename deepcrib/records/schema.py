@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deepcrib.cards import CardError, format_card, format_cards, parse_cards
-from deepcrib.engine import DEALING
 from deepcrib.errors import UserError
+from deepcrib.game.cards import CardError, format_card, format_cards, parse_cards
+from deepcrib.game.engine import DEALING
+from deepcrib.game.rules import MAX_PLAYERS, MAX_SCORE
 from deepcrib.records.events import Event
-from deepcrib.rules import MAX_PLAYERS, MAX_SCORE
 
 FORMAT = "deepcrib.game"
 VERSION = 1

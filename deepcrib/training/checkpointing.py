@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from deepcrib import checkpoints
 from deepcrib.agents import Agent
-from deepcrib.formats import CheckpointError
-from deepcrib.randomness import MONITORING, derive
-from deepcrib.training.monitoring import match_figures
+from deepcrib.files.weights import CheckpointError
+from deepcrib.game.randomness import MONITORING, derive
+from deepcrib.learners.replay.monitoring import match_figures
+from deepcrib.networks import checkpoints
 from deepcrib.training.options import EvaluationOptions
 
 STATE_FILE = "state.pt"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from deepcrib.errors import OptionError
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.statistics.strategy_names import THESIS_STRATEGIES
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 DISCARD_REWARDS = ("own", "difference")
@@ -190,7 +190,7 @@ class PartidaOptions(LearnerOptions):
     """`learner=partida`: a small network for the play, trained on random four-card hands (Partida 2022, section 2.2).
 
     Defaults are the paper's; a comment says where it leaves a choice open. How cards are laid before the network is
-    open as well: hands in ascending order, what is played in its order, 0 behind both (`encoders.partida`).
+    open as well: hands in ascending order, what is played in its order, 0 behind both (`learners.partida.inputs`).
     """
 
     name: str = "partida"

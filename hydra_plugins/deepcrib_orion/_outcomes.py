@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from deepcrib.errors import OptionError
+from deepcrib.files.runs import flat
 from deepcrib.intervals import Z
-from deepcrib.runs import flat
 
 _BOUNDS = (("{}_low", "{}_high"), ("ci_low", "ci_high"))
 

@@ -12,7 +12,7 @@ from typing import Any
 from deepcrib.analysis.search import best_first, trials_csv
 from deepcrib.errors import RunError
 from deepcrib.files import write_atomic
-from deepcrib.runs import environment, write_json
+from deepcrib.files.runs import environment, write_json
 from hydra_plugins.deepcrib_orion._study import Plan, Study
 
 FEWEST_TRIALS = 3  # completed ones, for a figure

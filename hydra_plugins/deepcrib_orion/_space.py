@@ -13,7 +13,7 @@ from typing import Any
 from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, Override, RangeSweep
 
 from deepcrib.errors import OptionError
-from deepcrib.jobs.schema import parse
+from deepcrib.jobs.hydra.schema import parse
 
 SYNTAX = "choice(a,b), interval(low,high), tag(log,interval(low,high)), range(start,stop) or fidelity(low,high,base)"
 _FIDELITY = re.compile(r"fidelity\(\s*(?:low\s*=)?([^,]+),\s*(?:high\s*=)?([^,]+?)(?:,\s*(?:base\s*=)?([^,]+?))?\s*\)")

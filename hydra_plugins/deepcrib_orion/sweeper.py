@@ -43,9 +43,9 @@ class OrionSweeper(Sweeper):
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Hydra's part; the folder is the study's unless `hydra.sweep.dir` names one."""
-        from deepcrib import runs
-        from deepcrib.jobs import sweeps
-        from deepcrib.jobs.schema import quoted
+        from deepcrib.files import runs
+        from deepcrib.jobs.hydra import sweeps
+        from deepcrib.jobs.hydra.schema import quoted
 
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
         _check_options(self.options)
@@ -137,7 +137,7 @@ class OrionSweeper(Sweeper):
 
     def _tell(self, study: Study, trial: Any, run: JobReturn) -> None:
         from deepcrib.errors import RunError
-        from deepcrib.jobs.sweep_runs import is_held
+        from deepcrib.jobs.hydra.sweep_runs import is_held
         from hydra_plugins.deepcrib_orion._outcomes import measured
         from hydra_plugins.deepcrib_orion._study import subdir
 
@@ -160,7 +160,7 @@ class OrionSweeper(Sweeper):
             study.fail(trial, f"{self.options.objective} is {value}")
 
     def _reason(self, result: Any) -> str:
-        from deepcrib.jobs.schema import problem_line
+        from deepcrib.jobs.hydra.schema import problem_line
 
         if not isinstance(result, BaseException):
             return "the run ended without a summary"
@@ -168,9 +168,9 @@ class OrionSweeper(Sweeper):
 
     def _searched(self, words: Sequence[str]) -> tuple[list[Parameter], list[str]]:
         """The parameters and the fixed overrides, held against the job's options."""
-        from deepcrib.jobs.schema import check_keys, is_group, leaf_type, parse
-        from deepcrib.jobs.variants import present_classes
-        from deepcrib.runs import flat
+        from deepcrib.files.runs import flat
+        from deepcrib.jobs.hydra.schema import check_keys, is_group, leaf_type, parse
+        from deepcrib.jobs.hydra.variants import present_classes
         from hydra_plugins.deepcrib_orion import _space
 
         schema, params = self._schema(), dict(flat(self.options.params))
@@ -189,9 +189,9 @@ class OrionSweeper(Sweeper):
 
     def _check(self, words: list[str]) -> None:
         """Compose the job with these overrides and refuse what it would refuse."""
-        from deepcrib.jobs.schema import check_no_extras, parse
-        from deepcrib.jobs.values import check_values
-        from deepcrib.jobs.variants import check_variants
+        from deepcrib.jobs.hydra.schema import check_no_extras, parse
+        from deepcrib.jobs.hydra.values import check_values
+        from deepcrib.jobs.hydra.variants import check_variants
 
         composed = copy.deepcopy(self.hydra_context.config_loader.load_sweep_config(self.config, words))
         with read_write(composed), open_dict(composed):
@@ -229,7 +229,7 @@ class OrionSweeper(Sweeper):
 
     def _show(self, study: Study, notes: Sequence[str]) -> None:
         from deepcrib.analysis.search import states_text, trials_table
-        from deepcrib.jobs.console import console
+        from deepcrib.jobs.shared.console import console
 
         rows, options = study.rows(self.folder), self.options
         maximize = options.direction == "maximize"
@@ -241,7 +241,7 @@ class OrionSweeper(Sweeper):
 
     def _schema(self) -> type:
         from deepcrib.jobs import JOBS
-        from deepcrib.jobs.schema import register_schema
+        from deepcrib.jobs.hydra.schema import register_schema
 
         return register_schema(JOBS[str(self.config.hydra.job.name)])
 
@@ -249,7 +249,7 @@ class OrionSweeper(Sweeper):
 def _check_options(options: OrionSweeperConf) -> None:
     """Refuse the first option of the sweeper that is out of its range."""
     from deepcrib.errors import OptionError
-    from deepcrib.jobs.checks import Check, at_least, one_of
+    from deepcrib.jobs.shared.checks import Check, at_least, one_of
 
     if options.name is None:
         raise OptionError("option hydra.sweeper.name is missing: expected a name, by which a study is gone on with")
@@ -285,7 +285,7 @@ def _missing(error: ImportError) -> Exception:
 
 
 def _say(text: str) -> None:
-    from deepcrib.jobs.console import error_line
+    from deepcrib.jobs.shared.console import error_line
 
     error_line(text)
 

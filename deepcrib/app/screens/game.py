@@ -1,0 +1,335 @@
+"""The screen of a game: it asks the person, lets the agents choose, and tells what happens, one thing after another."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from deepcrib.app.screens.dialogs import TOO_SMALL, help_dialog, quit_dialog
+from deepcrib.app.screens.drawing import board_text, log_text, play_text, player_text
+from deepcrib.app.screens.hinting import show_hint
+from deepcrib.app.screens.widgets import Button, Hand
+from deepcrib.app.session import Session
+from deepcrib.app.table import Table, held_words, thrown_line
+from deepcrib.board import TableView
+from deepcrib.game.cards import NO_CARD
+from deepcrib.game.engine import IllegalActionError
+from deepcrib.game.rules import HAND_SIZE, discard_slots
+from deepcrib.records import Event
+
+if TYPE_CHECKING:
+    from deepcrib.app.screens.application import PlayApp
+
+DISCARD, PLAY, HELD, GO_ON, PAUSE = "discard", "play", "held", "go on", "pause"
+"""What the screen waits for: cards to throw, a card to play, a choice to stand, a key, a moment to look."""
+GO, UNDO = -1, -2
+"""Answers besides actions."""
+WAITING = "waiting for the hint, which is still being worked out"
+"""Said where the game stands still since the thread that carries it on has a hint to finish, which nobody reads now."""
+SHOWN = ("hand", "crib")
+BUTTONS = {
+    "": "",
+    PAUSE: "",
+    DISCARD: "throw the marked cards",
+    PLAY: "play the card",
+    HELD: "let it stand",
+    GO_ON: "go on",
+}
+
+
+class GameScreen(Screen[None]):
+    """One game, from the deal, or from where it was interrupted, to its end."""
+
+    CSS = """
+    GameScreen #title { height: 1; text-style: bold; }
+    GameScreen #board { height: 7; }
+    GameScreen #opponent, GameScreen #person, GameScreen #message, GameScreen #button { height: 1; }
+    GameScreen #play { height: 4; }
+    GameScreen #lower { height: 1fr; }
+    GameScreen #mine { width: 38; height: 1fr; }
+    GameScreen #hand { height: 4; width: 38; }
+    GameScreen #thrown { height: 1; }
+    GameScreen #message { text-style: bold; }
+    GameScreen .log { scrollbar-size-vertical: 1; height: 1fr; width: 1fr; }
+    GameScreen .log Static { width: 1fr; height: auto; min-height: 100%; }
+    GameScreen #table { width: 1fr; height: 1fr; }
+    GameScreen #columns { height: 1fr; }
+    GameScreen #side { display: none; border-left: solid $foreground 30%; padding: 0 1; }
+    GameScreen.-wide #side { display: block; }
+    GameScreen.-wide #table { width: 80; }
+    GameScreen.-wide #log { display: none; }
+    GameScreen.-tall #board, GameScreen.-tall #play { margin: 1 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "confirm", "Go on", key_display="Enter"),
+        Binding("h", "hint", "Hint"),
+        Binding("u", "undo", "Undo"),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("q", "quit_game", "Quit"),
+        Binding("space", "take", show=False),
+        Binding("left", "move(-1)", show=False),
+        Binding("right", "move(1)", show=False),
+        *(Binding(str(number), f"slot({number - 1})", show=False) for number in range(1, 7)),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        names = [player.name for player in session.header.players]
+        self.table = Table(names, session.person, self.play_app.setup.suits)
+        for event in session.events:
+            self.table.tell(event)
+        self.table.counted = None
+        self.waiting = ""
+        self._title = ""
+        self.recent = ""
+        """What has just been played, or turned up, in words."""
+        self.seen: TableView | None = None
+        """The table before a choice that is held."""
+        self._answer: asyncio.Future[int] | None = None
+
+    @property
+    def play_app(self) -> PlayApp:
+        """The application."""
+        return cast("PlayApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Board, opponent, cards played, own cards and log, message, keys."""
+        with Container(classes="whole"):
+            with Horizontal(id="columns"):
+                with Vertical(id="table"):
+                    yield Static(id="title")
+                    yield Static(id="board")
+                    yield Static(id="opponent")
+                    yield Static(id="play")
+                    with Horizontal(id="lower"):
+                        with Vertical(id="mine"):
+                            yield Static(id="person")
+                            yield Hand(id="hand")
+                            yield Static(id="thrown")
+                            yield Button(id="button")
+                        with VerticalScroll(id="log", classes="log", can_focus=False):
+                            yield Static()
+                with VerticalScroll(id="side", classes="log", can_focus=False):
+                    yield Static()
+            yield Static(id="message")
+            yield Footer(show_command_palette=False)
+        yield Static(TOO_SMALL, classes="notice")
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.run_worker(self._drive(), exclusive=True)
+
+    # --- the game -------------------------------------------------------------------------------------------
+
+    async def _drive(self) -> None:
+        try:
+            while not self.session.over:
+                seat = self.session.to_choose
+                if seat is None:
+                    await self._tell(await self.play_app.worker.do(self.session.step))
+                elif seat == self.session.person:
+                    self.play_app.prepare(self.session)
+                    await self._let_person_choose()
+                else:
+                    await self._let_agent_choose(seat)
+            self.say("the game is over")
+            await self.wait_for(GO_ON)
+            self.play_app.game_over(self.session)
+        except Exception as error:  # the screen closes, and the job says what it was
+            self.play_app.fail(error)
+
+    async def _let_agent_choose(self, seat: int) -> None:
+        self.say(WAITING if self.play_app.worker.busy else f"{self.table.names[seat]} is thinking")
+        self.draw()
+        action = await self.play_app.worker.do(self.session.ask)
+        await self._tell(await self.play_app.worker.do(self.session.act, action))
+
+    async def _let_person_choose(self) -> None:
+        """Until a choice stands."""
+        discarding = self.session.phase == DISCARD
+        hand = self.query_one(Hand)
+        self.say(self._prompt())
+        action = await self.wait_for(DISCARD if discarding else PLAY)
+        if action < 0:
+            return
+        try:
+            self.session.hold(action)
+        except IllegalActionError as error:
+            self.notify(str(error), timeout=2)
+            return
+        assert self.seen is not None
+        words = held_words(self.table, self.seen, action)
+        if self.play_app.setup.pace > 0:
+            self.say(f"{words}: u takes it back, Enter lets it stand")
+            marked, hand.chosen = hand.chosen, []
+            if await self.wait_for(HELD, self.play_app.setup.pace) == UNDO:
+                self.session.undo()
+                hand.chosen = marked
+                return
+        hand.chosen = []
+        self.say(WAITING if self.play_app.worker.busy else words)
+        await self._tell(await self.play_app.worker.do(self.session.commit))
+
+    async def _tell(self, events: list[Event]) -> None:
+        """Tell events one after another; a count waits for a key."""
+        for event in events:
+            self.table.tell(event)
+            if event.kind == "deal":
+                self.query_one(Hand).chosen = []
+            if event.kind in SHOWN:
+                counted = self.table.counted
+                assert counted is not None
+                what = "crib" if counted.is_crib else "hand"
+                self.say(f"{self.table.whose(event.seat)} {what} counts {event.points}")
+                await self.wait_for(GO_ON)
+            elif event.kind in ("play", "starter"):
+                said = len(self.table.log) - 1
+                goes = self.table.tell_goes([bool(go) for go in self.session.game["goes"]])
+                self.recent = "; ".join(line.text for line in self.table.log[said:])
+                self.say(self.recent)
+                self.draw()
+                if self.session.to_choose != self.session.person and (event.seat != self.session.person or goes):
+                    await self.wait_for(PAUSE, self.play_app.setup.pace)
+        self.draw()
+
+    def _prompt(self) -> str:
+        if self.session.phase == DISCARD:
+            mine = self.session.person == int(self.session.game["dealer"])
+            whose = self.table.whose(int(self.session.game["dealer"])) if not mine else "your own"
+            return f"mark {self.most_thrown} cards for {whose} crib with 1-6 or the mouse, then Enter"
+        told = f"{self.recent}; " if self.recent else ""
+        return f"{told}your turn on {int(self.session.game['count'])}"
+
+    @property
+    def most_thrown(self) -> int:
+        """How many cards the person throws."""
+        return len(self.session.game["dealt"][self.session.person]) - HAND_SIZE
+
+    # --- asking the person ----------------------------------------------------------------------------------
+
+    async def wait_for(self, waiting: str, timeout: float | None = None) -> int:
+        """An action, GO or UNDO; GO also when the time, in seconds, is over."""
+        self._answer = asyncio.get_running_loop().create_future()
+        self.waiting = waiting
+        self.draw()
+        try:
+            return await asyncio.wait_for(self._answer, timeout)
+        except TimeoutError:
+            return GO
+        finally:
+            self.waiting = ""
+
+    def give(self, answer: int) -> None:
+        """Answer what is waited for."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(answer)
+
+    def action_slot(self, slot: int) -> None:
+        """A card's key: mark it for the crib, or play it."""
+        hand = self.query_one(Hand)
+        held = () if self.seen is None else self.seen.hands[self.session.person]
+        if self.waiting not in (DISCARD, PLAY) or slot >= len(held) or held[slot] == NO_CARD:
+            return
+        hand.cursor = slot
+        if self.waiting == PLAY:
+            self.give(slot)
+            return
+        hand.toggle(slot, self.most_thrown)
+        self.draw()
+
+    def on_hand_chosen(self, message: Hand.Chosen) -> None:
+        """A click is the card's key."""
+        self.action_slot(message.slot)
+
+    def action_move(self, step: int) -> None:
+        """The cursor to the next card."""
+        self.query_one(Hand).move(step)
+        self.draw()
+
+    def action_take(self) -> None:
+        """Space: mark or play the card at the cursor, or go on."""
+        if self.waiting in (DISCARD, PLAY):
+            self.action_slot(self.query_one(Hand).cursor)
+        else:
+            self.give(GO)
+
+    def action_confirm(self) -> None:
+        """Enter: throw the marked cards, play the card at the cursor, or go on."""
+        hand = self.query_one(Hand)
+        if self.waiting == PLAY:
+            self.give(hand.cursor)
+        elif self.waiting != DISCARD:
+            self.give(GO)
+        elif len(hand.chosen) < self.most_thrown:
+            self.say(f"{len(hand.chosen)} of {self.most_thrown} cards are marked: 1-6, arrows and space, or click")
+        else:
+            slots = discard_slots(len(self.session.game["dealt"][self.session.person])).tolist()
+            self.give(slots.index(sorted(hand.chosen)))
+
+    def action_undo(self) -> None:
+        """Take the choice back that does not count yet."""
+        if self.waiting == HELD:
+            self.give(UNDO)
+        else:
+            self.say("too late: nothing can be taken back now")
+
+    def action_hint(self) -> None:
+        """What each choice is worth."""
+        if self.waiting in (DISCARD, PLAY):
+            show_hint(self.play_app, self.session)
+        else:
+            self.say("hints are for your own choices")
+
+    def action_help(self) -> None:
+        """The keys."""
+        self.app.push_screen(help_dialog())
+
+    def action_quit_game(self) -> None:
+        """Ask whether to leave."""
+        self.app.push_screen(quit_dialog(), lambda answer: self.app.exit() if answer else None)
+
+    # --- drawing --------------------------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """The line over the keys."""
+        self.query_one("#message", Static).update(Text(text, no_wrap=True, overflow="ellipsis"))
+
+    def draw(self) -> None:
+        """Everything as it is now."""
+        session, table = self.session, self.table
+        chosen = session.chosen
+        turn = session.to_choose if session.phase == DISCARD else None
+        view = table.view(session.game, turn, chosen)
+        if chosen is None:
+            self.seen = view
+        self._title = f"Hand {view.hand_number + 1}, {table.whose(view.dealer)} crib"
+        self.show_title()
+        self._put("#board", board_text(view, table.suits))
+        others = [seat for seat in range(view.num_players) if seat != table.person]
+        self._put("#opponent", Text("\n").join(player_text(view, table, seat) for seat in others))
+        self._put("#play", play_text(view, table))
+        self._put("#person", player_text(view, table, table.person))
+        self._put("#thrown", self._thrown(view))
+        self.query_one(Hand).show(view, table)
+        self.query_one(Button).show(BUTTONS.get(self.waiting, ""))
+        for log in self.query(".log").results(VerticalScroll):
+            log.query_one(Static).update(log_text(table.log, table.suits))
+            log.anchor()  # at its end, also where it has another size only after the next layout
+
+    def show_title(self) -> None:
+        """The line over the board."""
+        self._put("#title", Text(f"{self._title}   {self.play_app.heading}" if self._title else ""))
+
+    def _put(self, where: str, text: Text) -> None:
+        self.query_one(where, Static).update(text)
+
+    def _thrown(self, view: TableView) -> Text:
+        return log_text([thrown_line(self.table, view)], self.table.suits)

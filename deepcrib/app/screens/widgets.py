@@ -1,0 +1,75 @@
+"""The person's hand as a widget, and the button under it."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.events import Click
+from textual.message import Message
+from textual.widgets import Static
+
+from deepcrib.app.screens.drawing import CARD_WIDTH, STEP, hand_text
+from deepcrib.app.table import Table
+from deepcrib.board import TableView
+from deepcrib.game.cards import NO_CARD
+
+
+class Hand(Static):
+    """The person's cards: clicked, marked, and gone through by a cursor."""
+
+    class Chosen(Message):
+        """A card was clicked."""
+
+        def __init__(self, slot: int) -> None:
+            super().__init__()
+            self.slot = slot
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.cursor = 0
+        self.chosen: list[int] = []
+        self._cards: tuple[int, ...] = ()
+
+    def show(self, view: TableView, table: Table) -> None:
+        """Draw the hand of a view."""
+        hand = view.hands[table.person]
+        if len(hand) != len(self._cards):
+            self.cursor = 0
+        self._cards = hand
+        if hand and hand[min(self.cursor, len(hand) - 1)] == NO_CARD:
+            self.move(1)
+        self.update(hand_text(view, table, self.cursor, self.chosen))
+
+    def move(self, step: int) -> None:
+        """The cursor to the next card in a direction, around the ends."""
+        places = len(self._cards)
+        for distance in range(1, places + 1):
+            place = (self.cursor + step * distance) % places
+            if self._cards[place] != NO_CARD:
+                self.cursor = place
+                return
+
+    def toggle(self, slot: int, most: int) -> None:
+        """Mark a card or unmark it; of more than `most`, the one marked first is unmarked."""
+        if slot in self.chosen:
+            self.chosen.remove(slot)
+            return
+        self.chosen = [*self.chosen[-(most - 1) :], slot] if most > 1 else [slot]
+
+    def on_click(self, event: Click) -> None:
+        """Which card was clicked."""
+        slot, within = divmod(event.x, STEP)
+        if within < CARD_WIDTH and slot < len(self._cards) and self._cards[slot] != NO_CARD:
+            self.post_message(self.Chosen(slot))
+
+
+class Button(Static):
+    """One line that can be clicked in place of Enter."""
+
+    def show(self, word: str) -> None:
+        """What Enter does now; empty: nothing."""
+        self.update(Text.assemble((" Enter ", "reverse"), f" {word} ") if word else Text(""))
+
+    def on_click(self, event: Click) -> None:
+        """As if Enter were pressed."""
+        event.stop()
+        self.app.simulate_key("enter")

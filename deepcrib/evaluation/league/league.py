@@ -1,0 +1,285 @@
+"""A league: every agent against every other one on duplicate deals, a pairing a file, so that it can be gone on with.
+
+A pairing's games follow from the seed and the two names, as in a round robin, whoever else takes part. It is played in
+parts, and after each the sums over its games are written; an interrupted league goes on there and comes to the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import Agent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.specs import BUILDERS, packaged_weights
+from deepcrib.errors import OptionError, RunError
+from deepcrib.evaluation.evaluate import check_games
+from deepcrib.evaluation.league.pair_sums import Sums, sum_up
+from deepcrib.evaluation.league.tournament import pairing_seed
+from deepcrib.exact.strategies.names import STRATEGIES
+from deepcrib.files.runs import read_json, write_json
+from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_metadata
+from deepcrib.game.engine import IllegalActionError
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.kernels import seconds_running
+from deepcrib.kernels.sources import source_hash
+from deepcrib.matches import Progress, match_part
+
+PAIRINGS = "pairings"
+"""Folder of a league's run that holds a file a pairing."""
+LEAST_GAMES = 4
+"""Two pairs: of one alone nothing is known of the error."""
+_PARTS, _CYCLE = 8, 4  # a pairing is written so many times; seats and first deals repeat every so many games
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Member:
+    """An agent of the league by its spec; games: at most so many a pairing, for one that takes long to choose."""
+
+    spec: Any
+    games: int | None = None
+
+
+MEMBERS: tuple[Member, ...] = (
+    Member("random"),
+    Member("deterministic"),
+    Member("greedy"),
+    Member("expected_value"),
+    Member("expected_value_pegging"),
+    Member("minimax", games=2000),
+    Member("greedy_minimax", games=2000),
+    Member("random_weights"),
+    *(Member(name) for name in STRATEGIES),
+)
+"""Every agent of the package that a name tells, weights that come with it apart: a new one is a line here.
+
+A best response is one to some opponent; `agents=[...]` takes it like any other agent.
+"""
+
+
+def all_members() -> list[Member]:
+    """MEMBERS, and the weights that come with the package."""
+    return [*MEMBERS, *(Member(name) for name in packaged_weights())]
+
+
+# --- pairings ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Pairing:
+    """The match between two agents: `terms`, which decide its games; what they came to; and how it ended early, if so.
+
+    terms: a, b (names), specs of the two, games, seed (of the league), dealing, and the hash of the sources that decide
+    them. fault: `(name, what it did)` of an agent that broke the rules or raised an error; its games do not count.
+    """
+
+    terms: dict[str, Any]
+    sums: Sums = field(default_factory=Sums)
+    seconds: float = 0.0
+    fault: tuple[str, str] | None = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """A and B."""
+        return self.terms["a"], self.terms["b"]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of its games have been played."""
+        return self.sums.games == self.terms["games"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values: what its file holds, and figures for whoever reads it."""
+        figures: dict[str, Any] = {}
+        if self.sums.games:
+            figures = {"win_rate": list(self.sums.win_rate), "gain": list(self.sums.gain)}
+        return {
+            **{"terms": self.terms, "complete": self.complete, "fault": self.fault, "seconds": self.seconds},
+            **{"sums": asdict(self.sums), **figures},
+        }
+
+
+# --- what is to be played ---------------------------------------------------------------------------------------
+
+
+def plan_pairings(
+    specs: Mapping[str, Any],
+    games: int,
+    seed: int,
+    *,
+    limits: Mapping[str, int] | None = None,
+    dealing: str = "acc",
+    device: str = "cpu",
+) -> list[Pairing]:
+    """All pairings of agents, specs by name, with nothing played yet; limits: by name, at most so many games a pairing.
+
+    Raises OptionError for counts that cannot be played in pairs, or fewer than two agents.
+    """
+    if len(specs) < 2:
+        raise OptionError(f"agents={list(specs)}: expected two or more agents")
+    limits = limits or {}
+    for count in (games, *limits.values()):
+        check_games(count, duplicate=True)
+        if count < LEAST_GAMES:
+            raise OptionError(f"games={count}: expected at least {LEAST_GAMES} in a pairing of a league")
+    known = {name: identity(spec) for name, spec in specs.items()}
+    return [
+        Pairing(
+            {
+                "a": a,
+                "b": b,
+                "agents": [known[a], known[b]],
+                "games": min(games, limits.get(a, games), limits.get(b, games)),
+                "seed": seed,
+                "dealing": dealing,
+                "device": device,
+                "sources": sources(),
+            }
+        )
+        for a, b in combinations(sorted(specs), 2)
+    ]
+
+
+def sources() -> str:
+    """Hash of the code that decides a pairing's games."""
+    return source_hash(Path(__file__).resolve(), _PACKAGE)
+
+
+def identity(spec: Any) -> Any:
+    """A spec as plain JSON values, with the SHA-256 of every file of weights that it names.
+
+    And of those that the agent in such a file names for the part of its decisions that it did not learn.
+    """
+    if isinstance(spec, Mapping):
+        return {str(key): identity(value) for key, value in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [identity(value) for value in spec]
+    if not isinstance(spec, str) or spec in BUILDERS:
+        return json.loads(json.dumps(spec))
+    path = packaged_weights().get(spec, Path(spec))
+    try:
+        file = path / WEIGHTS_FILE if path.is_dir() else path
+        found = {"weights": spec, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    except OSError:  # no file: a word
+        return spec
+    with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
+        found |= {part: identity(other) for part, other in other_agents(read_metadata(file)).items()}
+    return found
+
+
+def reopen(pairing: Pairing, folder: Path) -> Pairing:
+    """The pairing as far as an earlier league in this folder played it; one that ended with a fault starts anew.
+
+    Raises RunError where its file is damaged, or is of other games.
+    """
+    path = pairing_file(folder, pairing)
+    if not path.exists():
+        return pairing
+    saved = read_json(path)
+    terms = saved.get("terms")
+    if not isinstance(terms, dict):
+        raise RunError(f"{path} is damaged: remove it, and its games are played again")
+    for name, expected in pairing.terms.items():
+        if terms.get(name) != expected:
+            what = "code" if name == "sources" else f"{name}={_short(terms.get(name))}, not {_short(expected)}"
+            raise RunError(f"{path} was played with other {what}: start a league in another folder, or remove the file")
+    if saved.get("fault"):
+        return pairing
+    try:
+        sums = Sums(**{name: int(value) for name, value in saved["sums"].items()})
+        return Pairing(pairing.terms, sums, float(saved["seconds"]))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise RunError(f"{path} is damaged: remove it, and its games are played again") from None
+
+
+def pairing_file(folder: Path, pairing: Pairing) -> Path:
+    """Where a pairing is kept in a league's run folder; names that no file can have get a hash."""
+    text = "--".join(pairing.names)
+    plain = re.sub(r"[^\w.()-]+", "_", text)
+    if plain != text:
+        plain = f"{plain[-80:]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return folder / PAIRINGS / f"{plain}.json"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# --- playing ----------------------------------------------------------------------------------------------------
+
+
+def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, progress: Progress | None = None) -> None:
+    """Play what is missing of a pairing and write it after every part; `progress` is told of the games of each.
+
+    An agent that breaks a rule, or raises an error, ends the pairing with a fault; its games no longer count.
+    """
+    path = pairing_file(folder, pairing)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    guards = [_Guard(agents[name], name) for name in pairing.names]
+    scripted = all(isinstance(guard.agent, ScriptedAgent) for guard in guards)
+    players: Sequence[Any] = [guard.agent for guard in guards] if scripted else guards
+    games, seed = pairing.terms["games"], pairing_seed(pairing.terms["seed"], *pairing.names)
+    size = max(_CYCLE, games // _PARTS // _CYCLE * _CYCLE)
+    while not pairing.complete:
+        first, start = pairing.sums.games, seconds_running()
+        count = min(size, games - first)
+        try:
+            part = match_part(players, first, count, seed, duplicate=True, dealing=pairing.terms["dealing"])
+        except _FaultError as error:
+            pairing.fault = error.name, error.what
+        except IllegalActionError as error:  # the engine refuses an action at once, so it was the last one's
+            last = max(guards, key=lambda guard: guard.called)
+            pairing.fault = last.name, f"an illegal action, {error}"
+        if pairing.fault:
+            pairing.sums = Sums()
+            write_json(path, pairing.to_dict())
+            return
+        pairing.sums.add(sum_up(part))
+        pairing.seconds += seconds_running() - start
+        write_json(path, pairing.to_dict())
+        if progress is not None:
+            progress(count)
+
+
+class _FaultError(Exception):
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(f"{name}: {what}")
+        self.name, self.what = name, what
+
+
+class _Guard:
+    """An agent whose errors carry its name; `called`: the time of its last call."""
+
+    def __init__(self, agent: Agent, name: str) -> None:
+        self.agent, self.name, self.called = agent, name, 0.0
+        self.num_players = agent.num_players
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        return self._answer("discard", observation, len(observation.seat))
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        return self._answer("play", observation, len(observation.seat))
+
+    def _answer(self, method: str, observation: Any, num: int) -> NDArray[np.int8]:
+        try:
+            actions = np.asarray(getattr(self.agent, method)(observation))
+        except Exception as error:
+            raise _FaultError(self.name, f"{type(error).__name__}: {error}") from error
+        if actions.shape != (num,) or actions.dtype.kind not in "iu":
+            what = f"{method} gave {actions.dtype} {list(actions.shape)}, expected whole numbers [{num}]"
+            raise _FaultError(self.name, what)
+        self.called = time.perf_counter()
+        return actions

@@ -1,0 +1,97 @@
+"""What a match on duplicate deals came to, as sums over its pairs of games: small, exact, and added part by part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.evaluation.league.ratings import Paired
+from deepcrib.game.rules import SKUNK_MARGIN
+from deepcrib.intervals import Interval, Z, pairs_interval
+from deepcrib.matches import MatchResult
+
+
+@dataclass
+class Sums:
+    """Sums over the games between A and B, for A, in integers, so that parts add up to the same in any grouping.
+
+    lost, shared, won: pairs in which A won 0, 1 or 2 games. hands: of all games. points, opponent_points: of A and B.
+    skunks, skunks_against: games won and lost by 31 points or more. The rest are over pairs, of gain (A's points minus
+    B's) and hands, and their squares and product.
+    """
+
+    lost: int = 0
+    shared: int = 0
+    won: int = 0
+    hands: int = 0
+    points: int = 0
+    opponent_points: int = 0
+    skunks: int = 0
+    skunks_against: int = 0
+    gain_squared: int = 0
+    hands_squared: int = 0
+    gain_hands: int = 0
+
+    def add(self, other: Sums) -> None:
+        """Add the games of another part."""
+        for item in fields(self):
+            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+
+    @property
+    def paired(self) -> Paired:
+        """What ratings are made of."""
+        return Paired(self.lost, self.shared, self.won)
+
+    @property
+    def games(self) -> int:
+        """Two a pair."""
+        return self.paired.games
+
+    @property
+    def win_rate(self) -> Interval:
+        """Of A, over pairs."""
+        return pairs_interval(np.repeat([0.0, 0.5, 1.0], [self.lost, self.shared, self.won]))
+
+    @property
+    def gain(self) -> Interval:
+        """A's points a hand minus B's, in points: a ratio of two means over pairs, its error by the delta method."""
+        pairs = self.games // 2
+        gain = self.points - self.opponent_points
+        ratio = gain / self.hands
+        if pairs < 2:
+            return Interval(ratio, math.nan, math.nan)
+        squares = self.gain_squared - 2 * ratio * self.gain_hands + ratio**2 * self.hands_squared
+        half = Z * math.sqrt(max(0.0, squares) / (pairs - 1) / pairs) / (self.hands / pairs)
+        return Interval(ratio, ratio - half, ratio + half)
+
+
+def sum_up(result: MatchResult) -> Sums:
+    """The sums of a match, or of part of one, on duplicate deals for its first agent."""
+    wins = (result.winner == 0).reshape(-1, 2).sum(axis=1)
+    margins = result.scores[:, 0].astype(np.int64) - result.scores[:, 1]
+    points = result.points.sum(axis=(2, 3), dtype=np.int64)  # [G, 2]
+    gain, hands = _by_pair(points[:, 0] - points[:, 1]), _by_pair(result.hands)
+    lost, shared, won = np.bincount(wins, minlength=3)
+    sums = {
+        "lost": lost,
+        "shared": shared,
+        "won": won,
+        "hands": hands.sum(),
+        "points": points[:, 0].sum(),
+        "opponent_points": points[:, 1].sum(),
+        "skunks": (margins >= SKUNK_MARGIN).sum(),
+        "skunks_against": (margins <= -SKUNK_MARGIN).sum(),
+        "gain_squared": (gain**2).sum(),
+        "hands_squared": (hands**2).sum(),
+        "gain_hands": (gain * hands).sum(),
+    }
+    return Sums(**{name: int(value) for name, value in sums.items()})
+
+
+def _by_pair(values: NDArray[Any]) -> NDArray[np.int64]:
+    summed: NDArray[np.int64] = values.reshape(-1, 2).sum(axis=1, dtype=np.int64)
+    return summed

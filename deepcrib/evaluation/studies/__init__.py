@@ -1,0 +1,1 @@
+"""One-off questions of papers: experts' rules, people's choices, the first dealer."""

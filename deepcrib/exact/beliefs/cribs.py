@@ -1,0 +1,128 @@
+"""What a crib is worth on average to who holds six cards and knows how the opponent discards.
+
+Ranks are exact: the opponent's two cards come from the hands that it may hold beside one's own, and the starter from
+what such a hand leaves. The few points of suits (nobs and flush, a tenth of a point) take a card's suit to be any of
+the unseen ones of its rank.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deepcrib.exact.beliefs.discards import DiscardArrays, fill_thrown, unseen_of
+from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
+from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
+from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2
+from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
+from deepcrib.kernels import jit
+
+DEALT = 6
+UNSEEN = NUM_CARDS - DEALT
+TURNED = UNSEEN - DEALT
+"""Cards of which one is turned up: neither player holds them."""
+
+
+@jit
+def fill_crib_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
+    """means [15]: points of the crib after each discard of a sorted hand [6] (ids), whoever counts it.
+
+    model: how the opponent discards in its role.
+    """
+    unseen = np.empty(NUM_RANKS, dtype=np.int64)
+    mask = unseen_of(hand, unseen)
+    thrown = np.zeros(NUM_RANK_PAIRS)
+    beside = np.zeros((NUM_RANK_PAIRS, NUM_RANKS))
+    fill_thrown(hand, model, thrown, beside)
+    total = thrown.sum()
+    starters = np.zeros(NUM_RANKS)  # chance that a given unseen card of a rank is turned up
+    for rank in range(NUM_RANKS):
+        if unseen[rank] > 0:
+            starters[rank] = (1 - beside[:, rank].sum() / (total * unseen[rank])) / TURNED
+    theirs = _their_nobs(mask, unseen, thrown) / total
+    for action in range(NUM_DISCARDS):
+        first, second = hand[DISCARD_SLOTS_6[action, 0]], hand[DISCARD_SLOTS_6[action, 1]]
+        points = _rank_sum(rank_of(first), rank_of(second), unseen, thrown, beside) / (total * TURNED)
+        points += theirs + _own_nobs(first, mask, starters) + _own_nobs(second, mask, starters)
+        if suit_of(first) == suit_of(second):
+            points += FLUSH * _flush_weight(suit_of(first), mask, unseen, thrown) / total
+        means[action] = points
+
+
+@jit
+def fill_flush_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
+    """means [15]: the flush's part of `fill_crib_means`, the one that is not exact."""
+    unseen = np.empty(NUM_RANKS, dtype=np.int64)
+    mask = unseen_of(hand, unseen)
+    thrown = np.zeros(NUM_RANK_PAIRS)
+    fill_thrown(hand, model, thrown, np.zeros((NUM_RANK_PAIRS, NUM_RANKS)))
+    for action in range(NUM_DISCARDS):
+        suit = suit_of(hand[DISCARD_SLOTS_6[action, 0]])
+        means[action] = 0.0
+        if suit == suit_of(hand[DISCARD_SLOTS_6[action, 1]]):
+            means[action] = FLUSH * _flush_weight(suit, mask, unseen, thrown) / thrown.sum()
+
+
+@jit
+def _is_unseen(mask: int, rank: int, suit: int) -> bool:
+    return mask >> np.uint64(NUM_SUITS * rank + suit) & np.uint64(1) == 0
+
+
+@jit
+def _rank_sum(first: int, second: int, unseen: np.ndarray, thrown: np.ndarray, beside: np.ndarray) -> float:
+    """Rank points of all cribs with two thrown ranks, by the weight of the opponent's pair and a starter beside it."""
+    total = 0.0
+    for b in range(NUM_RANKS):
+        for a in range(b + 1):
+            pair = rank_set_2(a, b)
+            if thrown[pair] == 0:
+                continue
+            row = (((first * NUM_RANKS + second) * NUM_RANKS + a) * NUM_RANKS + b) * NUM_RANKS
+            for starter in range(NUM_RANKS):
+                total += (thrown[pair] * unseen[starter] - beside[pair, starter]) * RANK_POINTS_5[row + starter]
+    return total
+
+
+@jit
+def _own_nobs(card: int, mask: int, starters: np.ndarray) -> float:
+    """Chance that the starter has the suit of a thrown jack."""
+    chance = 0.0
+    if rank_of(card) == JACK:
+        for rank in range(NUM_RANKS):
+            if _is_unseen(mask, rank, suit_of(card)):
+                chance += starters[rank]
+    return chance
+
+
+@jit
+def _num_unseen(mask: int, suit: int) -> int:
+    cards = 0
+    for rank in range(NUM_RANKS):
+        cards += _is_unseen(mask, rank, suit)
+    return cards
+
+
+@jit
+def _their_nobs(mask: int, unseen: np.ndarray, thrown: np.ndarray) -> float:
+    """Weight of the opponent's discards with the jack of the starter's suit."""
+    if unseen[JACK] == 0:
+        return 0.0
+    chance = 0.0  # that the starter has the suit of one of its jacks
+    for suit in range(NUM_SUITS):
+        if _is_unseen(mask, JACK, suit):
+            chance += (_num_unseen(mask, suit) - 1) / (UNSEEN - 1) / unseen[JACK]
+    jacks = 0.0
+    for rank in range(NUM_RANKS):
+        pair = rank_set_2(min(rank, JACK), max(rank, JACK))
+        jacks += thrown[pair] * (2 if rank == JACK else 1)
+    return jacks * chance
+
+
+@jit
+def _flush_weight(suit: int, mask: int, unseen: np.ndarray, thrown: np.ndarray) -> float:
+    """Weight of the opponent's discards of a suit with a starter of that suit."""
+    weight = 0.0
+    for b in range(NUM_RANKS):
+        for a in range(b):
+            if _is_unseen(mask, a, suit) and _is_unseen(mask, b, suit):
+                weight += thrown[rank_set_2(a, b)] / (unseen[a] * unseen[b])
+    return weight * max(_num_unseen(mask, suit) - 2, 0) / (UNSEEN - 2)

@@ -1,0 +1,220 @@
+"""What the opponent may hold once it has played: its kept hand as a rank multiset, weighted by all that was seen.
+
+A weight is the chance that the opponent was dealt and kept such a hand (`discards`), times the chance that it then
+would have played as it did. Cards that it played are in its hand; where it said go it had no card to play.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.exact.beliefs.discards import DiscardArrays, fill_kept, hand_ways, unseen_of
+from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of
+from deepcrib.game.observations import PlayObservation
+from deepcrib.game.policies import play_choices
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
+from deepcrib.game.rules import HAND_SIZE, is_legal_play, play_step
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+PLAYS = 2 * HAND_SIZE
+ANY_PLAY = -1
+"""In place of a policy: nothing is known of how the opponent plays, only that it plays by the rules."""
+SEEN = 4 + 2 + 1 + 4  # own hand and discards, the starter, the opponent's cards
+SETS_4 = rank_sets(HAND_SIZE)
+
+
+def seen_cards_of(observation: PlayObservation) -> NDArray[np.int8]:
+    """[N, 15] ids of the cards that the opponent cannot have kept unplayed or thrown, -1 for none.
+
+    Own cards (left, played and thrown) and the starter, not the opponent's own.
+    """
+    mine = np.where(observation.history_seats == observation.seat[:, None], observation.history, np.int8(-1))
+    return np.concatenate([observation.hand, observation.discards, observation.starter[:, None], mine], axis=1)
+
+
+def own_kept(observation: PlayObservation) -> NDArray[np.int8]:
+    """[N, 4] the four cards that the player kept, sorted: those left and those it has played."""
+    mine = np.where(observation.history_seats == observation.seat[:, None], observation.history, np.int8(-1))
+    cards = np.sort(np.concatenate([observation.hand, mine], axis=1), axis=1)
+    return np.ascontiguousarray(cards[:, -HAND_SIZE:])
+
+
+@jit
+def play_chance(
+    policy: int, own: np.ndarray, ranks: np.ndarray, history: np.ndarray, seats: np.ndarray, seat: int
+) -> float:
+    """Chance that an opponent with a hand of ranks [4] plays as it did, up to now, when it is `seat`'s turn.
+
+    own [4]: the cards that seat kept, ids. history, seats [8]: the cards played, ids, and by whom, -1 after the last.
+    policy: of `policies`, or ANY_PLAY, for which the chance is 1 where the rules allow it all. A hand without a card
+    that was played, or with one that could be played where it said go, has none.
+    """
+    left = np.empty((2, HAND_SIZE), dtype=np.int8)
+    for slot in range(HAND_SIZE):
+        left[seat, slot] = own[slot]
+        left[1 - seat, slot] = NUM_SUITS * ranks[slot]  # whose suits do not matter
+    goes = np.empty(2, dtype=np.int8)
+    goes[:] = 0
+    chance = 1.0
+    turn, series, count = int(seats[0]), 0, 0  # the pone leads: whoever played first
+    for k in range(len(history)):
+        if history[k] < 0:
+            break
+        if turn != seats[k]:
+            return 0.0
+        slot = 0
+        if turn == seat:
+            while slot < HAND_SIZE and left[turn, slot] != history[k]:
+                slot += 1
+        else:
+            while slot < HAND_SIZE and (left[turn, slot] < 0 or rank_of(left[turn, slot]) != rank_of(history[k])):
+                slot += 1
+        if slot == HAND_SIZE or not is_legal_play(count, left[turn, slot]):
+            return 0.0
+        if turn != seat and policy != ANY_PLAY:
+            chance *= _chance_of_rank(policy, left[turn], series, count, rank_of(history[k]))
+            if chance == 0.0:
+                return 0.0
+        _, _, turn, series, count = play_step(left, goes, series, count, turn, slot)
+    return chance if turn == seat or history[0] < 0 else 0.0
+
+
+@jit
+def _chance_of_rank(policy: int, left: np.ndarray, series: int, count: int, rank: int) -> float:
+    mask = play_choices(policy, left, series, count)
+    choices = 0
+    of_rank = 0
+    for slot in range(HAND_SIZE):
+        if mask >> slot & 1:
+            choices += 1
+            of_rank += rank_of(left[slot]) == rank
+    return of_rank / choices
+
+
+@jit
+def holds_all(ranks: np.ndarray, played: np.ndarray) -> bool:
+    """Whether a multiset of ranks [4] holds the played cards of each rank, [13]."""
+    for rank in range(NUM_RANKS):
+        if played[rank] > 0:
+            held = 0
+            for slot in range(HAND_SIZE):
+                held += ranks[slot] == rank
+            if held < played[rank]:
+                return False
+    return True
+
+
+@jit
+def weigh_plays(
+    policy: int,
+    sets: np.ndarray,
+    own: np.ndarray,
+    history: np.ndarray,
+    seats: np.ndarray,
+    seat: int,
+    weights: np.ndarray,
+) -> float:
+    """Multiply weights [1820] by the chance of the opponent's plays and goes (`play_chance`); returns their sum."""
+    played = np.empty(NUM_RANKS, dtype=np.int64)
+    played[:] = 0
+    for k in range(len(history)):
+        if history[k] >= 0 and seats[k] != seat:
+            played[rank_of(history[k])] += 1
+    total = 0.0
+    for number in range(len(weights)):
+        if weights[number] > 0:
+            if history[0] >= 0:
+                holds = holds_all(sets[number], played)
+                chance = play_chance(policy, own, sets[number], history, seats, seat) if holds else 0.0
+                weights[number] *= chance
+            total += weights[number]
+    return total
+
+
+@jit
+def fill_beliefs(
+    model: DiscardArrays,
+    policy: int,
+    sets: np.ndarray,
+    seen: np.ndarray,
+    own: np.ndarray,
+    history: np.ndarray,
+    seats: np.ndarray,
+    seat: int,
+    weights: np.ndarray,
+) -> float:
+    """weights [1820] of the opponent's kept hands, unnormalised; returns their sum, which is never 0.
+
+    Where the opponent cannot have acted as its models do, first its play and then its discard are taken to be anything
+    that the rules allow.
+    """
+    for attempt in range(3):
+        weights[:] = 0.0
+        if attempt < 2:
+            fill_kept(seen, model, weights)
+        else:
+            fill_ways(seen, sets, weights)
+        total = weigh_plays(policy if attempt == 0 else ANY_PLAY, sets, own, history, seats, seat, weights)
+        if total > 1e-6:
+            break
+    return total
+
+
+@jit
+def fill_ways(seen: np.ndarray, sets: np.ndarray, weights: np.ndarray) -> None:
+    """weights [1820]: in how many ways the cards that are not in seen [S] make each multiset of four ranks."""
+    unseen = np.empty(NUM_RANKS, dtype=np.int64)
+    unseen_of(seen, unseen)
+    for number in range(len(sets)):
+        weights[number] = hand_ways(sets[number], unseen)
+
+
+def kept_beliefs(
+    models: tuple[DiscardArrays, DiscardArrays], policy: int, observation: PlayObservation
+) -> NDArray[np.float64]:
+    """[N, 1820] weights of the rank multisets that the opponent may have kept, given its discards, plays and goes.
+
+    models: as pone and as dealer (`DiscardModel.arrays`). policy: how it plays, of `policies`, or ANY_PLAY. Rows are
+    not normalised; a row never sums to 0 (see `fill_beliefs`). For two players.
+    """
+    weights = np.zeros((len(observation), NUM_RANK_SETS_4))
+    seen, own = seen_cards_of(observation), own_kept(observation)
+    for role, model in enumerate(models):
+        rows = np.flatnonzero(observation.is_dealer != bool(role))
+        run_rows(
+            _fill_rows,
+            len(rows),
+            rows,
+            model,
+            policy,
+            SETS_4,
+            seen,
+            own,
+            observation.history,
+            observation.history_seats,
+            observation.seat,
+            weights,
+            piece=4,
+        )
+    return weights
+
+
+@jit
+def _fill_rows(
+    part: Part,
+    rows: np.ndarray,
+    model: DiscardArrays,
+    policy: int,
+    sets: np.ndarray,
+    seen: np.ndarray,
+    own: np.ndarray,
+    history: np.ndarray,
+    seats: np.ndarray,
+    seat: np.ndarray,
+    weights: np.ndarray,
+) -> None:
+    for i in range(*part):
+        r = rows[i]
+        fill_beliefs(model, policy, sets, seen[r], own[r], history[r], seats[r], seat[r], weights[r])

@@ -1,0 +1,336 @@
+"""What four kept cards peg: records of the greedy player against itself (Lang 2018, sections 3.1 and 5.1).
+
+Points of the play alone, go and last card included and heels left out, that a player gains and that its opponent gains
+(gives), by the rank multiset of its four cards and its role (0 pone, 1 dealer; the pone leads). Greedy is indifferent
+only between cards of one rank, so the two rank multisets decide the whole play.
+
+The thesis samples 100,000 random hands. `sampled_records` does the same; `exact_records` plays every pair of
+multisets, each as often as it can be dealt.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from math import comb
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.errors import OptionError, StatisticsError
+from deepcrib.files import write_atomic
+from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from deepcrib.game.policies import GREEDY, lowest, play_choices
+from deepcrib.game.randomness import KEPT_DEAL, below, hash_key
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
+from deepcrib.game.rules import HAND_SIZE, play_step
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+RECORDS_FILE = "pegging.npz"
+PONE, DEALER = 0, 1
+MAX_POINTS = 32
+"""Points of one player in one play are below it: at most 24 as pone and 30 as dealer, however the cards are laid."""
+MEAN_GAINED, MEDIAN_GAINED, MEAN_GIVEN = 0, 1, 2
+
+# What NumPy raises for a file that is no sound .npz.
+_DAMAGE = (
+    *(ValueError, KeyError, EOFError, AttributeError, TypeError, RuntimeError),
+    *(struct.error, zlib.error, zipfile.BadZipFile),
+)
+
+
+@dataclass(frozen=True)
+class PeggingRecords:
+    """How often each rank multiset of four, in each role, gained and gave so many points.
+
+    gained, given: int64 [1820, 2, MAX_POINTS], hands by set, role and points. exact: every hand that the opponent may
+    hold is in it once, so that means are no estimates. Records are added to a `copy`.
+    """
+
+    gained: NDArray[np.int64]
+    given: NDArray[np.int64]
+    exact: bool = False
+
+    @property
+    def hands(self) -> NDArray[np.int64]:
+        """[1820, 2] hands recorded."""
+        return self.gained.sum(axis=2)
+
+    @property
+    def mean_gained(self) -> NDArray[np.float64]:
+        """[1820, 2] points; nan without a record, like all figures but `summary`."""
+        return _figures(self.gained, self.given)[..., MEAN_GAINED]
+
+    @property
+    def median_gained(self) -> NDArray[np.float64]:
+        """[1820, 2] points; halfway between the middle two for an even number of hands."""
+        return _figures(self.gained, self.given)[..., MEDIAN_GAINED]
+
+    @property
+    def mean_given(self) -> NDArray[np.float64]:
+        """[1820, 2] points."""
+        return _figures(self.gained, self.given)[..., MEAN_GIVEN]
+
+    @property
+    def standard_deviation(self) -> NDArray[np.float64]:
+        """[1820, 2, 2] of the points of one hand, gained and given: that of n hands' mean is sqrt(n) times less."""
+        points = np.arange(MAX_POINTS)
+        histograms = np.stack([self.gained, self.given], axis=2)
+        with np.errstate(invalid="ignore"):
+            shares = histograms / histograms.sum(axis=3, keepdims=True)
+        mean = (shares * points).sum(axis=3, keepdims=True)
+        return np.sqrt((shares * (points - mean) ** 2).sum(axis=3))
+
+    @property
+    def standard_error(self) -> NDArray[np.float64]:
+        """[1820, 2, 2] of the means gained and given, points: 0 where exact, nan with fewer than two hands."""
+        if self.exact:
+            return np.zeros((NUM_RANK_SETS_4, 2, 2))
+        freedom = np.maximum(self.hands - 1.0, 0.0)[:, :, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(freedom > 0, self.standard_deviation / np.sqrt(freedom), np.nan)
+
+    def summary(self) -> NDArray[np.float64]:
+        """[1820, 2, 3]: mean gained, median gained, mean given, in points.
+
+        A cell without any record takes the figures of all records of its role (0 if there are none), which the thesis
+        leaves open.
+        """
+        figures = _figures(self.gained, self.given)
+        overall = _figures(self.gained.sum(axis=0, keepdims=True), self.given.sum(axis=0, keepdims=True))
+        return np.where(np.isnan(figures), np.nan_to_num(overall), figures)
+
+    def known(self) -> NDArray[np.float64]:
+        """[1820, 2, 3] as `summary`, but nan where there is no record."""
+        return _figures(self.gained, self.given)
+
+    def pooled(self) -> PeggingRecords:
+        """Copies that do not tell the roles apart: in both cells of a set stand the records of either.
+
+        So Lang's records are kept (`AggregatePlayedHandRecord`), which know the four cards alone.
+        """
+        gained, given = (
+            np.repeat(counts.sum(axis=1, keepdims=True), 2, axis=1) for counts in (self.gained, self.given)
+        )
+        return PeggingRecords(gained, given)
+
+    def copy(self) -> PeggingRecords:
+        """The same records in arrays of their own, to be added to; they no longer count as exact."""
+        return PeggingRecords(self.gained.copy(), self.given.copy())
+
+    def save(self, path: Path) -> None:
+        """Write a .npz file, whole or not at all. Raises RunError when it cannot be written."""
+        content = io.BytesIO()
+        np.savez_compressed(content, gained=self.gained, given=self.given, exact=np.array(self.exact))
+        write_atomic(path, content.getvalue())
+
+    @staticmethod
+    def load(path: Path) -> PeggingRecords:
+        """Read what `save` wrote. Raises StatisticsError for a file that is missing, damaged or of something else."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                gained, given, exact = file["gained"], file["given"], file["exact"]
+        except OSError as error:
+            raise StatisticsError(f"cannot read the pegging records {path}: {error.strerror or error}") from error
+        except _DAMAGE as error:
+            raise StatisticsError(f"{path} is damaged or holds no pegging records") from error
+        if exact.shape != () or exact.dtype != np.bool_:
+            raise StatisticsError(f"pegging records {path}: exact is {exact.dtype} {exact.shape}, expected one bool")
+        _require_histograms(path, gained, given)
+        return PeggingRecords(gained, given, bool(exact))
+
+
+def _require_histograms(path: Path, gained: NDArray, given: NDArray) -> None:
+    expected = (NUM_RANK_SETS_4, 2, MAX_POINTS)
+    for name, histogram in (("gained", gained), ("given", given)):
+        if histogram.shape != expected or histogram.dtype != np.int64:
+            found = f"{histogram.dtype} {histogram.shape}"
+            raise StatisticsError(f"pegging records {path}: {name} is {found}, expected int64 {expected}")
+        if histogram.min() < 0:
+            raise StatisticsError(f"pegging records {path}: {name} holds a negative number of hands")
+    if (gained.sum(axis=2) != given.sum(axis=2)).any():
+        raise StatisticsError(f"pegging records {path}: gained and given are of different numbers of hands")
+
+
+# --- making records -----------------------------------------------------------------------------------------------
+
+
+@cache
+def exact_records() -> PeggingRecords:
+    """All pairs of rank multisets, weighted by the hands that the opponent may hold: 194,580 a cell.
+
+    Both players' cards are drawn from one deck, and nothing is known of the discards. They are `play_every_pair()`,
+    saved in RECORDS_FILE, so that nobody has to wait for them. The arrays cannot be written.
+    """
+    with resources.as_file(resources.files("deepcrib.exact").joinpath(RECORDS_FILE)) as path:
+        records = PeggingRecords.load(path)
+    records.gained.flags.writeable = False
+    records.given.flags.writeable = False
+    return records
+
+
+def play_every_pair() -> PeggingRecords:
+    """`exact_records`, played anew: 3.3 million plays, some five seconds on two cores; saved when the rules change."""
+    sets = rank_sets(HAND_SIZE)
+    points = np.zeros((NUM_RANK_SETS_4, NUM_RANK_SETS_4, 2), dtype=np.int8)
+    run_rows(_play_all, len(sets), sets, points, piece=1)
+    counts = (sets[:, :, None] == np.arange(NUM_RANKS)).sum(axis=1)  # [1820, 13]
+    ways = np.array([[comb(left, taken) for taken in range(HAND_SIZE + 1)] for left in range(NUM_SUITS + 1)])
+    gained, given = _no_records(), _no_records()
+    run_rows(_tally, len(counts), counts, ways, points, gained, given, piece=8)
+    return PeggingRecords(gained, given, exact=True)
+
+
+def sampled_records(hands: int, seed: int) -> PeggingRecords:
+    """The thesis's prior: `hands` plays between two random hands of four cards from one deck (there 100,000).
+
+    Both players' points are recorded. Raises OptionError when hands is below 1.
+    """
+    if hands < 1:
+        raise OptionError(f"hands={hands}: expected at least 1 hand to record")
+    sets = np.zeros((hands, 2), dtype=np.int64)
+    points = np.zeros((hands, 2), dtype=np.int64)
+    run_rows(_play_random, len(sets), seed, sets, points, piece=512)
+    records = PeggingRecords(_no_records(), _no_records())
+    for role in (PONE, DEALER):
+        np.add.at(records.gained[:, role], (sets[:, role], points[:, role]), 1)
+        np.add.at(records.given[:, role], (sets[:, role], points[:, 1 - role]), 1)
+    return records
+
+
+@jit
+def add_record(
+    gained: np.ndarray, given: np.ndarray, summary: np.ndarray, set_index: int, role: int, pegged: int, opposed: int
+) -> None:
+    """Add one hand, in which the player pegged and its opponent pegged `opposed` points, and refresh its summary.
+
+    gained, given: int64 [1820, 2, MAX_POINTS]. summary: float64 [1820, 2, 3], of which the cell of this set and role
+    alone changes; a cell without a record keeps the figures that it was given.
+    """
+    gained[set_index, role, pegged] += 1
+    given[set_index, role, opposed] += 1
+    _summarise(gained[set_index, role], given[set_index, role], summary[set_index, role])
+
+
+# --- the play -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def play_out(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int]:
+    """Points that greedy pegs against itself as pone and as dealer, with four cards [4] (ids) each."""
+    left = np.empty((2, HAND_SIZE), dtype=np.int8)
+    for slot in range(HAND_SIZE):
+        left[PONE, slot] = pone_cards[slot]
+        left[DEALER, slot] = dealer_cards[slot]
+    goes = np.zeros(2, dtype=np.int8)
+    pegged = np.zeros(2, dtype=np.int64)
+    seat, series, count = PONE, 0, 0
+    while seat >= 0:
+        mask = play_choices(GREEDY, left[seat], series, count)
+        slot = lowest(mask)  # choices are of one rank: any of them
+        points, last, following, series, count = play_step(left, goes, series, count, seat, slot)
+        pegged[seat] += points + last
+        seat = following
+    return pegged[PONE], pegged[DEALER]
+
+
+@jit
+def _play_all(part: Part, sets: np.ndarray, points: np.ndarray) -> None:
+    """Fill points [1820, 1820, 2] of pone's and dealer's set; a pair that needs five of a rank does no harm."""
+    cards = sets * NUM_SUITS
+    for pone in range(*part):
+        for dealer in range(len(sets)):
+            points[pone, dealer, PONE], points[pone, dealer, DEALER] = play_out(cards[pone], cards[dealer])
+
+
+@jit
+def _tally(
+    part: Part, counts: np.ndarray, ways: np.ndarray, points: np.ndarray, gained: np.ndarray, given: np.ndarray
+) -> None:
+    """Count the points of every set against all hands of the opponent; ways [5, 5] of k cards out of n."""
+    for own in range(*part):
+        for other in range(len(counts)):
+            hands = 1
+            for rank in range(NUM_RANKS):
+                hands *= ways[NUM_SUITS - counts[own, rank], counts[other, rank]]
+            gained[own, PONE, points[own, other, PONE]] += hands
+            given[own, PONE, points[own, other, DEALER]] += hands
+            gained[own, DEALER, points[other, own, DEALER]] += hands
+            given[own, DEALER, points[other, own, PONE]] += hands
+
+
+@jit
+def deal_kept(seed: int, hand: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted card ids [4] of pone and of dealer: two random hands of four cards from one deck, by (seed, hand)."""
+    key = hash_key(seed, hand, 0, -1, KEPT_DEAL)
+    deck = np.arange(NUM_CARDS)
+    for i in range(2 * HAND_SIZE):
+        j = i + below(key, i, NUM_CARDS - i)
+        deck[i], deck[j] = deck[j], deck[i]
+    return np.sort(deck[:HAND_SIZE]), np.sort(deck[HAND_SIZE : 2 * HAND_SIZE])
+
+
+@jit
+def _play_random(part: Part, seed: int, sets: np.ndarray, points: np.ndarray) -> None:
+    """Deal and play hand 0, 1, ..: sets [N, 2] and points [N, 2] of pone and dealer."""
+    for hand in range(*part):
+        pone_cards, dealer_cards = deal_kept(seed, hand)
+        sets[hand, PONE] = rank_set_of_kept(pone_cards)
+        sets[hand, DEALER] = rank_set_of_kept(dealer_cards)
+        points[hand, PONE], points[hand, DEALER] = play_out(pone_cards, dealer_cards)
+
+
+# --- figures ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _mean(histogram: np.ndarray) -> float:
+    hands = 0
+    total = 0
+    for points in range(len(histogram)):
+        hands += histogram[points]
+        total += points * histogram[points]
+    return total / hands  # nan without a hand
+
+
+@jit
+def _median(histogram: np.ndarray) -> float:
+    """The middle value of a histogram's hands, or halfway between the middle two; nan without a hand."""
+    hands = histogram.sum()
+    lower = upper = -1
+    seen = 0
+    for points in range(len(histogram)):
+        seen += histogram[points]
+        if lower < 0 and 2 * seen >= hands:
+            lower = points
+        if upper < 0 and 2 * seen > hands:
+            upper = points
+    return (lower + upper) / 2 if hands > 0 else np.nan
+
+
+@jit
+def _summarise(gained: np.ndarray, given: np.ndarray, summary: np.ndarray) -> None:
+    summary[MEAN_GAINED] = _mean(gained)
+    summary[MEDIAN_GAINED] = _median(gained)
+    summary[MEAN_GIVEN] = _mean(given)
+
+
+def _figures(gained: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[N, 2, 3] mean gained, median gained and mean given, as `_summarise` has them; nan without a record."""
+    hands, seen, points = gained.sum(axis=2), gained.cumsum(axis=2), np.arange(MAX_POINTS)
+    lower = (2 * seen >= hands[..., None]).argmax(axis=2)
+    upper = (2 * seen > hands[..., None]).argmax(axis=2)
+    with np.errstate(invalid="ignore"):
+        means = [(histogram * points).sum(axis=2) / hands for histogram in (gained, given)]
+    return np.stack([means[0], np.where(hands > 0, (lower + upper) / 2, np.nan), means[1]], axis=2)
+
+
+def _no_records() -> NDArray[np.int64]:
+    return np.zeros((NUM_RANK_SETS_4, 2, MAX_POINTS), dtype=np.int64)

@@ -1,0 +1,155 @@
+"""The statistics of every discard of every hand in one table by suit class: 962,988 x 15 x 9 bytes = 130 MB.
+
+It stands in the place of the 20 GB database of Lang 2018 (section 3.1), and is looked up by cards or by that
+database's index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from tokenize import TokenError
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import ArrayLike, NDArray
+
+from deepcrib.errors import RunError, StatisticsError
+from deepcrib.exact.classes import (
+    NUM_CLASSES,
+    SuitClasses,
+    class_hands,
+    find_class,
+    suit_classes,
+)
+from deepcrib.exact.cribs import NUM_DISCARDS
+from deepcrib.exact.discards import DISCARD_DTYPE, checked_hands, discard_statistics
+from deepcrib.files import write_atomic
+from deepcrib.game.cards import NUM_CARDS
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.sources import cache_folder
+from deepcrib.kernels.workers import run_rows
+
+TABLE_FILE = "discards.npy"
+_HUNDRED = 100
+# What NumPy raises for a file that is no sound .npy.
+_DAMAGE = (ValueError, EOFError, TypeError, OverflowError, SyntaxError, TokenError)
+
+
+@dataclass(frozen=True)
+class DiscardTable:
+    """rows: DISCARD_DTYPE [962988, 15] by suit class and the discard actions of the class's own hand."""
+
+    rows: NDArray[np.void]
+    classes: SuitClasses
+
+    def lookup(self, hands: ArrayLike) -> NDArray[np.void]:
+        """Statistics of sorted hands [N, 6] by their own discard actions: DISCARD_DTYPE [N, 15]."""
+        checked = checked_hands(hands)
+        found = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
+        run_rows(_look_up, len(checked), checked, self.classes.keys, self.classes.starts, self.rows, found, piece=512)
+        return found
+
+    def by_index(self, index: int) -> np.void:
+        """Statistics of one discard by Lang's index (see `lang_index`). Raises StatisticsError."""
+        hand, action = parse_lang_index(index)
+        return self.lookup([hand])[0, action]
+
+
+def lang_index(keep: ArrayLike, toss: ArrayLike) -> int:
+    """Lang's index of a discard: the two digits of each card id, kept cards first, each part ascending.
+
+    Section 3.1: the sum of hand[i] * 100^(5 - i); KKKK with QQ tossed is 484950514647.
+    """
+    cards = [*sorted(np.asarray(keep).tolist()), *sorted(np.asarray(toss).tolist())]
+    if len(cards) != 6 or len(set(cards)) != 6 or len(np.asarray(keep)) != HAND_SIZE:
+        raise StatisticsError(f"cards {cards}: expected four kept and two tossed, all different")
+    if not all(0 <= card < NUM_CARDS for card in cards):
+        raise StatisticsError(f"cards {cards}: expected ids 0..{NUM_CARDS - 1}")
+    return sum(card * _HUNDRED ** (5 - i) for i, card in enumerate(cards))
+
+
+def parse_lang_index(index: int) -> tuple[list[int], int]:
+    """Sorted hand and discard action of an index. Raises StatisticsError on a number that is no index."""
+    rest = index
+    cards: list[int] = []
+    for _ in range(6):
+        rest, card = divmod(rest, _HUNDRED)
+        cards.insert(0, card)
+    keep, toss = cards[:HAND_SIZE], cards[HAND_SIZE:]
+    in_order = keep == sorted(keep) and toss == sorted(toss)
+    if index < 0 or rest or not in_order or len(set(cards)) != 6 or max(cards) >= NUM_CARDS:
+        raise StatisticsError(
+            f"index {index}: expected two digits a card, 00..51, four kept and two tossed, each part ascending"
+        )
+    hand = sorted(cards)
+    slots = [hand.index(card) for card in toss]
+    return hand, int(np.flatnonzero((np.array(slots) == DISCARD_SLOTS_6).all(axis=1))[0])
+
+
+def build_table() -> DiscardTable:
+    """Compute the whole table in memory: seconds."""
+    classes = suit_classes()
+    return DiscardTable(discard_statistics(class_hands(classes.keys)), classes)
+
+
+def save_table(table: DiscardTable, path: Path) -> None:
+    """Write the table, whole or not at all. Raises RunError."""
+    content = BytesIO()
+    npy.write_array(content, table.rows, allow_pickle=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
+    write_atomic(path, content.getbuffer())
+
+
+def load_table(path: Path | str) -> DiscardTable:
+    """Map a table into memory: nothing is read before it is looked up. Raises StatisticsError."""
+    path = Path(path)
+    try:
+        rows = npy.open_memmap(path, mode="r")
+    except FileNotFoundError:
+        raise StatisticsError(f"no table at {path}: deepcrib statistics build writes one") from None
+    except OSError as error:
+        raise StatisticsError(f"cannot read {path}: {error.strerror or error}") from error
+    except _DAMAGE as error:
+        raise StatisticsError(f"{path} is truncated or not a table of statistics: build it anew") from error
+    if rows.shape != (NUM_CLASSES, NUM_DISCARDS) or rows.dtype != DISCARD_DTYPE:
+        raise StatisticsError(
+            f"{path} holds {rows.shape} of {rows.dtype}, expected {(NUM_CLASSES, NUM_DISCARDS)} of statistics"
+        )
+    return DiscardTable(rows, suit_classes())
+
+
+@cache
+def cached_table() -> DiscardTable:
+    """The table, kept beside this module's compiled code: computed by the first process that asks for it, in seconds.
+
+    Any change of the sources that it follows from makes it anew. Where nothing can be written it stays in memory.
+    """
+    folder = cache_folder(Path(__file__))
+    if folder is None:
+        return build_table()
+    path = folder / TABLE_FILE
+    with contextlib.suppress(StatisticsError):
+        return load_table(path)
+    table = build_table()
+    with contextlib.suppress(RunError):
+        save_table(table, path)
+    return table
+
+
+@jit
+def _look_up(
+    part: Part, hands: np.ndarray, keys: np.ndarray, starts: np.ndarray, rows: np.ndarray, found: np.ndarray
+) -> None:
+    for r in range(*part):
+        actions = np.empty(NUM_DISCARDS, dtype=np.int64)
+        number = find_class(hands[r], keys, starts, actions)
+        for action in range(NUM_DISCARDS):
+            found[r, action] = rows[number, actions[action]]

@@ -1,0 +1,256 @@
+"""The run folder of a job: what it was told, where it ran, and what came out.
+
+    config.yaml       every option, resolved
+    environment.json  commit, versions, machine and command line; a finished run's seconds; in a sweep, its overrides
+    summary.json      the figures that the job prints last; present only once the job has finished
+    error.json        in a sweep, why the run failed; gone once it goes on
+
+Each file appears whole or not at all: it is written to a temporary name, flushed to disk and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from deepcrib import __version__
+from deepcrib.errors import RunError
+from deepcrib.files import write_atomic
+
+CONFIG, ENVIRONMENT, SUMMARY, ERROR = "config.yaml", "environment.json", "summary.json", "error.json"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_RECORDED_VERSIONS = ("torch", "numpy", "numba", "hydra-core", "omegaconf", "tensorboard", "safetensors")
+
+
+def conf_folder() -> Path:
+    """The folder of the configs: inside an installed package, beside it in a checkout."""
+    for folder in (_PACKAGE / "conf", _PACKAGE.parent / "conf"):
+        if (folder / "train.yaml").is_file():
+            return folder
+    raise RunError(f"no configs found: neither {_PACKAGE}/conf nor {_PACKAGE.parent}/conf holds train.yaml")
+
+
+def repository() -> Path | None:
+    """The root of the checkout that this package runs from; None when it was installed from a wheel."""
+    return None if (_PACKAGE / "conf" / "train.yaml").is_file() else _PACKAGE.parent
+
+
+def outputs_folder() -> Path:
+    """Where run folders go: `outputs/` of the checkout, or of the current folder when installed."""
+    return (repository() or Path.cwd()) / "outputs"
+
+
+def new_folder(job: str) -> Path:
+    """Create and return `outputs/<job>/<date>/<time>`, with a number behind when that name is taken.
+
+    Creating it here, rather than only naming it, keeps two runs started in the same second apart.
+    """
+    now = datetime.now()
+    base = outputs_folder() / job / now.strftime("%Y-%m-%d") / now.strftime("%H-%M-%S")
+    folder, number = base, 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            if not folder.is_dir():  # a file is in the way; whoever writes there reports it
+                return folder
+            number += 1
+            folder = base.with_name(f"{base.name}_{number}")
+        except OSError:
+            return folder
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a mapping as indented JSON, atomically."""
+    write_atomic(path, json.dumps(content, indent=2, allow_nan=True) + "\n")
+
+
+@dataclass
+class RunFolder:
+    """One run's folder. `start` and `resume` claim it, `finish` marks it as complete, `fail` says why it is not.
+
+    overrides: what a sweep told this run, to be recorded with it.
+    """
+
+    path: Path
+    resumable: bool = False
+    overrides: Sequence[str] = ()
+    _begun: float = field(default=0.0, init=False)
+
+    def start(self, config: str) -> None:
+        """Claim the folder for a new run and record what it was told (`config`, YAML text)."""
+        self._create()
+        if (self.path / SUMMARY).exists():
+            raise RunError(
+                f"run folder {self.path} already holds a finished run ({SUMMARY}): "
+                "name another one with hydra.run.dir=FOLDER"
+            )
+        if (self.path / CONFIG).exists():
+            more = "continue it with resume=FOLDER, or " if self.resumable else ""
+            raise RunError(
+                f"run folder {self.path} already holds an unfinished run: {more}name another one "
+                "with hydra.run.dir=FOLDER"
+            )
+        self._record(config, {})
+
+    def resume(self, config: str) -> None:
+        """Go on with the run in this folder; its earlier environments stay listed."""
+        earlier = read_json(self.path / ENVIRONMENT)
+        overrides, before = earlier.get("overrides"), earlier.pop("earlier", [])
+        history = [*(before if isinstance(before, list) else []), earlier] if earlier else []
+        with contextlib.suppress(FileNotFoundError):
+            (self.path / SUMMARY).unlink()  # until it has finished again
+        kept = {"overrides": overrides} if overrides else {}
+        self._record(config, kept | ({"earlier": history} if history else {}))
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Write the job's figures; from here on the folder counts as a finished run."""
+        if environment := read_json(self.path / ENVIRONMENT):
+            seconds = round(time.monotonic() - self._begun, 1)
+            write_json(self.path / ENVIRONMENT, environment | {"seconds": seconds})
+        write_json(self.path / SUMMARY, summary)
+
+    def fail(self, error: str, exit_code: int) -> None:
+        """Write why the run ended: one line, and the exit code that it stands for."""
+        self._create()
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        content = {"error": error, "exit_code": exit_code, "time": now, "host": platform.node()}
+        write_json(self.path / ERROR, content | self._told())
+
+    def remove_if_empty(self) -> None:
+        """Leave nothing behind of a job that ended before it wrote anything."""
+        with contextlib.suppress(OSError):  # holds files, or never existed: both are as they should be
+            self.path.rmdir()
+
+    def _create(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot write run folder {self.path}: {error.strerror or error}") from error
+
+    def _record(self, config: str, extra: Mapping[str, Any]) -> None:
+        self._begun = time.monotonic()
+        write_atomic(self.path / CONFIG, config)
+        write_json(self.path / ENVIRONMENT, {**environment(), **self._told(), **extra})
+        (self.path / ERROR).unlink(missing_ok=True)
+
+    def _told(self) -> dict[str, Any]:
+        return {"overrides": list(self.overrides)} if self.overrides else {}
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The mapping in a JSON file; empty when there is no such file or it is not a mapping."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def is_number(value: Any) -> bool:
+    """Whether what a file holds is a finite number."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
+
+
+def flat(content: Mapping[Any, Any], prefix: str = "", separator: str = ".") -> Iterator[tuple[str, Any]]:
+    """(name, value) of what nested mappings hold, by names such as `learner.games`; an empty mapping is a value."""
+    for name, value in content.items():
+        if isinstance(value, Mapping) and value:
+            yield from flat(value, f"{prefix}{name}{separator}", separator)
+        else:
+            yield f"{prefix}{name}", value
+
+
+def differing(options: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of what does not have the same value in all mappings; a missing one is a value of its own."""
+    names = dict.fromkeys(name for found in options for name in found)
+    return [name for name in names if len({repr(found[name]) if name in found else "" for found in options}) > 1]
+
+
+def natural(text: Path | str) -> list[tuple[str, int]]:
+    """For sorting with 2 before 10."""
+    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d*)", str(text))]
+
+
+def environment() -> dict[str, Any]:
+    """What a result may depend on besides its options: code, versions, machine."""
+    versions = {"deepcrib": __version__, "python": platform.python_version()}
+    for name in _RECORDED_VERSIONS:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "absent"
+    return {
+        "time": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": sys.argv,
+        "commit": _git("rev-parse", "HEAD"),
+        "changed_files": len((_git("status", "--porcelain") or "").splitlines()),
+        "versions": versions,
+        "machine": _machine(),
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    """Output of a git command on the checkout; None outside of one, or without git."""
+    root = repository()
+    if root is None or not (root / ".git").exists():
+        return None
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _machine() -> dict[str, Any]:
+    """Host, system, processor, usable cores, memory in GB and GPUs."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "host": platform.node(),
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": cores,
+        "memory_gb": _memory_gb(),
+        "gpus": _gpus(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def _memory_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, 1)
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _gpus() -> list[str]:
+    torch = sys.modules.get("torch")  # a job that has not imported it uses no GPU
+    if torch is None or not torch.cuda.is_available():
+        return []
+    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]

@@ -1,0 +1,210 @@
+"""Kernels over many games: one step of each in lockstep, or whole games of scripted players."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deepcrib.game.engine import state as one
+from deepcrib.game.engine.state import LEGAL, Game
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import discard_choices, lowest, pick, play_choices
+from deepcrib.game.randomness import Word, hash_key
+from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+_cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
+
+
+@jit
+def cut_rows(part: Part, games: np.ndarray, seed: int) -> None:
+    """Set the first dealer of every game by a cut."""
+    for i in range(*part):
+        _cut(games[i], seed)
+
+
+@jit
+def deal_rows(part: Part, games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool) -> None:
+    """Begin the next hand of games `rows`."""
+    for r in range(*part):
+        _deal(games[rows[r]], seed, random_dealer)
+
+
+@jit
+def discard_rows(
+    part: Part, games: np.ndarray, rows: np.ndarray, seats: np.ndarray, actions: np.ndarray, faults: np.ndarray
+) -> None:
+    """Throw cards; faults [R] receives LEGAL or what was wrong."""
+    for r in range(*part):
+        faults[r] = _discard(games[rows[r]], seats[r], actions[r])
+
+
+@jit
+def start_play_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+    """Turn up the starters of games `rows`."""
+    for r in range(*part):
+        faults[r] = _start_play(games[rows[r]], stop)
+
+
+@jit
+def play_rows(
+    part: Part, games: np.ndarray, rows: np.ndarray, slots: np.ndarray, stop: bool, faults: np.ndarray
+) -> None:
+    """Play one card in each of games `rows`."""
+    for r in range(*part):
+        faults[r] = _play(games[rows[r]], slots[r], stop)
+
+
+@jit
+def show_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+    """Count hands and cribs of games `rows`."""
+    for r in range(*part):
+        faults[r] = _show(games[rows[r]], stop)
+
+
+@jit
+def decision_key(g: Game, seat: int, seed: int) -> Word:
+    """Key of the decision that a seat now faces: decision 0 is the discard, 1 to 4 are its plays."""
+    decision = 0
+    if g.starter >= 0:
+        decision = HAND_SIZE + 1
+        for slot in range(HAND_SIZE):
+            if g.left[seat, slot] >= 0:
+                decision -= 1
+    return hash_key(seed, g.game, g.hand_number, seat, decision)
+
+
+@jit
+def _observe(
+    part: Part,
+    games: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    seed: int,
+    dealer: np.ndarray,
+    scores: np.ndarray,
+    key: np.ndarray,
+) -> None:
+    for r in range(*part):
+        game = games[rows[r]]
+        dealer[r] = game.dealer
+        for player in range(scores.shape[1]):
+            scores[r, player] = min(game.scores[player], MAX_SCORE)
+        key[r] = decision_key(game, seats[r], seed)
+
+
+@jit
+def _copy(values: np.ndarray, to: np.ndarray) -> None:
+    """An assignment of one array to another would compile what it says of shapes that differ, for seconds."""
+    for i in range(len(to)):
+        to[i] = values[i]
+
+
+@jit
+def _observe_dealt(part: Part, games: np.ndarray, rows: np.ndarray, seats: np.ndarray, hand: np.ndarray) -> None:
+    for r in range(*part):
+        _copy(games[rows[r]].dealt[seats[r]], hand[r])
+
+
+@jit
+def _observe_play(
+    part: Part,
+    games: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    hand: np.ndarray,
+    discards: np.ndarray,
+    starter: np.ndarray,
+    history: np.ndarray,
+    history_seats: np.ndarray,
+    series_start: np.ndarray,
+    goes: np.ndarray,
+    count: np.ndarray,
+) -> None:
+    for r in range(*part):
+        game = games[rows[r]]
+        _copy(game.left[seats[r]], hand[r])
+        _copy(game.discards[seats[r]], discards[r])
+        starter[r] = game.starter
+        _copy(game.history[:], history[r])
+        _copy(game.history_seats[:], history_seats[r])
+        series_start[r] = game.series_start
+        _copy(game.goes[:], goes[r])
+        count[r] = game.count
+
+
+def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    num_players = games.dtype["scores"].shape[0]
+    common: dict[str, np.ndarray] = {
+        "dealer": np.empty(len(rows), dtype=np.int8),
+        "scores": np.empty((len(rows), num_players), dtype=np.int8),
+        "key": np.empty(len(rows), dtype=np.uint64),
+    }
+    run_rows(_observe, len(rows), games, rows, seats, seed, *common.values())
+    return {"seat": seats, **common}
+
+
+def observe_discard(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> DiscardObservation:
+    """What `seats` see in games `rows` before they discard."""
+    hand = np.empty((len(rows), games.dtype["dealt"].shape[1]), dtype=np.int8)
+    run_rows(_observe_dealt, len(rows), games, rows, seats, hand)
+    return DiscardObservation(hand=hand, **_common(games, rows, seats, seed))
+
+
+def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservation:
+    """What the seats whose turn it is see in games `rows`."""
+    seats = games["turn"][rows]
+    own: dict[str, np.ndarray] = {
+        name: np.empty((len(rows), *shape), dtype=np.int8)
+        for name, shape in (
+            ("hand", (HAND_SIZE,)),
+            ("discards", games.dtype["discards"].shape[1:]),
+            ("starter", ()),
+            ("history", games.dtype["history"].shape),
+            ("history_seats", games.dtype["history"].shape),
+            ("series_start", ()),
+            ("goes", games.dtype["goes"].shape),
+            ("count", ()),
+        )
+    }
+    run_rows(_observe_play, len(rows), games, rows, seats, *own.values())
+    return PlayObservation(**own, **_common(games, rows, seats, seed))
+
+
+@jit
+def pick_for(g: Game, seat: int, mask: int, seed: int) -> int:
+    """`pick` by the key of the decision that a seat now faces, which a single choice does without."""
+    return pick(mask, decision_key(g, seat, seed)) if mask & (mask - 1) else lowest(mask)
+
+
+@jit
+def _scripted_hand(g: Game, seed: int, policies: np.ndarray) -> None:
+    num_players = g.dealt.shape[0]
+    for seat in range(num_players):
+        _discard(g, seat, pick_for(g, seat, discard_choices(policies[seat], g.dealt[seat]), seed))
+    _start_play(g, True)
+    while g.turn >= 0:
+        seat = g.turn
+        choices = play_choices(policies[seat], g.left[seat], g.series, g.count)
+        _play(g, pick_for(g, seat, choices, seed), True)
+    _show(g, True)
+
+
+@jit
+def _scripted_game(g: Game, seed: int, random_dealer: bool, policies: np.ndarray) -> None:
+    while not g.finished:
+        _deal(g, seed, random_dealer)
+        _scripted_hand(g, seed, policies)
+
+
+@jit
+def scripted_games(part: Part, games: np.ndarray, seed: int, random_dealer: bool, policies: np.ndarray) -> None:
+    """Play every game to 121 between scripted players; policies is [N, P] of codes of `policies`."""
+    for i in range(*part):
+        _scripted_game(games[i], seed, random_dealer, policies[i])
+
+
+def first_fault(faults: np.ndarray) -> int:
+    """Index of the first refused action, or -1."""
+    wrong = np.flatnonzero(faults != LEGAL)
+    return int(wrong[0]) if len(wrong) else -1

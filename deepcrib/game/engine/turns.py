@@ -1,0 +1,98 @@
+"""`Turns`: games that are asked for one decision at a time, as environments and people at a table need it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deepcrib.game.engine import phases
+from deepcrib.game.engine.games import Games, IllegalActionError, Rows
+from deepcrib.game.engine.phases import DISCARD, PHASES, PLAY
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.kernels.workers import run_rows
+
+
+class Turns:
+    """Drives `Games` seat by seat: `choose` for the seat that must, `step` or `settle` for what takes no choice.
+
+    Args:
+        games: the games, in any state.
+        hands: an episode is over after so many hands; 0: when the game is.
+    """
+
+    def __init__(self, games: Games, hands: int = 0) -> None:
+        self.games = games
+        self.hands = hands
+        self.phase = np.empty(len(games), dtype=np.int8)
+        """[N] codes of `phases.PHASES`: what each game waits for."""
+        self.seat = np.empty(len(games), dtype=np.int8)
+        """[N] seat that must choose, -1 where none must."""
+        self.look()
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    def choose(self, rows: Rows, actions: ArrayLike) -> None:
+        """Discard or play for the seats that must: actions [R] of that phase. Raises IllegalActionError."""
+        actions = np.asarray(actions, dtype=np.int64)
+        phase = self.phase[rows]
+        waiting = np.flatnonzero((phase != DISCARD) & (phase != PLAY))
+        if len(waiting):
+            row = int(rows[waiting[0]])
+            raise IllegalActionError(
+                f"game {self.games.state.game[row]}: nobody chooses now ({PHASES[self.phase[row]]})"
+            )
+        try:
+            discarding = phase == DISCARD
+            if discarding.any():
+                throwing = rows[discarding]
+                self.games.discard(throwing, self.seat[throwing], actions[discarding])
+            if not discarding.all():
+                self.games.play(rows[~discarding], actions[~discarding])
+        finally:  # of an illegal action among others, these have been carried out
+            self.look()
+
+    def step(self, rows: Rows) -> None:
+        """One step that takes no choice (deal, starter, show) in each of the games that wait for one."""
+        self._step(rows, until_choice=False)
+
+    def settle(self, rows: Rows | None = None) -> None:
+        """Such steps in games `rows` (by default all) until a seat must choose or the episode is over."""
+        self._step(np.arange(len(self)) if rows is None else rows, until_choice=True)
+
+    def discard_observation(self, rows: Rows) -> DiscardObservation:
+        """What the seats that must discard see."""
+        return self.games.discard_observation(rows, self.seat[rows])
+
+    def play_observation(self, rows: Rows) -> PlayObservation:
+        """What the seats that must play see."""
+        return self.games.play_observation(rows)
+
+    def snapshot(self) -> NDArray[np.void]:
+        """[N] records: all that `restore` needs to take choices back."""
+        return np.array(self.games.state)
+
+    def restore(self, snapshot: NDArray[np.void]) -> None:
+        """Put the games back to where they were at a `snapshot`."""
+        self.games.state[:] = snapshot
+        self.look()
+
+    def _step(self, rows: Rows, until_choice: bool) -> None:
+        g = self.games
+        run_rows(
+            phases.step_rows,
+            len(rows),
+            g.records,
+            rows,
+            g.seed,
+            g.random_dealer,
+            g.stop_at_121,
+            self.hands,
+            until_choice,
+            piece=256,
+        )
+        self.look()
+
+    def look(self) -> None:
+        """Read phase and seat anew, after `games` has been changed by other means."""
+        run_rows(phases.phase_rows, len(self.games.records), self.games.records, self.hands, self.phase, self.seat)

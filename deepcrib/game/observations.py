@@ -1,0 +1,81 @@
+"""What one player may lawfully see when it must choose, and nothing else.
+
+Plain NumPy arrays, one row a decision, int8 padded with -1. `key` is a hash of (seed, game, hand, seat, decision):
+the only randomness that an agent has, so that a match does not depend on how decisions are batched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.game.cards import RANKS, VALUES
+from deepcrib.game.rules import COUNT_LIMIT
+
+Int8 = NDArray[np.int8]
+_O = TypeVar("_O", bound="_Observation")
+
+
+@dataclass(frozen=True)
+class _Observation:
+    hand: Int8
+    seat: Int8
+    dealer: Int8
+    scores: Int8
+    key: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.hand)
+
+    @property
+    def num_players(self) -> int:
+        return self.scores.shape[1]
+
+    @property
+    def is_dealer(self) -> NDArray[np.bool_]:
+        """bool [N]: whether the observing player deals this hand (and owns the crib)."""
+        return self.seat == self.dealer
+
+    def take(self: _O, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> _O:
+        """The observation of some rows."""
+        return type(self)(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    @classmethod
+    def concatenate(cls: type[_O], parts: Sequence[_O]) -> _O:
+        """The rows of all parts, of which there are one or more, in order."""
+        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
+
+
+@dataclass(frozen=True)
+class DiscardObservation(_Observation):
+    """Before the discard: hand [N, 6] (two players) or [N, 5], sorted; seat, dealer [N]; scores [N, P], 0..121."""
+
+
+@dataclass(frozen=True)
+class PlayObservation(_Observation):
+    """One's turn in the play.
+
+    hand: [N, 4], the kept cards in the slots of the sorted hand, -1 once played.
+    discards: [N, 2] or [N, 1], own cards thrown to the crib. starter: [N].
+    history, history_seats: [N, 4P], the cards of the whole hand in the order played, and who played them.
+    series_start: [N], the index in history where the current series begins.
+    count: [N], the current count 0..31. goes: [N, P], 1 for who has said go in this series.
+    """
+
+    discards: Int8
+    starter: Int8
+    history: Int8
+    history_seats: Int8
+    series_start: Int8
+    goes: Int8
+    count: Int8
+
+    @property
+    def legal(self) -> NDArray[np.bool_]:
+        """bool [N, 4]: the slots that may be played."""
+        values = np.where(self.hand >= 0, VALUES[RANKS[self.hand]], COUNT_LIMIT + 1)
+        return values + self.count[:, None] <= COUNT_LIMIT

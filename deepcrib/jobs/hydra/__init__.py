@@ -1,0 +1,1 @@
+"""The command line over Hydra: schemas, overrides, launching, resuming and sweeps. Nothing else imports Hydra."""

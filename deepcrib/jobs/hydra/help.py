@@ -1,0 +1,120 @@
+"""`deepcrib <job> --help`, written from the job table, the schemas and `conf/`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Collection, Iterator
+from dataclasses import is_dataclass
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+from rich.markup import escape
+from rich.table import Table
+
+from deepcrib.files import runs
+from deepcrib.jobs import Job
+from deepcrib.jobs.hydra.schema import choices, register_schema
+from deepcrib.jobs.hydra.variants import unread, variants_of
+from deepcrib.jobs.shared.console import console
+
+_HIDDEN_GROUPS = ("hydra",)
+_LONG = 80  # characters of a list, from which on only its beginning is shown
+
+
+def print_job(job: Job) -> None:
+    """A job's tasks, examples, groups and options with their defaults."""
+    schema = register_schema(job)
+    config = default_config(job)
+    out = console()
+    words = (*([job.bare.upper()] if job.bare else []), *job.tasks)
+    tasks = f" \\[{' | '.join(words)}]" if words else ""
+    out.print(f"[bold]deepcrib {job.name}{tasks} \\[name=value ...][/]   {job.summary}\n")
+    for example in job.examples:
+        out.print(f"  {example}", markup=False)
+    groups = list(_group_rows(config))
+    if groups:
+        out.print("\n[bold]Groups[/]  (name=choice: one file of conf/ each)")
+        out.print(_grid(groups))
+    out.print("\n[bold]Options[/]  (name=value, with defaults)")
+    out.print(_grid(list(_option_rows(schema, config, "", variants_of(schema)))))
+    for group, variants in variants_of(schema).items():
+        for choice, kind in variants.classes.items():
+            chosen = default_config(job, f"{group}={choice}")[group]
+            out.print(f"\n[bold]Options with {group}={choice}[/]{_unread_note(schema, group, choice)}")
+            out.print(_grid(list(_option_rows(kind, chosen, f"{group}.", ("name",)))))
+    out.print("\n[bold]Runs[/]")
+    out.print(_grid(_run_rows()))
+
+
+def default_config(job: Job, *overrides: str) -> DictConfig:
+    """The job's config as composed without any overrides but these."""
+    with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
+        return compose(job.name, overrides=list(overrides))
+
+
+def _unread_note(schema: type, group: str, choice: str) -> str:
+    others = ", ".join(unread(schema, group, choice))
+    return f"  (it does not read {others})" if others else ""
+
+
+def _group_rows(config: DictConfig) -> Iterator[tuple[str, str]]:
+    for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir()):
+        used = folder.name in config or (folder.name == "experiment" and "learner" in config)
+        if used and folder.name not in _HIDDEN_GROUPS:
+            yield folder.name, ", ".join(choices(folder.name, [runs.conf_folder()]))
+
+
+def _option_rows(
+    schema: type, config: DictConfig, prefix: str, leave_out: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
+    comments = field_comments(schema)
+    for key in map(str, config):
+        if key in leave_out:
+            continue
+        value = config._get_node(key)
+        nested = OmegaConf.get_type(config, key) if isinstance(value, DictConfig) else None
+        if isinstance(nested, type) and is_dataclass(nested):
+            yield from _option_rows(nested, config[key], f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}={_shown(config, key)}", comments.get(key, "")
+
+
+def field_comments(schema: type) -> dict[str, str]:
+    """The comment behind each field of a dataclass, as its source has it."""
+    pattern = re.compile(r"^    (\w+): .*?  # (.*)$", flags=re.MULTILINE)
+    return {name: comment for name, comment in pattern.findall(inspect.getsource(schema))}
+
+
+def _shown(config: DictConfig, key: str) -> str:
+    if OmegaConf.is_missing(config, key):
+        return "(required)"
+    value: Any = config[key]
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(OmegaConf.to_container(value) if OmegaConf.is_config(value) else value).replace("'", "")
+    return text if len(text) <= _LONG else textwrap.shorten(text, _LONG // 2, placeholder=" ...]")
+
+
+def _run_rows() -> list[tuple[str, str]]:
+    return [
+        ("hydra.run.dir=FOLDER", "the run folder; by default outputs/<job>/<date>/<time>"),
+        ("-m, --multirun", "a sweep: one run for every combination of comma-separated values"),
+        ("hydra.sweep.dir=FOLDER", "the sweep's folder; again over it: done runs are skipped, unfinished ones go on"),
+        ("hydra/launcher=joblib", "runs of -m side by side on all cores (hydra.launcher.n_jobs=2: two at a time)"),
+        ("hydra/launcher=ray", "on a Ray cluster: this machine, or hydra.launcher.ray.init.address=HOST:6379"),
+        ("hydra/launcher=submitit_slurm", "as jobs of Slurm (submitit_local: as processes here)"),
+        ("--cfg job", "print the options instead of running"),
+        ("--config-dir FOLDER", "more groups and experiments of your own"),
+    ]
+
+
+def _grid(rows: list[tuple[str, str]]) -> Table:
+    grid = Table.grid(padding=(0, 3))
+    for name, text in rows:
+        grid.add_row(f"  [cyan]{escape(name)}[/]", escape(text))
+    return grid

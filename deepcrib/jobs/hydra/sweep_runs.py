@@ -1,0 +1,261 @@
+"""A run of a sweep: the name of its folder, what is there already, its lock, and a process of its own.
+
+A sweep may be started again over its folder, on this machine or another one that shares it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import re
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from deepcrib.analysis.sweeps import SweptRun, read_run
+from deepcrib.errors import RunError
+from deepcrib.files import runs
+from deepcrib.jobs.hydra.resume import saved_config
+from deepcrib.jobs.shared.console import error_line
+from deepcrib.kernels.workers import grant_threads
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+REFUSED = "refused.json"
+"""In the folder of a run whose saved options are not those of the sweep: the file says so, nothing else is touched."""
+_LOCK = "run.lock"
+LOCK_PATIENCE = 3.0  # seconds: a process that has just been killed may hold it for a moment
+_LONGEST_NAME = 120  # characters; file systems take 255 bytes
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+_INTERRUPTED, DIED = 130, 1  # exit codes
+
+
+class RunningElsewhereError(RunError):
+    """Another process is at work on a run."""
+
+
+class RefusedError(RunError):
+    """A run's folder holds one with other options."""
+
+
+# --- names of runs ---
+
+
+def run_name(overrides: Sequence[str]) -> str:
+    """The folder's name of a run that was told these `name=value` words: `algorithm-sarsa+seed-1`.
+
+    It depends on nothing else, so that runs are found again when a sweep is extended. It can be typed as part of an
+    option's value (Hydra takes no `=` or `,` there); a long one is shortened, `learner.games` to `games`, then cut,
+    and a hash at its end makes up for what is lost.
+    """
+    words = sorted(overrides)
+    name = plain = "+".join(word.replace("=", "-", 1) for word in words)
+    if len(name) > _LONGEST_NAME:
+        name = "+".join(f"{key.rpartition('.')[2]}-{value}" for key, _, value in (w.partition("=") for w in words))
+    name = re.sub(r"[^\w.+-]", "_", name, flags=re.ASCII).lstrip(".") or "run"
+    if name == plain:
+        return name
+    digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:8]
+    return f"{name[: _LONGEST_NAME - 9]}_{digest}"
+
+
+# `${run_name:${hydra.overrides.task}}` in conf/hydra/default.yaml
+OmegaConf.register_new_resolver("run_name", run_name, replace=True)
+
+
+# --- a run within a sweep ---
+
+
+def is_sequential() -> bool:
+    """Whether runs follow one another in this process."""
+    return kind(HydraConfig.get().launcher) == "BasicLauncher"
+
+
+def learns() -> bool:
+    """Whether the sweeper is one that looks at results, and has to be told of failures."""
+    return kind(HydraConfig.get().sweeper) != "BasicSweeper"
+
+
+def kind(node: Any) -> str:
+    """The name of a launcher's or a sweeper's class."""
+    return str(OmegaConf.select(node, "_target_")).rpartition(".")[2]
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep a run for this process, while it lives. Raises RunningElsewhereError when another one has it.
+
+    The system gives the lock back when a process dies, in whatever way. File systems without locks do without.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path, end = folder / _LOCK, time.monotonic() + LOCK_PATIENCE
+    while (file := _lock(path)) is None:
+        if time.monotonic() > end:
+            raise RunningElsewhereError(f"{_owner(path)} is at work on it")
+        time.sleep(0.1)
+    try:
+        os.ftruncate(file, 0)
+        os.write(file, f"process {os.getpid()} of {platform.node()}\n".encode())
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(file)
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip() or "another process"
+    except OSError:
+        return "another process"
+
+
+def _lock(path: Path) -> int | None:
+    """An open file that is locked; None while another process holds it."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(file).st_ino == path.stat().st_ino:  # and not one that its last owner has removed
+            return file
+    except (FileNotFoundError, BlockingIOError):
+        pass
+    except OSError:  # no locks here
+        return file
+    os.close(file)
+    return None
+
+
+def is_held(folder: Path) -> bool:
+    """Whether some process is at work on a run."""
+    path = folder / _LOCK
+    if fcntl is None or not path.exists():
+        return False
+    file = _lock(path)
+    if file is not None:
+        os.close(file)
+    return file is None
+
+
+def standing(folder: Path, config: DictConfig, schema: type) -> SweptRun:
+    """What there is of a run that is told `config`. Raises RefusedError where its saved options are others."""
+    found = read_run(folder)
+    if found.begun:
+        other = _other_option(folder, config, schema)
+        if other:
+            raise RefusedError(
+                f"its folder {folder} holds a run with {other}: "
+                "name another folder with hydra.sweep.dir=FOLDER, or remove this one"
+            )
+    (folder / REFUSED).unlink(missing_ok=True)
+    return found
+
+
+def _other_option(folder: Path, config: DictConfig, schema: type) -> str | None:
+    """The first option that is saved with another value than `config` has."""
+    try:
+        saved = dict(_plain(saved_config(folder / runs.CONFIG, schema)))
+    except RunError as error:
+        raise RefusedError(str(error)) from error
+    for name, value in _plain(config):
+        if name != "resume" and (name not in saved or saved[name] != value):
+            return f"{name}={saved[name]}, not {value}" if name in saved else f"no option {name}"
+    return None
+
+
+def _plain(config: DictConfig) -> Iterator[tuple[str, Any]]:
+    content = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(content, dict)
+    return runs.flat(content)
+
+
+def record_failure(folder: runs.RunFolder, error: Exception, line: str, code: int) -> None:
+    """Say in a run's folder why it failed; where what is there stays as it is, only that it was refused."""
+    with suppress(RunError, OSError):  # the folder may be what failed
+        if isinstance(error, RefusedError) or (folder.path / runs.SUMMARY).exists():
+            runs.write_json(folder.path / REFUSED, {"error": line, "exit_code": code})
+        elif not isinstance(error, RunningElsewhereError):
+            folder.fail(line, code)
+
+
+# --- a process for every run that has company ---
+
+
+def can_fork() -> bool:
+    """Whether a run can have a process that is a copy of this one."""
+    return sys.platform == "linux"
+
+
+def in_own_process(work: Callable[[], int], folder: runs.RunFolder, label: str) -> int:
+    """The exit code of `work`, called in a copy of this process.
+
+    When that is killed, for want of memory say, the worker lives: its launcher goes on, and the other runs with it.
+    When the worker is killed, so is the copy.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        _be_child(work)
+    try:
+        _, status = os.waitpid(child, 0)
+    except BaseException:  # Ctrl-C, or the launcher ends this worker
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        raise
+    code = os.waitstatus_to_exitcode(status)
+    if code == _INTERRUPTED:
+        raise KeyboardInterrupt
+    if code < 0:
+        line = f"its process was killed by {signal.Signals(-code).name}"
+        folder.fail(line, DIED)
+        error_line(label + line)
+    return abs(code) and (code if code > 0 else DIED)
+
+
+def follow_launcher() -> None:
+    """Let joblib's worker end when the sweep's process is killed; it would keep waiting for work."""
+    if kind(HydraConfig.get().launcher) == "JoblibLauncher":
+        _end_with_parent()
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _be_child(work: Callable[[], int]) -> None:
+    """Work, and end this process."""
+    code = DIED
+    try:
+        _end_with_parent()
+        for number in (signal.SIGUSR1, signal.SIGUSR2):
+            signal.signal(number, signal.SIG_IGN)  # by which Slurm tells the worker of its end, and it answers
+        code = work()
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except BaseException:  # nothing may return to where the copy was made
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def use_granted_threads() -> None:
+    """As many threads as cores were asked for, one by default; joblib shares the cores out by itself."""
+    launcher = HydraConfig.get().launcher
+    asked = {"RayLauncher": "ray.remote.num_cpus", "LocalLauncher": "cpus_per_task", "SlurmLauncher": "cpus_per_task"}
+    if key := asked.get(kind(launcher)):
+        grant_threads(max(1, int(OmegaConf.select(launcher, key) or 1)))

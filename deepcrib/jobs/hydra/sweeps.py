@@ -1,0 +1,156 @@
+"""A sweep as a whole: what was there when it began, and the account of all its runs at the end.
+
+What a run came to is read from its folder, so that no launcher has to bring it back.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.errors import HydraException
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig
+
+from deepcrib.analysis import sweeps as analysis
+from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweepRow, SweptRun
+from deepcrib.files import runs
+from deepcrib.jobs.hydra.schema import parse
+from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, REFUSED, is_held, kind, run_name
+from deepcrib.jobs.shared.console import console, short_path
+
+SKIPPED, RESUMED, RUNNING = "skipped", "resumed", "running"
+_WORKERS_MODULES = ("joblib", "ray", "submitit", "concurrent")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep that has begun.
+
+    planned: overrides by the folder's name, in order; none when only the sweeper knows. before: what was there.
+    """
+
+    folder: Path
+    planned: Mapping[str, Sequence[str]]
+    before: Mapping[Path, SweptRun]
+
+    def has_news(self) -> bool:
+        """Whether any run is no longer as it was."""
+        return _runs_in(self.folder) != self.before
+
+
+class SweepStart(Callback):
+    """Named in conf/hydra/default.yaml: Hydra makes it and tells it where a sweep begins, as composed."""
+
+    begun: ClassVar[Sweep | None] = None
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Look at what is there before the first run."""
+        os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else Ray leaves a token in the home folder
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default, without a warning
+        folder = Path(str(config.hydra.sweep.dir)).absolute()
+        planned = _plan(config)
+        for name in planned:
+            with suppress(OSError):  # who writes there reports it
+                (folder / name / REFUSED).unlink(missing_ok=True)
+        SweepStart.begun = Sweep(folder, planned, _runs_in(folder))
+
+
+def _runs_in(folder: Path) -> dict[Path, SweptRun]:
+    return {run.folder: run for run in analysis.runs_below(folder)} if folder.is_dir() else {}
+
+
+def _plan(config: DictConfig) -> dict[str, list[str]]:
+    """Overrides of all runs by name, where Hydra's own sweeper makes them and they go by `run_name`."""
+    subdir = config.hydra.sweep._get_node("subdir")._value()  # as it is written
+    if kind(config.hydra.sweeper) != "BasicSweeper" or "run_name" not in str(subdir):
+        return {}
+    params = [f"{name}={value}" for name, value in (config.hydra.sweeper.params or {}).items()]
+    try:
+        words = parse([*params, *config.hydra.overrides.task])
+    except HydraException:  # which the sweeper is about to report
+        return {}
+    return {run_name(run): run for batch in BasicSweeper.split_arguments(words, None) for run in batch}
+
+
+def worker_death(error: BaseException) -> str | None:
+    """What a launcher says of the death of its workers, in one line; None for other errors."""
+    if type(error).__module__.partition(".")[0] not in _WORKERS_MODULES:
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool = False) -> int:
+    """Gather, save and print what all runs came to; returns the exit code.
+
+    death: what ended the launcher before its time.
+    """
+    _end_workers(sweep, death, interrupted)
+    rows = [_row(run, sweep, death, interrupted) for run in _found(sweep)]
+    if not rows:
+        return 0
+    out = console()
+    out.print(analysis.sweep_table(f"{job}: {len(rows)} run{'s' if len(rows) > 1 else ''}", rows, out.width))
+    for line in analysis.error_lines(rows):
+        out.print(line, markup=False, soft_wrap=True)
+    analysis.write_sweep(sweep.folder, job, rows)  # after the table, which needs no room on the disk
+    place = short_path(sweep.folder)
+    out.print(f"sweep folder: {place} ({analysis.SWEEP_CSV}, {analysis.SWEEP_JSON})", markup=False, soft_wrap=True)
+    code = max(_exit_code(row, sweep) for row in rows)
+    if code:
+        out.print(f"the same command with hydra.sweep.dir={place} runs what is not done", markup=False, soft_wrap=True)
+    return code
+
+
+def _end_workers(sweep: Sweep, death: str | None, interrupted: bool) -> None:
+    """Leave no run behind that nobody waits for: Ray's are ended, submitit's end by themselves, joblib's at once."""
+    if "ray" in sys.modules:
+        sys.modules["ray"].shutdown()
+    end = time.monotonic() + (LOCK_PATIENCE if interrupted else 0)
+    while (death or time.monotonic() < end) and any(is_held(sweep.folder / name) for name in sweep.planned):
+        time.sleep(0.1)
+
+
+def _found(sweep: Sweep) -> list[SweptRun]:
+    """All runs in the sweep's folder, those of this call first."""
+    planned = [sweep.folder / name for name in sweep.planned]
+    others = [run for place, run in _runs_in(sweep.folder).items() if place not in set(planned)]
+    found = [*map(analysis.read_run, planned), *others]
+    return [replace(run, overrides=tuple(sweep.planned.get(run.folder.name, run.overrides))) for run in found]
+
+
+def _row(run: SweptRun, sweep: Sweep, death: str | None, interrupted: bool) -> SweepRow:
+    """What this call did with a run."""
+    before = sweep.before.get(run.folder)
+    in_plan = run.folder.name in sweep.planned
+    if refused := runs.read_json(run.folder / REFUSED):
+        line, code = analysis.failure(refused)
+        return SweepRow(replace(run, error=line, exit_code=code), FAILED)
+    if run.state == DONE:
+        if before is None or not before.begun:
+            return SweepRow(run, DONE)
+        return SweepRow(run, (SKIPPED if in_plan else DONE) if before.state == DONE else RESUMED)
+    if run.state in (UNFINISHED, FAILED) and is_held(run.folder):
+        return SweepRow(replace(run, error="", exit_code=0), RUNNING)
+    if run.state == UNFINISHED and in_plan and not interrupted:
+        line = f"its worker died{f' ({death})' if death else ''}"
+        runs.RunFolder(run.folder, overrides=run.overrides).fail(line, DIED)
+        return SweepRow(replace(run, error=line, exit_code=DIED), FAILED)
+    return SweepRow(run, run.state)
+
+
+def _exit_code(row: SweepRow, sweep: Sweep) -> int:
+    """0 for what is done, and for what this call has nothing to do with."""
+    planned = row.run.folder.name in sweep.planned
+    if row.state in (UNFINISHED, RUNNING, ABSENT):
+        return DIED if planned else 0
+    earlier = not planned and sweep.before.get(row.run.folder) == row.run
+    return 0 if earlier else row.run.exit_code

@@ -1,0 +1,1 @@
+"""What several jobs share: checks of options, agents by their specs, progress and the console."""

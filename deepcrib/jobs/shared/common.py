@@ -1,0 +1,76 @@
+"""What several jobs need besides options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.errors import OptionError
+from deepcrib.game.cards import parse_cards
+from deepcrib.jobs.shared.checks import Check
+from deepcrib.kernels.workers import use_workers
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+
+def use_threads(threads: int) -> None:
+    """Work on so many threads, each of which does whole pieces (see `kernels.workers`); 0: on all that there are.
+
+    Called once the agents are made: where none of them has imported PyTorch, there is nothing to tell it.
+    """
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    use_workers(threads or None)
+
+
+def six_cards(text: str) -> list[int]:
+    """Sorted card ids of the option `hand`. Raises CardError or OptionError."""
+    cards = sorted(parse_cards(text))
+    if len(cards) != 6:
+        raise OptionError(f"hand={text}: expected six cards, found {len(cards)}")
+    return cards
+
+
+def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: str) -> dict[str, Agent]:
+    """Agents of the option `agents` by name; None: the default ones. Raises OptionError or what `make_agent` does."""
+    chosen = default if specs is None else specs
+    if not chosen:
+        raise OptionError("agents=[]: expected one or more agents")
+    return name_agents([make_agent(spec, device=device) for spec in chosen])
+
+
+def need_matplotlib() -> None:
+    """Raise OptionError where figures cannot be drawn."""
+    if find_spec("matplotlib") is None:
+        raise OptionError("figures need matplotlib, which is not installed: pip install 'deepcrib[plots]'")
+
+
+def check_task(config: Any, reads: Mapping[str, Collection[str]], checks: Mapping[str, Check]) -> None:
+    """Refuse an unknown task, options that another task alone reads, and values out of range.
+
+    reads: by task the options that not every task reads. checks: of options that have one.
+    """
+    if config.task not in reads:
+        raise OptionError(f"task={config.task}: expected one of {', '.join(reads)}")
+    default = type(config)()
+    for item in fields(config):
+        value = getattr(config, item.name)
+        readers = [task for task, names in reads.items() if item.name in names]
+        if readers and config.task not in readers and value != getattr(default, item.name):
+            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
+        problem = checks[item.name](value) if item.name in checks else None
+        if problem:
+            raise OptionError(f"{item.name}={value}: {problem}")
+
+
+def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter:
+    """TensorBoard events in a run folder; those of an interrupted run from `purge_step` on are dropped."""
+    from torch.utils.tensorboard import SummaryWriter  # a second to import, and not every job writes events
+
+    return SummaryWriter(str(folder), purge_step=purge_step)

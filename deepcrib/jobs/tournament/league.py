@@ -1,0 +1,217 @@
+"""The task `league` of `deepcrib tournament`: all agents of the package against each other, and the page about it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deepcrib.agents import Agent, HasProbabilities, make_agent, name_agents
+from deepcrib.agents.base import play_policy_of
+from deepcrib.analysis.league import (
+    Ceilings,
+    League,
+    league_figure,
+    league_of,
+    league_tables,
+    markdown_page,
+    pairings_csv,
+    standings_csv,
+)
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.exploit import __file__ as exploit_file
+from deepcrib.evaluation.exploit import check_deals, exploit
+from deepcrib.evaluation.league.league import (
+    MEMBERS,
+    Pairing,
+    all_members,
+    identity,
+    plan_pairings,
+    play_pairing,
+    reopen,
+)
+from deepcrib.files import write_atomic
+from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
+from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.shared.console import Bars
+from deepcrib.kernels.cache import PACKAGE
+from deepcrib.kernels.sources import source_hash
+
+if TYPE_CHECKING:
+    from deepcrib.jobs.tournament import Config
+
+ALL = "all"
+GAMES = 20_000
+ASKED_DEALS = 40
+"""At most so many deals for the gain on an agent that has to be asked for every play: some seconds each."""
+FIGURE = "league.png"
+CEILINGS = "ceilings.json"
+
+
+def plan_league(config: Config, run: Run) -> Callable[[Bars], Outcome]:
+    """Make the agents and see what is left to play in the run's folder."""
+    if config.matches != 1:
+        raise OptionError(f"matches={config.matches}: a pairing of a league is one match, expected 1")
+    specs = [member.spec for member in all_members()] if config.agents in (ALL, []) else config.agents
+    if len(specs) < 2:
+        raise OptionError(f"agents={specs}: expected two or more agents, as agents=[greedy,random], or agents=all")
+    agents = name_agents([make_agent(spec, device=config.device) for spec in specs])
+    named = dict(zip(agents, specs, strict=True))
+    games = GAMES if config.games is None else config.games
+    planned = plan_pairings(
+        named,
+        games,
+        config.seed,
+        limits=_games_limits(config.games_of or {}, named),
+        dealing=config.rules.name,
+        device=config.device,
+    )
+    pairings = [reopen(pairing, run.folder.path) for pairing in planned]
+    deals = _deals(config, agents, named)
+    return partial(_play, config, run, agents, named, pairings, deals)
+
+
+def _games_limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
+    """The most games of a pairing by agent: as `games_of` says, else as its member has it."""
+    members = {name: member.games for name, spec in specs.items() for member in MEMBERS if member.spec == spec}
+    limits = {name: games for name, games in members.items() if games is not None}
+    return limits | _limits("games_of", games_of, specs, 2, "games")
+
+
+def _deals(config: Config, agents: Mapping[str, Agent], specs: Mapping[str, Any]) -> dict[str, int]:
+    """Deals on which a best responder's gain is measured, by agent that can be answered; none where `deals` is 0."""
+    limits = _limits("deals_of", config.deals_of or {}, specs, 4, "deals")
+    if not config.deals:
+        return {}
+    check_deals(config.deals)
+    asked = {name: agent for name, agent in agents.items() if isinstance(agent, HasProbabilities)}
+    most = {name: config.deals if play_policy_of(agent) is not None else ASKED_DEALS for name, agent in asked.items()}
+    return {name: min(config.deals, limits.get(name, most[name])) for name in asked}
+
+
+def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit: str) -> dict[str, int]:
+    """The numbers of an option {agent: number}, by agents' names; an agent's key is its name or that of its spec."""
+    if not isinstance(given, Mapping):
+        raise OptionError(f"{option}={given}: expected {unit} by agent, as {{minimax: 2000}}")
+    limits: dict[str, int] = {}
+    used = set()
+    for name, spec in specs.items():
+        kind = spec.get("name") if isinstance(spec, Mapping) else spec
+        for key in (str(kind), name):
+            if key in given:
+                limits[name] = limit = given[key]
+                used.add(key)
+                if not isinstance(limit, int) or limit < least or limit % 2:
+                    raise OptionError(f"{option}.{key}={limit}: expected an even number of {unit}, {least} or more")
+    for key in given:
+        if key not in used:
+            raise OptionError(f"{option}.{key}: no such agent plays, expected one of {', '.join(specs)}")
+    return limits
+
+
+def _play(
+    config: Config,
+    run: Run,
+    agents: Mapping[str, Agent],
+    named: Mapping[str, Any],
+    pairings: Sequence[Pairing],
+    deals: Mapping[str, int],
+    bars: Bars,
+) -> Outcome:
+    total = sum(pairing.terms["games"] for pairing in pairings)
+    count = bars.counter("games", total)
+    count(sum(pairing.sums.games for pairing in pairings))
+    for pairing in pairings:
+        play_pairing(pairing, agents, run.folder.path, count)
+    league, gains = league_of(pairings), ceilings(agents, named, deals, config.seed, run.folder.path, bars)
+    _write(run.folder.path, league, pairings, gains, deals, config)
+    title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
+    run.notes.append(f"tables with intervals, and the figure: league.md, *.csv, {FIGURE} in the run folder")
+    faults = [f"{name} in {' - '.join(pair)}: {what}" for pair, (name, what) in league.faults.items()]
+    fault = f"agents at fault, their pairings do not count: {'; '.join(faults)}" if faults else None
+    summary = {"task": config.task, **league.to_dict(), "pairings": [pairing.to_dict() for pairing in pairings]}
+    return Outcome(summary, league_tables(title, league, gains), fault)
+
+
+def ceilings(
+    agents: Mapping[str, Agent], specs: Mapping[str, Any], deals: Mapping[str, int], seed: int, folder: Path, bars: Bars
+) -> Ceilings:
+    """Points a hand that a best responder gains on each agent over its deals, by the responder's role.
+
+    What an earlier league in this folder found, by the same terms, is not measured again.
+    """
+    path, found = folder / CEILINGS, {}
+    if not deals:
+        return {}
+    known = read_json(path) if path.exists() else {}
+    count = bars.counter("deals", sum(deals.values()))
+    for name, number in deals.items():
+        terms = {
+            "deals": number,
+            "seed": seed,
+            "agent": identity(specs[name]),
+            "sources": source_hash(Path(exploit_file).resolve(), PACKAGE),
+        }
+        if known.get(name, {}).get("terms") != terms:
+            roles = exploit(agents[name], number, seed, progress=count).roles
+            known[name] = {"terms": terms, "roles": {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()}}
+            write_json(path, known)
+        else:
+            count(number)
+        found[name] = {role: tuple(gain) for role, gain in known[name]["roles"].items()}
+    return found
+
+
+def _write(
+    folder: Path,
+    league: League,
+    pairings: Sequence[Pairing],
+    gains: Ceilings,
+    deals: Mapping[str, int],
+    config: Config,
+) -> None:
+    figure = league_figure(league)
+    if figure is not None:
+        from io import BytesIO
+
+        image = BytesIO()
+        figure.savefig(image, format="png", dpi=110)
+        write_atomic(folder / FIGURE, image.getvalue())
+    page = markdown_page(league, _intro(folder, pairings, deals, config), FIGURE if figure else None, gains)
+    write_atomic(folder / "league.md", page)
+    write_atomic(folder / "league.csv", standings_csv(league, gains))
+    write_atomic(folder / "pairings.csv", pairings_csv(pairings))
+
+
+def _word(value: Any) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_word(item)}" for key, item in value.items()) + "}"
+    return "[" + ", ".join(map(_word, value)) + "]" if isinstance(value, list) else str(value)
+
+
+def _intro(folder: Path, pairings: Sequence[Pairing], deals: Mapping[str, int], config: Config) -> str:
+    """How the page came about."""
+    found = read_json(folder / ENVIRONMENT)
+    given: dict[str, Any] = {name: getattr(config, name) for name in ("agents", "games", "games_of", "deals_of")}
+    given |= {"deals": config.deals or None, "seed": config.seed}
+    options = [f"{name}={_word(value)}" for name, value in given.items() if value not in (None, [], {})]
+    command = shlex.join(["deepcrib", "tournament", config.task, *options, f"rules={config.rules.name}"])
+    changed = f" with {found['changed_files']} changed files" if found.get("changed_files") else ""
+    machine = found.get("machine", {})
+    counts = sorted({pairing.terms["games"] for pairing in pairings})
+    games = " or ".join(f"{count:,}" for count in counts)
+    seconds = sum(pairing.seconds for pairing in pairings)
+    measured = ""
+    if deals:
+        fewer = [f"{number:,} for {name}" for name, number in deals.items() if number < config.deals]
+        measured = f" A best responder's gains are over {', '.join([f'{config.deals:,} deals', *fewer])}."
+    return (
+        "Every agent against every other one, full games to 121 on duplicate deals: each pair of games has the same"
+        f" cards with seats swapped. {games} games a pairing, seed {config.seed}, dealing `{config.rules.name}`."
+        f" Written by\n\n```sh\n{command} hydra.run.dir=outputs/league\n```\n\n(`league.md` and `{FIGURE}` in the run"
+        f" folder), at commit `{str(found.get('commit'))[:7]}`{changed}, on {machine.get('cores')} cores of"
+        f" {machine.get('processor')}; {seconds / 60:.1f} minutes of play.{measured}"
+    )

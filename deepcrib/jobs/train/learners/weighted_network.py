@@ -1,0 +1,36 @@
+"""`learner=weighted_network`: a small network over strategies and score (Lang 2018, section 5.2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from deepcrib.jobs import Run
+from deepcrib.jobs.train.learners.common import Match, Trained, run_learner
+from deepcrib.learners.weighted_network import learner as weighted_network
+from deepcrib.learners.weighted_network.learner import Settings
+from deepcrib.training.checkpointing import STATE_FILE
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+    from deepcrib.jobs.train import Config
+
+__all__ = ["STATE_FILE", "prepare", "train"]
+
+
+def prepare(config: Config, saved: Path | None) -> int:
+    """Games done; refuses strategies and an opponent that there are not, and a saved state of other options."""
+    return weighted_network.prepare(_settings(config), saved).games
+
+
+def train(config: Config, run: Run, match: Match, writer: SummaryWriter, resume: bool) -> Trained:
+    """Train the network, or go on from the saved state."""
+    games = _settings(config).learner.games
+    result = run_learner(weighted_network.train, config, games, run, match, writer, resume)
+    account = f"{result.games:,} games, {result.hands:,} hands, {result.seconds:,.0f} s"
+    return Trained(result.agent, result.games, result.seconds, account)
+
+
+def _settings(config: Config) -> Settings:
+    return cast(Settings, config)  # its learner is WeightedNetworkOptions: the table's class, or the config was refused

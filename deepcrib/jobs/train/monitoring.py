@@ -1,0 +1,182 @@
+"""What TensorBoard is told of a run: the charts of its Custom Scalars page, its options and its final figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deepcrib.evaluation.evaluate import Evaluation
+from deepcrib.evaluation.studies.experts import PROBES
+from deepcrib.files.runs import flat
+from deepcrib.learners.replay.monitoring import MATCH_FIGURES
+
+if TYPE_CHECKING:
+    from deepcrib.jobs.train import Config
+
+Layout = dict[str, dict[str, list[Any]]]
+"""Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
+
+FINAL = "final"
+"""The folder, and to TensorBoard a run of its own, of a run's options and final figures.
+
+Its table of runs then finds out which options differ between runs, and shows the figures of this folder as metrics, not
+all that is written while learning.
+"""
+FINAL_FIGURES = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
+"""Of the final matches."""
+
+_WEIGHTS = "(?!largest$|change$)"  # of the tags weights_*/..., those that are strategies
+_CHARTS: dict[str, dict[str, dict[str, str]]] = {
+    "replay": {
+        "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*"},
+        "Learning": {
+            "loss of the discard network": "loss/discard",
+            "loss of the play network": "loss/play",
+            "discard values and targets, mean (points)": "(q|target)/discard_mean",
+            "play values and targets, mean (points)": "(q|target)/play_mean",
+            "discard values and targets, deviation (points)": "(q|target)/discard_std",
+            "play values and targets, deviation (points)": "(q|target)/play_std",
+        },
+        "Throughput": {
+            "hands a second": "speed/hands_per_second",
+            "samples a second": "speed/samples_per_second",
+            "seconds of an iteration: playing, learning, monitoring": "speed/.*_seconds",
+        },
+        "Schedule": {
+            "epsilon": "schedule/epsilon",
+            "learning rates": "schedule/.*_lr",
+        },
+    },
+    "weighted": {
+        "Weights": {
+            "mean weights as pone": f"weights_pone/{_WEIGHTS}.*",
+            "mean weights as dealer": f"weights_dealer/{_WEIGHTS}.*",
+            "largest weight, mean over scores": "weights_.*/largest",
+            "change since the last checkpoint": "weights_.*/change",
+        },
+        "Throughput": {"games a second": "speed/games_per_second"},
+    },
+    "weighted_network": {
+        "Learning": {
+            "loss": "loss/.*",
+            "targets": "target/.*",
+            "hands a game": "self_play/hands_per_game",
+            "learning rate": "schedule/lr",
+        },
+        "Throughput": {"games a second": "speed/games_per_second", "share of playing": "speed/playing_share"},
+    },
+    "partida": {
+        "Play": {"play points a hand, own less greedy's": "play_only/difference"},
+        "Learning": {"loss (points²)": "loss/value", "targets (points)": "target/.*", "learning rate": "schedule/lr"},
+    },
+    "td": {
+        "Learning": {
+            "squared error": "loss/squared_error",
+            "values after the discard": "value/.*",
+        },
+        "Throughput": {"hands a second": "speed/hands_per_second"},
+    },
+    "evolution": {
+        "Discards": {
+            "share of the best points, held-out hands": "held_out.*/hand",
+            "the same with the crib": "held_out.*/with_crib",
+        },
+        "Evolution": {"updates": "update/(?!deals$).*", "spread of the values of ranks": "weights/spread"},
+    },
+    "hill_climb": {
+        "Contests": {
+            "share of the pairs' points, and what is required": "contest/(share|required)",
+            "share of contests that moved the champion": "contest/moved",
+            "norm of the weights": "weights/norm",
+        },
+        "Throughput": {"games a second": "speed/games_per_second"},
+    },
+}
+"""By learner: what its Custom Scalars page shows after the matches; patterns of tags, each for a whole tag."""
+
+
+def layout(config: Config, opponents: Iterable[str]) -> Layout:
+    """The charts of a run: what matters, how strong it is, comes first."""
+    learner = config.learner.name
+    names = list(opponents) if config.evaluation.monitored else []
+    discards = getattr(config.learner, "discard_agent", None) is None
+    found = {"Strength": _matches(names), "Points a hand": _points(names, learner)}
+    for category, charts in _CHARTS[learner].items():
+        lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
+        found[category] = found.get(category, {}) | lines
+    if learner == "replay" and config.evaluation.monitored:
+        found["Experts"] = _probes()
+    return {category: charts for category, charts in found.items() if charts}
+
+
+def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:
+    """Two charts an opponent, the last first: TensorBoard 2.21 turns the order of charts of bounds round.
+
+    It also draws them after others of their category, so none but such are in theirs.
+    """
+    charts = {}
+    for name in opponents:
+        for title, tag in ((f"win rate against {name}", "win_rate"), (f"points a hand ahead of {name}", "hand_margin")):
+            charts[title] = ["Margin", [f"{name}/{tag}{bound}" for bound in ("", "_low", "_high")]]
+    return dict(reversed(charts.items()))
+
+
+def _points(opponents: Iterable[str], learner: str) -> dict[str, list[Any]]:
+    charts = {}
+    for name in opponents:
+        charts[f"own and {name}'s"] = _lines(f"{re.escape(name)}/(opponent_)?points_per_hand")
+        if learner == "td":
+            charts[f"a pair of hands, own less those of {name}"] = _lines(f"{re.escape(name)}/pair_margin")
+    return charts
+
+
+def _probes() -> dict[str, list[Any]]:
+    leads = {f"{p.name}: share of leads by rank (experts: {p.experts})": f"experts/{p.name}/lead_.*" for p in PROBES}
+    values = {f"{p.name}: value of each lead (points)": f"experts/{p.name}/q_.*" for p in PROBES}
+    return {title: _lines(pattern) for title, pattern in (leads | values).items()}
+
+
+def _lines(pattern: str) -> list[Any]:
+    """TensorBoard takes a pattern for tags that begin so: here they end there too."""
+    return ["Multiline", [f"{pattern}$"]]
+
+
+def final_figures(matches: Mapping[str, Evaluation], summary: Mapping[str, Any], seconds: float) -> dict[str, float]:
+    """What the table of runs shows of a finished run, by tag; summary: what else its learner measured."""
+    figures = {
+        f"{name}/{tag}": getattr(found, MATCH_FIGURES[tag]) for name, found in matches.items() for tag in FINAL_FIGURES
+    }
+    figures |= {name: float(value) for name, value in flat(summary, separator="/") if isinstance(value, int | float)}
+    return figures | {"hours": seconds / 3600}
+
+
+def write_options(
+    folder: Path, options: Mapping[str, Any], figures: Mapping[str, float] | None = None, step: int = 0
+) -> None:
+    """Write the options of the run in a folder for TensorBoard's table of runs, and at its end its figures, at `step`.
+
+    What was written before goes: of several options of one name TensorBoard would show the first.
+    """
+    from torch.utils.tensorboard import SummaryWriter  # a second to import
+    from torch.utils.tensorboard.summary import hparams
+
+    for old in (folder / FINAL).glob("events.out.tfevents.*"):
+        old.unlink()
+    _, start, end = hparams(_plain(options), {})
+    with SummaryWriter(str(folder / FINAL)) as writer:
+        for summary in (start,) if figures is None else (start, end):
+            writer.file_writer.add_summary(summary)
+        for tag, value in (figures or {}).items():
+            writer.add_scalar(tag, value, step)
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, int | float | str]:
+    """Options by their full names: numbers as they are, others as a command line says them."""
+    return {name: value if type(value) in (int, float) else _word(value) for name, value in flat(options)}
+
+
+def _word(value: Any) -> str:
+    words = {"None": "null", "True": "true", "False": "false"}
+    return words.get(str(value), str(value))

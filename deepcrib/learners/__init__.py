@@ -1,0 +1,1 @@
+"""Learning methods, a folder each: options, step, agent, compiled parts."""

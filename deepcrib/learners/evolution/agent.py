@@ -1,0 +1,160 @@
+"""Discards by what cards are worth keeping, suits ignored (Kendall and Shaw 2002, as Lang 2018, section 2.2, tells it).
+
+A genome has a value for each rank; a discard is worth the values of the four cards that it keeps, in dealer's and in
+pone's hand by values of their own. The genome `pairs` has also a value for each two ranks that are kept together, and
+for each two that are thrown together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import AgentError
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.exact.cribs import NUM_DISCARDS
+from deepcrib.files.weights import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.game.cards import NUM_RANKS, rank_of
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import GREEDY
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+NUM_PAIRS = NUM_RANKS * (NUM_RANKS + 1) // 2
+GENOMES = {"ranks": NUM_RANKS, "pairs": NUM_RANKS + 2 * NUM_PAIRS}
+"""Number of values of each genome: 13 ranks, then 91 pairs kept and 91 pairs thrown."""
+KEPT_PAIRS, THROWN_PAIRS = NUM_RANKS, NUM_RANKS + NUM_PAIRS
+
+
+@dataclass
+class EvolutionaryAgent:
+    """Keeps the four cards of the highest value, ties uniform; plays as greedy does. For two players.
+
+    weights: float64 [2, G], by role (0 pone, 1 dealer), G one of GENOMES; they have no unit, as only their order
+    decides. Raises AgentError on another shape, or on what is no number.
+    """
+
+    name: str
+    weights: NDArray[np.float64]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    num_players = frozenset({2})
+    discard_unit = "own scale"
+    play_policy = GREEDY
+
+    def __post_init__(self) -> None:
+        self.weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        expected = " or ".join(str((2, size)) for size in GENOMES.values())
+        if self.weights.ndim != 2 or len(self.weights) != 2 or self.weights.shape[1] not in GENOMES.values():
+            raise AgentError(f"values of cards have the shape {self.weights.shape}, expected {expected}")
+        if not np.isfinite(self.weights).all():
+            raise AgentError("values of cards are not finite, expected numbers")
+        self._greedy = ScriptedAgent("greedy")
+
+    @property
+    def genome(self) -> str:
+        """Which of GENOMES the weights are."""
+        return next(name for name, size in GENOMES.items() if size == self.weights.shape[1])
+
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] what the discards are worth."""
+        values = np.empty((len(observation), NUM_DISCARDS))
+        run_rows(
+            _fill_rows,
+            len(observation.hand),
+            observation.hand,
+            observation.is_dealer.astype(np.int8),
+            self.weights,
+            values,
+            piece=128,
+        )
+        return values
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(self._masks(observation), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: uniform over the discards of the highest value."""
+        return uniform_over(self._masks(observation), NUM_DISCARDS)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return self._greedy.play(observation)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]."""
+        return self._greedy.play_probabilities(observation)
+
+    def save(self, path: Path | str) -> None:
+        """Write the agent as a checkpoint. Raises CheckpointError."""
+        save_arrays(path, EVOLUTIONARY_FORMAT, {"weights": self.weights}, {**self.metadata, "genome": self.genome})
+
+    def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
+        return best_masks(self.discard_values(observation))
+
+
+def load_evolutionary(path: Path | str) -> EvolutionaryAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
+    arrays, metadata = load_arrays(path, EVOLUTIONARY_FORMAT)
+    try:
+        return EvolutionaryAgent(str(path), arrays["weights"], metadata)
+    except KeyError as error:
+        raise CheckpointError(f"{path} lacks {error}: not a checkpoint of values of cards") from error
+    except AgentError as error:
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def pair_index(a: int, b: int) -> int:
+    """Number 0..90 of two ranks, in any order: pairs of equal ranks included."""
+    low, high = min(a, b), max(a, b)
+    return high * (high + 1) // 2 + low
+
+
+@jit
+def fill_keep_values(hand: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
+    """values [15]: what each discard of a sorted hand [6] (card ids) is worth to weights [G] of one role."""
+    pairs = len(weights) > NUM_RANKS
+    for action in range(NUM_DISCARDS):
+        value = 0.0
+        for i in range(HAND_SIZE):
+            rank = rank_of(hand[KEPT_SLOTS_6[action, i]])
+            value += weights[rank]
+            if pairs:
+                for j in range(i):
+                    other = rank_of(hand[KEPT_SLOTS_6[action, j]])
+                    value += weights[KEPT_PAIRS + pair_index(rank, other)]
+        if pairs:
+            first, second = rank_of(hand[DISCARD_SLOTS_6[action, 0]]), rank_of(hand[DISCARD_SLOTS_6[action, 1]])
+            value += weights[THROWN_PAIRS + pair_index(first, second)]
+        values[action] = value
+
+
+@jit
+def add_features(hand: np.ndarray, action: int, sign: int, features: np.ndarray) -> None:
+    """Add to features [G], `sign` times, how often a discard of a hand [6] has each value of the genome in it."""
+    pairs = len(features) > NUM_RANKS
+    for i in range(HAND_SIZE):
+        rank = rank_of(hand[KEPT_SLOTS_6[action, i]])
+        features[rank] += sign
+        if pairs:
+            for j in range(i):
+                features[KEPT_PAIRS + pair_index(rank, rank_of(hand[KEPT_SLOTS_6[action, j]]))] += sign
+    if pairs:
+        first, second = rank_of(hand[DISCARD_SLOTS_6[action, 0]]), rank_of(hand[DISCARD_SLOTS_6[action, 1]])
+        features[THROWN_PAIRS + pair_index(first, second)] += sign
+
+
+@jit
+def _fill_rows(part: Part, hands: np.ndarray, roles: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
+    for r in range(*part):
+        fill_keep_values(hands[r], weights[roles[r]], values[r])

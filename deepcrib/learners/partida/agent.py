@@ -1,0 +1,224 @@
+"""The small network of Partida 2022 as a player of the play: the highest value of what lies on the table after a card.
+
+The network is computed by compiled code, so that hands are played inside one kernel; `networks.MLP` learns the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.files.weights import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.game.cards import NO_CARD, rank_of, value_of_rank
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+from deepcrib.learners.partida.inputs import ENCODINGS, INPUTS, PLAYS, STATE, fill_inputs, fill_state, input_width
+
+HIDDEN = (24, 24, 24)
+"""Units of the hidden layers (section 2.2)."""
+TARGETS = ("whole", "rest")
+
+
+class Layers(NamedTuple):
+    """Weights float32 [inputs, outputs] and biases [outputs] of the hidden layers; of the output [24] and [1]."""
+
+    w1: NDArray[np.float32]
+    b1: NDArray[np.float32]
+    w2: NDArray[np.float32]
+    b2: NDArray[np.float32]
+    w3: NDArray[np.float32]
+    b3: NDArray[np.float32]
+    w4: NDArray[np.float32]
+    b4: NDArray[np.float32]
+
+
+class Form(NamedTuple):
+    """What a network reads and means, for compiled code.
+
+    inputs: 12 or 16. encoding: a value of `learners.partida.inputs.ENCODINGS`. rest: whether its values leave out what has
+    been scored up to and with the card, so that the card's own points are added to choose by them.
+    """
+
+    inputs: int
+    encoding: int
+    rest: bool
+
+
+def make_form(inputs: int, encoding: str, target: str) -> Form:
+    """Raises ValueError where there is none such."""
+    if inputs not in INPUTS or encoding not in ENCODINGS or target not in TARGETS:
+        raise ValueError(f"no such network: inputs={inputs} encoding={encoding} target={target}")
+    return Form(inputs, ENCODINGS[encoding], target == "rest")
+
+
+class PartidaAgent:
+    """Plays the card after which its network of 12 inputs sees the highest value, ties uniform; discards as another.
+
+    The network of 16 inputs sees hidden cards and makes no agent. For two players.
+    """
+
+    num_players = frozenset({2})
+
+    def __init__(
+        self, name: str, layers: Layers, options: Mapping[str, Any], discards: Agent, metadata: Mapping[str, Any]
+    ) -> None:
+        """options: `inputs`, `encoding` and `target`. Raises AgentError where it sees hidden cards."""
+        self.name, self.layers, self.discards = name, layers, discards
+        self.form = make_form(options["inputs"], options["encoding"], options["target"])
+        if self.form.inputs != min(INPUTS):
+            raise AgentError(f"{name}: a network that sees the opponent's cards is no agent (expected 12 inputs)")
+        self.metadata = dict(metadata)
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return self.discards.discard(observation)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] of the agent that discards. Raises AgentError where it gives none."""
+        if not isinstance(self.discards, HasProbabilities):
+            raise AgentError(f"agent {self.discards.name} does not give the probabilities of its choices")
+        return self.discards.discard_probabilities(observation)
+
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4] values in points, -inf where a slot may not be played."""
+        o = observation
+        values = np.empty(o.hand.shape)
+        run_rows(
+            _value_rows,
+            len(o.hand),
+            o.hand,
+            o.history,
+            o.series_start,
+            o.count,
+            self.layers,
+            self.form,
+            values,
+            piece=64,
+        )
+        return values
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return pick_rows(self._masks(observation), observation.key)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: uniform over the cards with the highest value."""
+        return uniform_over(self._masks(observation), HAND_SIZE)
+
+    def _masks(self, observation: PlayObservation) -> NDArray[np.int64]:
+        return best_masks(self.play_values(observation))
+
+
+# --- checkpoints ------------------------------------------------------------------------------------------------
+
+
+def save_partida(path: Path | str, layers: Layers, metadata: Mapping[str, Any]) -> None:
+    """Write weights of either form; metadata has `inputs`, `encoding` and `target`. Raises CheckpointError."""
+    save_arrays(path, PARTIDA_FORMAT, layers._asdict(), metadata)
+
+
+def load_partida(path: Path | str, discards: Agent) -> PartidaAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError, or AgentError if it sees hidden cards."""
+    arrays, metadata = load_arrays(path, PARTIDA_FORMAT)
+    try:
+        form = make_form(metadata["inputs"], metadata["encoding"], metadata["target"])
+        layers = Layers(**{name: np.ascontiguousarray(array, dtype=np.float32) for name, array in arrays.items()})
+        _require_shapes(layers, input_width(form.inputs, form.encoding))
+    except (KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CheckpointError(f"{path} is no checkpoint of a network of Partida 2022: {reason}") from error
+    return PartidaAgent(str(path), layers, metadata, discards, metadata)
+
+
+def _require_shapes(layers: Layers, width: int) -> None:
+    sizes = (width, *HIDDEN)
+    shapes = [shape for pair in zip(sizes[:-1], sizes[1:], strict=True) for shape in (pair, pair[1:])]
+    for name, array, shape in zip(Layers._fields, layers, [*shapes, sizes[-1:], (1,)], strict=True):
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} is {array.shape}, expected finite numbers {shape}")
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def forward(x: np.ndarray, layers: Layers) -> float:
+    """Value of an input x [W], float32: the output of the layers with ReLU between them."""
+    hidden = hidden_layer(x, layers.w1, layers.b1)
+    hidden = hidden_layer(hidden, layers.w2, layers.b2)
+    hidden = hidden_layer(hidden, layers.w3, layers.b3)
+    value = layers.b4[0]
+    for j in range(len(hidden)):
+        value += hidden[j] * layers.w4[j]
+    return float(value)
+
+
+@jit
+def hidden_layer(x: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Units [m] of a layer over x [n]: weights [n, m], bias [m], and ReLU."""
+    y = bias.copy()
+    for i in range(len(x)):
+        if x[i] != 0:
+            for j in range(len(y)):
+                y[j] += x[i] * weights[i, j]
+    for j in range(len(y)):
+        y[j] = max(y[j], np.float32(0))
+    return y
+
+
+@jit
+def card_values(
+    own: np.ndarray,
+    other: np.ndarray,
+    history: np.ndarray,
+    played: int,
+    earlier: int,
+    count: int,
+    layers: Layers,
+    form: Form,
+    values: np.ndarray,
+) -> None:
+    """values [4] of the cards of a hand, -inf where they may not be played; otherwise as `fill_state`."""
+    state = np.empty(STATE, dtype=np.int8)
+    x = np.empty(input_width(form.inputs, form.encoding), dtype=np.float32)
+    series = pack_series(history[earlier:], played - earlier)
+    for slot in range(HAND_SIZE):
+        values[slot] = -np.inf
+        if not is_legal_play(count, own[slot]):
+            continue
+        fill_state(own, slot, other, history, played, earlier, state)
+        fill_inputs(state, form.inputs, form.encoding, x)
+        value = forward(x, layers)
+        if form.rest:
+            rank = rank_of(own[slot])
+            value += play_points(add_rank(series, rank), count + value_of_rank(rank))
+        values[slot] = value
+
+
+@jit
+def _value_rows(
+    part: Part,
+    hands: np.ndarray,
+    histories: np.ndarray,
+    starts: np.ndarray,
+    counts: np.ndarray,
+    layers: Layers,
+    form: Form,
+    values: np.ndarray,
+) -> None:
+    for r in range(*part):
+        hidden = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
+        ranks = np.empty(PLAYS, dtype=np.int8)
+        played = 0
+        while played < PLAYS and histories[r, played] >= 0:
+            ranks[played] = rank_of(histories[r, played])
+            played += 1
+        card_values(hands[r], hidden, ranks, played, starts[r], counts[r], layers, form, values[r])

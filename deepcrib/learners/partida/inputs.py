@@ -1,0 +1,98 @@
+"""Positions of the play as the small network of Partida 2022 (sections 2.1 to 2.3) sees them, compiled.
+
+A position is what lies on the table after a card has been played: int8 [STATE], the ranks 1..13 left in the player's
+hand (4, in ascending order, 0 for none behind them), in the opponent's (4, likewise), those of the whole play in the
+order played (8, likewise), and how many of the latter belong to series that were over before the card. The network of
+16 inputs reads both hands, that of 12 the player's own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.game.cards import NUM_RANKS, rank_of
+from deepcrib.game.rules import HAND_SIZE
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+PLAYS = 2 * HAND_SIZE
+OWN, OTHER, HISTORY, EARLIER = 0, HAND_SIZE, 2 * HAND_SIZE, 2 * HAND_SIZE + PLAYS
+STATE = EARLIER + 1
+INPUTS = (12, 16)
+NUMBERS, ONE_HOT = 0, 1
+ENCODINGS = {"numbers": NUMBERS, "one_hot": ONE_HOT}
+
+
+@jit
+def input_width(inputs: int, encoding: int) -> int:
+    """Inputs of the network: 12 or 16 numbers, or as indicators 130 or 143."""
+    if encoding == NUMBERS:
+        return inputs
+    hands = (inputs - PLAYS) // HAND_SIZE
+    return NUM_RANKS * (hands + PLAYS + 1)
+
+
+@jit
+def fill_state(
+    own: np.ndarray, slot: int, other: np.ndarray, history: np.ndarray, played: int, earlier: int, state: np.ndarray
+) -> None:
+    """The position after the card in `slot` of one's own hand [4] (card ids, NO_CARD once played, sorted).
+
+    other: the opponent's hand, or none's where it is hidden. history [8]: ranks 0..12 of the `played` cards before, the
+    first `earlier` of which are of series that are over.
+    """
+    state[:] = 0
+    n = 0
+    for i in range(HAND_SIZE):
+        if own[i] >= 0 and i != slot:
+            state[OWN + n] = rank_of(own[i]) + 1
+            n += 1
+    n = 0
+    for i in range(HAND_SIZE):
+        if other[i] >= 0:
+            state[OTHER + n] = rank_of(other[i]) + 1
+            n += 1
+    for i in range(played):
+        state[HISTORY + i] = history[i] + 1
+    state[HISTORY + played] = rank_of(own[slot]) + 1
+    state[EARLIER] = earlier
+
+
+@jit
+def fill_inputs(state: np.ndarray, inputs: int, encoding: int, x: np.ndarray) -> None:
+    """The network's input x [input_width] of a position.
+
+    `numbers` is the paper's: hand or hands, then the history, as they stand. `one_hot`: how many of each rank a hand
+    holds (13 each), an indicator of the rank of each card of the series by its distance from the last one (8 times 13),
+    and how many of each rank were played in earlier series (13).
+    """
+    x[:] = 0
+    hands = inputs - PLAYS
+    if encoding == NUMBERS:
+        x[:hands] = state[:hands]
+        x[hands:] = state[HISTORY:EARLIER]
+        return
+    for i in range(hands):
+        if state[i] > 0:
+            x[i // HAND_SIZE * NUM_RANKS + state[i] - 1] += 1
+    played = 0
+    while played < PLAYS and state[HISTORY + played] > 0:
+        played += 1
+    series = hands // HAND_SIZE * NUM_RANKS
+    for i in range(played):
+        distance = PLAYS if i < state[EARLIER] else played - 1 - i  # earlier series share the last block
+        x[series + distance * NUM_RANKS + state[HISTORY + i] - 1] += 1
+
+
+def network_inputs(states: NDArray[np.int8], inputs: int, encoding: int) -> NDArray[np.float32]:
+    """[E, input_width] of positions [E, STATE]."""
+    x = np.empty((len(states), input_width(inputs, encoding)), dtype=np.float32)
+    run_rows(_fill_rows, len(states), states, inputs, encoding, x, piece=512)
+    return x
+
+
+@jit
+def _fill_rows(part: Part, states: np.ndarray, inputs: int, encoding: int, x: np.ndarray) -> None:
+    for r in range(*part):
+        fill_inputs(states[r], inputs, encoding, x[r])

@@ -1,0 +1,201 @@
+"""Hands in the buffer -> samples for the two networks: which decisions, with which targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from deepcrib.agents.q_network import QFunction
+from deepcrib.game.rules import HAND_SIZE
+from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
+from deepcrib.learners.replay.targets import returns as targets
+from deepcrib.learners.replay.targets.distributions import distributed_returns, mixture, policy
+from deepcrib.matches.trajectories import Trajectories
+from deepcrib.networks.encoders import legal_plays
+from deepcrib.training.options import Settings
+
+Float = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Backup:
+    """How far a target looks ahead before it takes a network's word.
+
+    n_steps, trace_decay: own decisions (1: the next one) and lambda, of which one is used. chooser: whose best action
+    the frozen network values in Q-learning (double Q); None: the frozen network's own.
+    """
+
+    n_steps: int = 1
+    trace_decay: float = 0.0
+    chooser: QFunction | None = None
+
+
+ONE_STEP = Backup()
+
+
+def experience_of(hands: Trajectories, settings: Settings) -> Trajectories:
+    """What of played hands is learned from: all of it, or where networks see the score what counted in the game.
+
+    Hands are played out after a win, so that the returns of players that do not see the score are not cut. One that
+    sees it would learn that points can be had after 121, where nothing follows.
+    """
+    return up_to_the_win(hands) if settings.state.scores else hands
+
+
+def discard_samples(
+    hands: Trajectories, reward: str, baseline: bool = False, newest: int = 0, game_bonus: float = 0.0
+) -> Samples:
+    """The learner's discards of all hands, both seats' in self-play, with the returns of those same hands.
+
+    The last `newest` hands are new.
+    """
+    returns = discard_returns(hands, reward, baseline, game_bonus)
+    own = hands.learned == 1
+    new = int(own[len(hands) - newest :].sum())
+    return Samples(hands.discard_states[own], hands.discard_actions[own], returns[own], newest=new)
+
+
+def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
+    """bool [H, 8]: the plays that are the learner's own, all of a game's in self-play."""
+    own = np.take_along_axis(hands.learned, hands.play_seats.astype(np.int64), axis=1) == 1
+    return own & (hands.play_seats >= 0)
+
+
+def play_samples(
+    hands: Trajectories,
+    algorithm: str,
+    reward: str,
+    frozen: QFunction,
+    epsilon: float,
+    forced: bool = True,
+    backup: Backup = ONE_STEP,
+    newest: int = 0,
+    game_bonus: float = 0.0,
+    hand_bonus: float = 0.0,
+) -> Samples:
+    """The learner's plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
+
+    epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
+    no decisions: they are left out, and their rewards belong to the decision before them. The plays of a seat that
+    another agent took count in the rewards of the learner's and are no samples; those after a won game do neither, in
+    hands `up_to_the_win`. The last `newest` hands are those of the newest epoch.
+    """
+    rewards = play_rewards(hands, reward, game_bonus, hand_bonus)
+    following = next_own(hands.play_seats)
+    chosen = hands.play_seats >= 0
+    if not forced:
+        chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
+        rewards, following = _skip(rewards, following, chosen)
+    if algorithm == "monte_carlo":
+        aims = targets.monte_carlo(discounted_returns(rewards, following))
+    else:
+        values, traces = _next_values(hands, algorithm, following, frozen, epsilon, backup)
+        aims = _returns(rewards, following, chosen, values, traces, backup, frozen.atoms)
+    chosen &= learned_plays(hands)
+    new = int(chosen[len(hands) - newest :].sum())
+    return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen], newest=new)
+
+
+def _skip(
+    rewards: Float, following: NDArray[np.int64], decisions: NDArray[np.bool_]
+) -> tuple[Float, NDArray[np.int64]]:
+    """Rewards [H, 8] up to one's own next decision, and the number [H, 8] of that (-1: none), plays between skipped."""
+    rewards, following = rewards.copy(), following.copy()
+    hands = np.arange(len(rewards))
+    for play in range(rewards.shape[1] - 2, -1, -1):
+        later = following[:, play]
+        skipped = (later >= 0) & ~decisions[hands, later]
+        rewards[skipped, play] += rewards[hands[skipped], later[skipped]]
+        following[skipped, play] = following[hands[skipped], later[skipped]]
+    return rewards, following
+
+
+def _next_values(
+    hands: Trajectories,
+    algorithm: str,
+    following: NDArray[np.int64],
+    frozen: QFunction,
+    epsilon: float,
+    backup: Backup,
+) -> tuple[targets.Values, Float]:
+    """[H, 8] values of each play's next decision, and lambda [H, 8] there; 0 where there is none.
+
+    Of the head `categorical` distributions [H, 8, K] take the place of values. All of them come in large batches,
+    since the network is frozen.
+    """
+    rows, plays = np.nonzero(following >= 0)
+    later = following[rows, plays]
+    states, actions = hands.play_states[rows, later], hands.play_actions[rows, later]
+    legal = legal_plays(states)
+    if algorithm == "sarsa":  # only the action taken matters
+        legal = np.zeros_like(legal)
+        legal[np.arange(len(actions)), actions] = True
+    q_tp1 = frozen.all_values(states, legal)
+    chooser_tp1 = q_tp1 if backup.chooser is None else backup.chooser.all_values(states, legal)
+    trace: Any = backup.trace_decay
+    if algorithm == "q_learning":
+        trace = targets.watkins_decay(backup.trace_decay, chooser_tp1, actions)
+    if frozen.atoms is not None:
+        v_tp1: Any = mixture(frozen, states, policy(algorithm, chooser_tp1, actions, epsilon))
+    elif algorithm == "sarsa":
+        v_tp1 = targets.sarsa_value(q_tp1, actions)
+    elif algorithm == "expected_sarsa":
+        v_tp1 = targets.expected_sarsa_value(q_tp1, epsilon)
+    elif algorithm == "q_learning":
+        double = backup.chooser is not None
+        v_tp1 = targets.double_q_value(q_tp1, chooser_tp1) if double else targets.q_learning_value(q_tp1)
+    else:
+        raise ValueError(f"unknown algorithm {algorithm!r}")
+    values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)
+    traces = np.zeros(following.shape, dtype=np.float32)
+    values[rows, plays], traces[rows, plays] = v_tp1, trace
+    return values, traces
+
+
+def _returns(
+    rewards: Float,
+    following: NDArray[np.int64],
+    decisions: NDArray[np.bool_],
+    values: targets.Values,
+    traces: Float,
+    backup: Backup,
+    atoms: Tensor | None,
+) -> Float:
+    """[H, 8] targets of the decisions, [H, 8, K] on atoms, from what follows each play within its player's hand."""
+    chains = _chains(following, decisions)
+    there = chains >= 0
+
+    def in_order(array: NDArray[Any]) -> NDArray[Any]:
+        found = array.reshape(rewards.size, *array.shape[2:])[chains]
+        found[~there] = 0
+        return found
+
+    r_t, discount, v_tp1 = in_order(rewards), in_order((following >= 0).astype(np.float32)), in_order(values)
+    if atoms is not None:
+        traced = in_order(traces) if backup.trace_decay else None
+        aims = distributed_returns(atoms, r_t, discount, v_tp1, traced, backup.n_steps)
+    elif backup.trace_decay:
+        aims = targets.lambda_returns(r_t, discount, v_tp1, in_order(traces))
+    else:
+        aims = targets.n_step_returns(r_t, discount, v_tp1, backup.n_steps)
+    result = np.zeros((*rewards.shape, *aims.shape[2:]), dtype=np.float32)
+    result.reshape(rewards.size, *aims.shape[2:])[chains[there]] = aims[there]
+    return result
+
+
+def _chains(following: NDArray[np.int64], decisions: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """[C, 4] decisions of each player of each hand in order, as numbers among all H * 8 plays; -1 after the last."""
+    num_plays = following.shape[1]
+    after = np.where(following >= 0, following + num_plays * np.arange(len(following))[:, None], -1).reshape(-1)
+    first = decisions.reshape(-1).copy()
+    reached = after[first]
+    first[reached[reached >= 0]] = False
+    chains = [np.flatnonzero(first)]
+    for _ in range(HAND_SIZE - 1):
+        chains.append(np.where(chains[-1] >= 0, after[chains[-1]], -1))
+    return np.stack(chains, axis=1)

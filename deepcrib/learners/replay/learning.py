@@ -1,0 +1,187 @@
+"""One Q-network being learned: its optimiser and the pass over samples of (state, action, target)."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.optim.adam import adam
+
+from deepcrib.agents import DivergenceError
+from deepcrib.agents.q_network import CHUNK, QFunction
+from deepcrib.learners.replay.minibatches.inputs import SampleInputs
+from deepcrib.learners.replay.minibatches.sampling import UNIFORM, Sampling, minibatches
+from deepcrib.networks import QNetwork, clear_noise, draw_noise
+from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder
+
+
+@dataclass(frozen=True)
+class Samples:
+    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms.
+
+    The last `newest` are of the newest epoch.
+    """
+
+    states: NDArray[np.int8]
+    actions: NDArray[np.int8]
+    targets: NDArray[np.float32]
+    newest: int = 0
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+
+@dataclass(frozen=True)
+class PassStatistics:
+    """Means over one training pass; loss in points squared (`categorical`: nats), values in points."""
+
+    loss: float
+    value_mean: float
+    value_std: float
+    target_mean: float
+    target_std: float
+    samples: int
+
+
+class LearnedNetwork:
+    """A Q-network with its encoder and Adam; the same seed gives the same weights."""
+
+    def __init__(
+        self,
+        encoder: DiscardEncoder | PlayEncoder,
+        network: QNetwork,
+        device: torch.device,
+        inference: str = "float32",
+    ) -> None:
+        self.encoder = encoder
+        self.network = network.to(device)
+        self.device = device
+        self.inference = inference
+        self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
+
+    def q_function(self, noise: int | None = None, inference: str | None = None) -> QFunction:
+        """The values of the network as it now is; it changes as the network learns (a copy in bfloat16 does not).
+
+        With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
+        inference: `float32` or `bfloat16`, by default what the network was made with.
+        """
+        network = self.network
+        if noise is not None and network.config.noisy:
+            network = copy.deepcopy(network)
+            draw_noise(network, np.random.default_rng(noise))
+        return QFunction(self.encoder, network, self.device, inference or self.inference)
+
+    def train_pass(
+        self,
+        samples: Samples,
+        lr: float,
+        batch_size: int,
+        passes: float,
+        generator: np.random.Generator,
+        sampling: Sampling = UNIFORM,
+    ) -> PassStatistics:
+        """Minimise the loss on random minibatches, `passes` times over the samples; without replacement if uniform."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        grouped = self.network.readout().grouped
+        inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
+        targets = torch.as_tensor(samples.targets, device=self.device)
+        errors = partial(self._errors, inputs, targets)
+        batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
+        self.network.train()
+        noted: list[tuple[Tensor, ...]] = []
+        for rows, weights in batches:
+            aims = targets.index_select(0, torch.as_tensor(rows, device=self.device))
+            batch = inputs.batch(rows)
+            if self.network.config.noisy:
+                draw_noise(self.network, generator)
+            values, losses = self.network.losses(batch.inputs, aims, batch.groups, batch.chosen)
+            counts = None if weights is None else torch.as_tensor(weights, device=self.device)
+            (losses if counts is None else counts * losses).mean().backward()
+            adam_step(self.optimizer)
+            found = values.detach()
+            batches.learned(rows, found, self.network.expected(aims))
+            noted.append((losses.detach(), found) if counts is None else (losses.detach(), found, counts))
+        clear_noise(self.network)
+        mean_loss, mean, deviation = _means(noted)
+        if not math.isfinite(mean_loss):
+            raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
+        expected = self.network.expected(targets).cpu().numpy()
+        return PassStatistics(
+            loss=mean_loss,
+            value_mean=mean,
+            value_std=deviation,
+            target_mean=float(expected.mean()),
+            target_std=float(expected.std()),
+            samples=batches.total,
+        )
+
+    def _errors(self, inputs: SampleInputs, targets: Tensor) -> NDArray[np.float32]:
+        """[E] distances of the values from the targets, as the network now is."""
+        values = []
+        with torch.inference_mode():
+            for rows in np.split(np.arange(len(targets)), range(CHUNK, len(targets), CHUNK)):
+                batch = inputs.batch(rows)
+                values.append(self.network.losses(batch.inputs, targets[rows], batch.groups, batch.chosen)[0])
+            errors: NDArray[np.float32] = (torch.cat(values) - self.network.expected(targets)).abs().cpu().numpy()
+        return errors
+
+    def state(self) -> dict[str, Any]:
+        """Weights and optimiser."""
+        return {"network": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+
+
+def adam_step(optimizer: torch.optim.Adam) -> None:
+    """Update the weights and forget their gradients.
+
+    As `step` and `zero_grad` do, without the hooks and checks around them, which take as long as the update of a small
+    network. The first step makes the optimiser's state.
+    """
+    (group,) = optimizer.param_groups
+    learned = [parameter for parameter in group["params"] if parameter.grad is not None]
+    if len(optimizer.state) < len(learned):
+        optimizer.step()
+        optimizer.zero_grad()
+        return
+    states = [optimizer.state[parameter] for parameter in learned]
+    beta1, beta2 = group["betas"]
+    with torch.no_grad():
+        adam(
+            learned,
+            [parameter.grad for parameter in learned],
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            [],
+            [state["step"] for state in states],
+            fused=group["fused"],
+            amsgrad=group["amsgrad"],
+            beta1=beta1,
+            beta2=beta2,
+            lr=group["lr"],
+            weight_decay=group["weight_decay"],
+            eps=group["eps"],
+            maximize=group["maximize"],
+        )
+    for parameter in learned:
+        parameter.grad = None
+
+
+def _means(noted: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
+    """Means of the losses [B] and of the values [B] of all minibatches, by their weights [B] if any; values' spread."""
+    losses, values, *weights = (torch.cat(parts).double().cpu().numpy() for parts in zip(*noted, strict=True))
+    counts = weights[0] if weights else None
+    mean = np.average(values, weights=counts)
+    variance = np.average((values - mean) ** 2, weights=counts)
+    return float(np.average(losses, weights=counts)), float(mean), float(variance**0.5)

@@ -1,0 +1,1 @@
+"""Minibatches: which samples, and their inputs."""

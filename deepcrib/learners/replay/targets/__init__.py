@@ -1,0 +1,1 @@
+"""What a Q-network learns towards: returns, and distributions of them."""

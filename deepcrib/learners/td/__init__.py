@@ -1,0 +1,1 @@
+"""A perceptron by temporal differences (O'Connor 2000)."""

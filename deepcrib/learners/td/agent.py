@@ -1,0 +1,279 @@
+"""The perceptron that learned the full game by temporal differences (O'Connor 2000), as a player."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import AgentError, DivergenceError
+from deepcrib.agents.expected_value import expectations_of
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.exact.beliefs.plays import own_kept
+from deepcrib.exact.cribs import NUM_DISCARDS
+from deepcrib.files.weights import TD_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.game.cards import NO_CARD
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+from deepcrib.learners.td.features import PLAYS, Deal, replay
+from deepcrib.learners.td.inputs import (
+    KINDS,
+    MOST_INPUTS,
+    WIDTHS,
+    fill_inputs,
+    new_deal,
+    set_discard,
+)
+from deepcrib.learners.td.perceptron import count_weights, forward, layer_sizes
+
+MOVE_POINTS = ("learned", "added")
+"""The points of a move are part of the value of the state that it leads to, or are added to the value of the rest."""
+
+
+class Network(NamedTuple):
+    """A perceptron as compiled choices read it; `kind` is one of `td_inputs.KINDS`, `added` of MOVE_POINTS."""
+
+    weights: np.ndarray
+    sizes: np.ndarray
+    kind: int
+    added: bool
+
+
+class Scratch(NamedTuple):
+    """Room for a decision: inputs, hidden units, means by discard."""
+
+    places: np.ndarray
+    x: np.ndarray
+    units: np.ndarray
+    means: np.ndarray
+
+
+@jit
+def new_scratch(sizes: np.ndarray) -> Scratch:
+    """Room for the decisions of a perceptron."""
+    hidden = 0
+    for layer in range(1, len(sizes) - 1):
+        hidden += sizes[layer]
+    means = np.empty((NUM_DISCARDS, 3))
+    means[:] = 0  # for raw inputs, which have none
+    return Scratch(np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(hidden), means)
+
+
+def make_network(weights: NDArray[np.float64], hidden: tuple[int, ...], inputs: str, move_points: str) -> Network:
+    """A perceptron of `inputs`, one of `td_inputs.KINDS`, on an array of weights."""
+    return Network(weights, layer_sizes(WIDTHS[inputs], hidden), KINDS[inputs], move_points == "added")
+
+
+@dataclass
+class TdPerceptronAgent:
+    """Takes the move to the state of the highest value, ties uniform; values are points, own less the opponent's.
+
+    The value of a state is what the rest of the hand is worth, show included. With move_points `added` the points that
+    the card makes at once (fifteen, thirty-one, pairs, runs; not the go, which depends on hidden cards) are added to
+    it; with `learned`, as in the paper, they are part of it. A discard makes none. For two players.
+    """
+
+    name: str
+    weights: NDArray[np.float64]
+    hidden: tuple[int, ...]
+    inputs: str = "raw"
+    move_points: str = "learned"
+    metadata: dict[str, Any] = field(default_factory=dict)
+    num_players = frozenset({2})
+    discard_unit = "points"
+
+    def __post_init__(self) -> None:
+        if self.inputs not in KINDS:
+            raise AgentError(f"inputs={self.inputs}: expected one of {', '.join(KINDS)}")
+        if self.move_points not in MOVE_POINTS:
+            raise AgentError(f"move_points={self.move_points}: expected one of {', '.join(MOVE_POINTS)}")
+        sizes = layer_sizes(WIDTHS[self.inputs], self.hidden)
+        if not self.hidden or sizes.min() < 1 or self.weights.shape != (count_weights(sizes),):
+            raise AgentError(f"{self.weights.shape} weights for {self.inputs} inputs and hidden={list(self.hidden)}")
+        if not np.isfinite(self.weights).all():
+            raise DivergenceError("the perceptron's weights are not finite: its learning diverged; lower lr")
+        self._network = make_network(self.weights, self.hidden, self.inputs, self.move_points)
+
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] points, by discard action."""
+        o, values = observation, np.empty((len(observation), NUM_DISCARDS))
+        hands = o.hand.astype(np.int64)
+        means = self._means(hands, o.is_dealer)
+        run_rows(_value_discards, len(hands), self._network, hands, o.is_dealer, means, values, piece=16)
+        return values
+
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4] points, by slot; -inf where no card may be played."""
+        o, values = observation, np.empty((len(observation), HAND_SIZE))
+        dealt, actions = _dealt_and_thrown(o)
+        run_rows(
+            _value_plays,
+            len(o.hand),
+            self._network,
+            dealt,
+            actions,
+            self._means(dealt, o.is_dealer),
+            o.hand,
+            o.is_dealer,
+            o.starter,
+            o.history.astype(np.int64),
+            o.history_seats.astype(np.int64),
+            o.seat,
+            o.count,
+            values,
+            piece=64,
+        )
+        return values
+
+    def _means(self, hands: NDArray[np.int64], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """[N, 15, 3] for `td_inputs.set_discard`: what `td_inputs.discard_means` looks up, worked out.
+
+        0 of hands without two discards, as where the play alone is played: there is no crib then.
+        """
+        means = np.zeros((len(hands), NUM_DISCARDS, 3))
+        whole = np.flatnonzero(hands[:, 0] >= 0)
+        if self.inputs != "raw" and len(whole):
+            means[whole] = np.stack(expectations_of(hands[whole], is_dealer[whole]), axis=2)
+        return means
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return pick_rows(best_masks(self.play_values(observation)), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: uniform over the discards with the highest value."""
+        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: uniform over the cards with the highest value."""
+        return uniform_over(best_masks(self.play_values(observation)), HAND_SIZE)
+
+    def save(self, path: Path | str) -> None:
+        """Write the agent as a checkpoint. Raises CheckpointError."""
+        own = {"hidden": list(self.hidden), "inputs": self.inputs, "move_points": self.move_points}
+        save_arrays(path, TD_FORMAT, {"weights": self.weights}, {**self.metadata, **own})
+
+
+def load_td_perceptron(path: Path | str) -> TdPerceptronAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
+    arrays, metadata = load_arrays(path, TD_FORMAT)
+    try:
+        hidden = tuple(int(size) for size in metadata["hidden"])
+        weights = arrays["weights"].astype(np.float64)
+        return TdPerceptronAgent(str(path), weights, hidden, metadata["inputs"], metadata["move_points"], metadata)
+    except (KeyError, TypeError, ValueError, AgentError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CheckpointError(f"{path} is no checkpoint of a TD perceptron: {reason}") from error
+
+
+def _dealt_and_thrown(observation: PlayObservation) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """[N, 6] the sorted cards that were dealt: those left, played and thrown; [N] the discard action."""
+    o = observation
+    thrown = np.sort(o.discards, axis=1)
+    dealt = np.sort(np.concatenate([own_kept(o), thrown], axis=1), axis=1).astype(np.int64)
+    slots = (dealt[:, None, :] == thrown[:, :, None]).argmax(axis=2)  # [N, 2]
+    return dealt, (slots[:, None, :] == DISCARD_SLOTS_6).all(axis=2).argmax(axis=1)
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def discard_values(
+    net: Network, hand: np.ndarray, means: np.ndarray, deal: Deal, s: Scratch, values: np.ndarray
+) -> None:
+    """values [15]: of the states after each discard of a sorted hand [6] with means [15, 3]; `deal` is overwritten."""
+    nobody = np.empty(PLAYS, dtype=np.int64)
+    for action in range(NUM_DISCARDS):
+        set_discard(hand, action, means, deal)
+        n = fill_inputs(net.kind, deal, NO_CARD, nobody, nobody, 0, 0, s.places, s.x)
+        values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
+
+
+@jit
+def play_values(
+    net: Network,
+    deal: Deal,
+    left: np.ndarray,
+    starter: int,
+    history: np.ndarray,
+    seats: np.ndarray,
+    n: int,
+    seat: int,
+    count: int,
+    s: Scratch,
+    values: np.ndarray,
+    points: np.ndarray,
+) -> None:
+    """values [4]: of each card of left [4] (-inf where it may not be played); points [4]: those that it makes at once.
+
+    history, seats [8] hold the n cards played; their n-th entry is overwritten.
+    """
+    values[:] = -np.inf
+    points[:] = 0
+    for slot in range(HAND_SIZE):
+        if not is_legal_play(count, left[slot]):
+            continue
+        history[n], seats[n] = left[slot], seat
+        series, total, _, _ = replay(history, seats, n + 1, seat)
+        points[slot] = play_points(series, total)
+        filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.places, s.x)
+        values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
+        if net.added:
+            values[slot] += points[slot]
+
+
+@jit
+def _value_discards(
+    part: Part, net: Network, hands: np.ndarray, dealers: np.ndarray, means: np.ndarray, values: np.ndarray
+) -> None:
+    for r in range(*part):
+        deal = new_deal(1 if dealers[r] else 0)
+        discard_values(net, hands[r], means[r], deal, new_scratch(net.sizes), values[r])
+
+
+@jit
+def _value_plays(
+    part: Part,
+    net: Network,
+    dealt: np.ndarray,
+    actions: np.ndarray,
+    means: np.ndarray,
+    hands: np.ndarray,
+    dealers: np.ndarray,
+    starters: np.ndarray,
+    histories: np.ndarray,
+    seats: np.ndarray,
+    own: np.ndarray,
+    counts: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    for r in range(*part):
+        deal, n = new_deal(1 if dealers[r] else 0), 0
+        set_discard(dealt[r], actions[r], means[r], deal)
+        while n < PLAYS and histories[r, n] >= 0:
+            n += 1
+        points = np.empty(HAND_SIZE, dtype=np.int64)
+        play_values(
+            net,
+            deal,
+            hands[r],
+            starters[r],
+            histories[r],
+            seats[r],
+            n,
+            own[r],
+            counts[r],
+            new_scratch(net.sizes),
+            values[r],
+            points,
+        )

@@ -1,0 +1,324 @@
+"""The weighted agent of Lang 2018 (chapter 3): strategies weighted by the score decide the discard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import AgentError
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.agents.scripted import ScriptedAgent, series_from
+from deepcrib.agents.specs import SEMI_PURE
+from deepcrib.errors import OptionError
+from deepcrib.exact.classes import find_class
+from deepcrib.exact.cribs import NUM_DISCARDS
+from deepcrib.exact.pegging import exact_records
+from deepcrib.exact.strategies.discards import (
+    NO_OPINION,
+    NUM_VALUES,
+    SCORES,
+    fill_matrix,
+    fill_preference,
+    fill_values,
+    fill_weights,
+    strategy_codes,
+)
+from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
+from deepcrib.exact.strategies.plays import (
+    PLAY_STRATEGIES,
+    choose_play,
+    count_unseen,
+    fill_play_matrix,
+    new_unseen,
+)
+from deepcrib.exact.table import cached_table
+from deepcrib.files.weights import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.game.cards import rank_of
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import GREEDY
+from deepcrib.game.randomness import NETWORKS, derive
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4
+from deepcrib.game.rules import HAND_SIZE
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+RANDOM = "random"
+SEMI_PURE_SHARE = 0.7
+_APART = 1_000_000  # index of the random agent by name: no member of a pool has it, so that it is no run's start
+NEIGHBOURS = ("none", "average", "sum")
+_PEGGING = frozenset(name for name in STRATEGIES if name.startswith("pegging"))
+Weights = NDArray[np.float64]
+"""[121 own score, 121 opponent's score, 2 (1: dealer), m strategies], the m adding up to 1."""
+
+
+@dataclass
+class WeightedAgent:
+    """Discards for the highest preference p = wS, w the weights at the score, ties uniform; plays as greedy does.
+
+    weights: [121, 121, 2, m]. pegging: [1820, 2, 3], figures of the pegging records that its strategies go by, nan
+    without a record.
+    play_weights: [121, 121, 2, 2], of `PLAY_STRATEGIES`, or None for greedy play. neighbours, share: how the weights
+    around a score count (`strategies.fill_weights`). For two players.
+    """
+
+    name: str
+    weights: Weights
+    strategies: tuple[str, ...]
+    pegging: NDArray[np.float64]
+    play_weights: Weights | None = None
+    neighbours: str = "none"
+    share: float = 0.4
+    metadata: dict[str, Any] = field(default_factory=dict)
+    num_players = frozenset({2})
+
+    def __post_init__(self) -> None:
+        self.codes = strategy_codes(self.strategies)
+        self.weights = checked_weights(self.weights, len(self.strategies))
+        if self.play_weights is not None:
+            self.play_weights = checked_weights(self.play_weights, len(PLAY_STRATEGIES), "play weights")
+        if self.pegging.shape != (NUM_RANK_SETS_4, 2, 3):
+            raise AgentError(f"pegging records have the shape {self.pegging.shape}, expected (1820, 2, 3)")
+        if np.isinf(self.pegging).any():
+            raise AgentError("pegging records are not all finite, expected points, or nan without a record")
+        if self.neighbours not in NEIGHBOURS:
+            raise AgentError(f"neighbours {self.neighbours!r}: expected one of {', '.join(NEIGHBOURS)}")
+        if not 0 <= self.share <= 1:
+            raise AgentError(f"share {self.share}: expected 0 to 1")
+        self._greedy = ScriptedAgent("greedy")
+
+    def preferences(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """p [N, 15]: how much the strategies, weighted, like each discard, 0 to 1."""
+        own, other = _score_locations(observation)
+        table = cached_table()
+        preferences = np.empty((len(observation), NUM_DISCARDS))
+        run_rows(
+            _fill_preferences,
+            len(observation.hand),
+            observation.hand,
+            np.asarray(table.rows),
+            *table.classes,
+            own,
+            other,
+            observation.is_dealer.astype(np.int8),
+            self.codes,
+            self.pegging,
+            self.weights,
+            NEIGHBOURS.index(self.neighbours),
+            self.share,
+            preferences,
+            piece=128,
+        )
+        return preferences
+
+    @property
+    def play_policy(self) -> int | None:
+        """Greedy's, unless the play is weighted too."""
+        return GREEDY if self.play_weights is None else None
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(self._masks(observation), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: uniform over the discards with the highest preference."""
+        return uniform_over(self._masks(observation), NUM_DISCARDS)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        if self.play_weights is None:
+            return self._greedy.play(observation)
+        o, slots = observation, np.empty(len(observation), dtype=np.int8)
+        own, other = _score_locations(o)
+        cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
+        run_rows(
+            _choose_plays,
+            len(o.hand),
+            o.hand,
+            o.discards,
+            o.starter,
+            o.history,
+            o.series_start,
+            o.count,
+            cells,
+            slots,
+            piece=512,
+        )
+        return slots
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: all on the card that is played."""
+        if self.play_weights is None:
+            return self._greedy.play_probabilities(observation)
+        return np.eye(HAND_SIZE)[self.play(observation)]
+
+    def save(self, path: Path | str) -> None:
+        """Write the agent as a checkpoint. Raises CheckpointError."""
+        arrays = {"weights": self.weights, "pegging": self.pegging}
+        if self.play_weights is not None:
+            arrays["play_weights"] = self.play_weights
+        own = {"strategies": list(self.strategies), "neighbours": self.neighbours, "share": self.share}
+        save_arrays(path, WEIGHTED_FORMAT, arrays, {**self.metadata, **own})
+
+    def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
+        return best_masks(self.preferences(observation))
+
+
+def _score_locations(observation: DiscardObservation | PlayObservation) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Own and opponent's scores [N], 120 at most: in games that are played out, a player may be asked at 121."""
+    rows, scores = np.arange(len(observation)), np.minimum(observation.scores, SCORES - 1)
+    return scores[rows, observation.seat], scores[rows, 1 - observation.seat]
+
+
+def load_weighted(path: Path | str) -> WeightedAgent:
+    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
+    arrays, metadata = load_arrays(path, WEIGHTED_FORMAT)
+    try:
+        return WeightedAgent(
+            str(path),
+            arrays["weights"],
+            tuple(metadata["strategies"]),
+            arrays["pegging"],
+            arrays.get("play_weights"),
+            metadata["neighbours"],
+            float(metadata["share"]),
+            metadata,
+        )
+    except KeyError as error:
+        raise CheckpointError(f"{path} lacks {error}: not a checkpoint of weighted strategies") from error
+    except (TypeError, ValueError) as error:  # what the agent refuses, or metadata of other types
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
+    """One of `specs.WEIGHTED_NAMES`. Pure strategies stand alone, the others among the thesis's eight."""
+    if name in STRATEGIES:
+        strategies: tuple[str, ...] = (name,)
+    else:
+        wanted = name.removeprefix(SEMI_PURE)
+        strategies = THESIS_STRATEGIES if wanted in (*THESIS_STRATEGIES, "random_weights") else STRATEGIES
+    initial = RANDOM if name == "random_weights" else name
+    weights = initial_weights(initial, strategies, seed, _APART)
+    return WeightedAgent(name, weights, strategies, pegging_figures(strategies))
+
+
+def pegging_figures(strategies: Sequence[str]) -> NDArray[np.float64]:
+    """The exact pegging figures of both roles together (`PeggingRecords.pooled`); zeros if no strategy reads it."""
+    if _PEGGING.isdisjoint(strategies):
+        return np.zeros((NUM_RANK_SETS_4, 2, 3))
+    return exact_records().pooled().known()
+
+
+def initial_weights(initial: str, strategies: Sequence[str], seed: int, index: int = 0) -> Weights:
+    """Weights before training: `random`, a strategy's name (pure), `semi_pure_` and one (70%), or a checkpoint's path.
+
+    Random weights are uniform numbers, normalised, and differ by seed and index (a member of a pool). Raises
+    OptionError, or CheckpointError where the path holds no weights of these strategies.
+    """
+    shape = (SCORES, SCORES, 2, len(strategies))
+    if initial == RANDOM:
+        weights = np.random.default_rng(derive(seed, NETWORKS, index)).random(shape)
+        return weights / weights.sum(axis=3, keepdims=True)
+    name = initial.removeprefix(SEMI_PURE)
+    if name in strategies:
+        share = SEMI_PURE_SHARE if initial.startswith(SEMI_PURE) and len(strategies) > 1 else 1.0
+        weights = np.full(shape, (1 - share) / max(len(strategies) - 1, 1))
+        weights[..., list(strategies).index(name)] = share
+        return weights
+    if name in STRATEGIES:
+        raise OptionError(f"initial={initial}: {name} is none of the strategies {', '.join(strategies)}")
+    if not os.path.exists(initial):  # Path.exists raises on a name that is too long
+        raise OptionError(f"initial={initial}: expected random, STRATEGY, {SEMI_PURE}STRATEGY or a checkpoint's path")
+    agent = load_weighted(initial)
+    if agent.strategies != tuple(strategies):
+        raise CheckpointError(f"{initial} weighs {', '.join(agent.strategies)}; expected {', '.join(strategies)}")
+    return agent.weights
+
+
+def checked_weights(weights: NDArray, strategies: int, what: str = "weights") -> Weights:
+    """Weights as float64. AgentError on a wrong shape, negative or unnormalised ones."""
+    expected = (SCORES, SCORES, 2, strategies)
+    if weights.shape != expected:
+        raise AgentError(f"{what} have the shape {weights.shape}, expected {expected}")
+    checked = np.ascontiguousarray(weights, dtype=np.float64)
+    errors = np.where((checked >= 0).all(axis=3), np.abs(checked.sum(axis=3) - 1), np.inf)
+    if not (errors <= 1e-4).all():
+        place = np.unravel_index(np.argmax(errors), errors.shape)
+        at = ", ".join(str(int(i)) for i in place)
+        raise AgentError(f"{what} at ({at}) are {checked[place].tolist()}, expected numbers from 0 that add up to 1")
+    return checked
+
+
+def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[str] | None = None) -> WeightedAgent:
+    """The agent of initial weights (see `initial_weights`), of the thesis's strategies unless others are named."""
+    names = strategies or THESIS_STRATEGIES
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise OptionError(f"strategies={names!r}: expected a list of {', '.join(STRATEGIES)}")
+    strategy_codes(names)
+    initial = str(initial)
+    weights = initial_weights(initial, names, seed, _APART)
+    name = f"{initial} weights" if initial == RANDOM else initial
+    return WeightedAgent(name, weights, tuple(names), pegging_figures(names))
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _fill_preferences(
+    part: Part,
+    hands: np.ndarray,
+    rows: np.ndarray,
+    keys: np.ndarray,
+    starts: np.ndarray,
+    own: np.ndarray,
+    other: np.ndarray,
+    roles: np.ndarray,
+    codes: np.ndarray,
+    pegging: np.ndarray,
+    weights: np.ndarray,
+    neighbours: int,
+    share: float,
+    preferences: np.ndarray,
+) -> None:
+    for r in range(*part):
+        values = np.empty((NUM_DISCARDS, NUM_VALUES))
+        matrix = np.empty((len(codes), NUM_DISCARDS))
+        blended = np.empty(len(codes))
+        actions = np.empty(NUM_DISCARDS, dtype=np.int64)
+        number = find_class(hands[r], keys, starts, actions)
+        fill_values(hands[r], roles[r], rows[number], actions, pegging, values)
+        fill_matrix(codes, values, NO_OPINION, matrix)
+        fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
+        fill_preference(blended, matrix, preferences[r])
+
+
+@jit
+def _choose_plays(
+    part: Part,
+    hands: np.ndarray,
+    discards: np.ndarray,
+    starters: np.ndarray,
+    histories: np.ndarray,
+    starts: np.ndarray,
+    counts: np.ndarray,
+    cells: np.ndarray,
+    slots: np.ndarray,
+) -> None:
+    for r in range(*part):
+        unseen = new_unseen()
+        count_unseen(unseen, hands[r])
+        count_unseen(unseen, discards[r])
+        count_unseen(unseen, histories[r])
+        unseen[rank_of(starters[r])] -= 1
+        series = series_from(histories[r], starts[r])
+        matrix = np.empty((len(PLAY_STRATEGIES), HAND_SIZE))
+        preference = np.empty(HAND_SIZE)
+        fill_play_matrix(hands[r], series, counts[r], unseen, matrix)
+        fill_preference(cells[r], matrix, preference)
+        slots[r] = choose_play(hands[r], counts[r], preference, 0.0, 0)

@@ -1,0 +1,330 @@
+"""Games between weighted agents that learn after each: the compiled part of `weighted` (Lang 2018, chapter 3).
+
+Games follow one another, since the weights of a game depend on all games before it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deepcrib.exact.classes import find_class
+from deepcrib.exact.pegging import add_record
+from deepcrib.exact.strategies.discards import (
+    SCORES,
+    choose,
+    fill_matrix,
+    fill_preference,
+    fill_values,
+    fill_weights,
+)
+from deepcrib.exact.strategies.plays import choose_play, count_unseen, fill_play_matrix, new_unseen
+from deepcrib.game.engine.batch import decision_key, pick_for
+from deepcrib.game.engine.state import Game, deal, discard, play, show, start_play
+from deepcrib.game.policies import GREEDY, play_choices
+from deepcrib.game.randomness import START, below, hash_key
+from deepcrib.game.rank_sets import rank_set_of_kept
+from deepcrib.game.rules import HAND_SIZE
+from deepcrib.kernels import jit
+from deepcrib.learners.weighted.state import MAX_HANDS, PLAYERS, Memory, Method, Reading, Scratch, Tables
+
+NEAR_HIGHEST = 0.7  # 1 - ACTION_LOWER_BOUND_PCT of the author's program
+PART_RESPONSIBLE = 0.33  # its ACTION_MAX_COUNT_PCT
+_SAME = 1e-9  # values that differ by rounding alone
+LARGEST_FACTOR = 1e300  # keeps a weight from becoming infinite
+_PAIRS = 1  # in place of a hand's number: the draw of a pair is no draw of a game's start
+
+Pool = Any
+"""The weights of all members, [K, 121, 121, 2, m]."""
+
+
+# --- choices ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _exploration(method: Method, weights: np.ndarray, preference: np.ndarray) -> float:
+    """Chance of exploring: constant, or less where the preferences [15] differ (section 3.3).
+
+    By the text it is the weights [m] that differ. The variance is the sample's, over one less than there are.
+    """
+    if not method.by_variance:
+        return method.epsilon
+    values = preference if method.reading.of_preference else weights
+    mean = values.sum() / len(values)
+    squares = 0.0
+    for i in range(len(values)):
+        squares += (values[i] - mean) ** 2
+    return method.epsilon - squares / max(len(values) - 1, 1)
+
+
+@jit
+def responsible(matrix: np.ndarray, choice: int, shared: bool) -> int:
+    """Mask of the strategies that answer for a choice, by their desirability [m, n] of it.
+
+    shared: in order of value those of at least 0.7 of the highest, equal ones in order of the list, and at most a third
+    of all (2 of 8). Else all that have the highest value; none where no strategy likes the choice at all.
+    """
+    highest = 0.0
+    for i in range(len(matrix)):
+        highest = max(highest, matrix[i, choice])
+    mask = 0
+    if not shared:
+        for i in range(len(matrix)):
+            if matrix[i, choice] > 0 and matrix[i, choice] >= highest:
+                mask |= 1 << i
+        return mask
+    for _ in range(max(1, int(PART_RESPONSIBLE * len(matrix)))):
+        found = -1
+        for i in range(len(matrix)):
+            if mask >> i & 1 or matrix[i, choice] < NEAR_HIGHEST * highest - _SAME:
+                continue
+            if found < 0 or matrix[i, choice] > matrix[found, choice] + _SAME:
+                found = i
+        if found >= 0:
+            mask |= 1 << found
+    return mask
+
+
+@jit
+def _choose_discard(
+    g: Game, seat: int, seed: int, weights: Pool, codes: np.ndarray, t: Tables, m: Method, s: Scratch
+) -> tuple[int, int]:
+    """A discard of one seat by weights [121, 121, 2, m], and the strategies that answer for it."""
+    role = 1 if seat == g.dealer else 0
+    own, other = g.scores[seat], g.scores[1 - seat]
+    hand = g.dealt[seat]
+    number = find_class(hand, t.keys, t.starts, s.actions)
+    fill_values(hand, role, t.rows[number], s.actions, t.summary, s.values)
+    fill_matrix(codes, s.values, m.reading.no_opinion, s.matrix)
+    fill_weights(weights, own, other, role, m.neighbours, m.neighbour_share, s.blended)
+    fill_preference(s.blended, s.matrix, s.preference)
+    epsilon = _exploration(m, weights[own, other, role], s.preference)
+    action = choose(s.preference, epsilon, m.by_preference, decision_key(g, seat, seed))
+    return action, responsible(s.matrix, action, m.reading.shared)
+
+
+@jit
+def _choose_play(g: Game, seat: int, seed: int, weights: Pool, m: Method, s: Scratch) -> tuple[int, int]:
+    """A card of one seat by play weights [121, 121, 2, 2], and the strategies that answer for it.
+
+    None does where it is alike to both, as a card is that has to be played.
+    """
+    role = 1 if seat == g.dealer else 0
+    unseen = new_unseen()
+    count_unseen(unseen, g.dealt[seat])
+    for k in range(g.num_played):
+        if g.history_seats[k] != seat:
+            unseen[g.history[k] >> 2] -= 1
+    unseen[g.starter >> 2] -= 1
+    fill_play_matrix(g.left[seat], g.series, g.count, unseen, s.play_matrix)
+    cell = weights[g.scores[seat], g.scores[1 - seat], role]
+    s.play_blended[:] = cell
+    fill_preference(s.play_blended, s.play_matrix, s.play_preference)
+    slot = choose_play(g.left[seat], g.count, s.play_preference, m.epsilon, decision_key(g, seat, seed))
+    liked = s.play_matrix[:, slot].max() > 0
+    return slot, responsible(s.play_matrix, slot, m.reading.shared) if liked else 0
+
+
+# --- one game -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def _start_game(g: Game, number: int, home: int, seed: int, m: Method) -> None:
+    """A game at 0-0, or at random scores at most `spread` apart; the first dealer by a coin.
+
+    As in the author's program (`play_training_game`) one score is drawn from 0 to 120 and the other from those around
+    it that are on the board; the first is that of seat `home` where it is even, else its opponent's.
+    """
+    key = hash_key(seed, number, 0, -1, START)
+    g.game = number
+    g.hand_number = -1
+    g.finished = False
+    g.winner = -1
+    g.turn = -1
+    g.dealer = below(key, 0, PLAYERS)
+    g.scores[:] = 0
+    if not m.exploring_starts:
+        return
+    first = int(np.int64(below(key, 1, SCORES)))
+    low, high = max(0, first - m.spread), min(SCORES - 1, first + m.spread)
+    seat = home if first % 2 == 0 else 1 - home
+    g.scores[seat] = first
+    g.scores[1 - seat] = low + int(np.int64(below(key, 2, high - low + 1)))
+
+
+@jit
+def _discards(
+    g: Game,
+    players: np.ndarray,
+    seed: int,
+    pool: Pool,
+    codes: np.ndarray,
+    t: Tables,
+    m: Method,
+    memory: Memory,
+    s: Scratch,
+) -> None:
+    for seat in range(PLAYERS):
+        own, other = g.scores[seat], g.scores[1 - seat]
+        action, mask = _choose_discard(g, seat, seed, pool[players[seat]], codes, t, m, s)
+        discard(g, seat, action)
+        step = memory.counts[seat, 0]
+        if step < MAX_HANDS:
+            memory.places[seat, step, 0] = own
+            memory.places[seat, step, 1] = other
+            memory.places[seat, step, 2] = 1 if seat == g.dealer else 0
+            memory.masks[seat, step] = mask
+            memory.counts[seat, 0] = step + 1
+
+
+@jit
+def _plays(g: Game, players: np.ndarray, seed: int, pool: Pool, m: Method, memory: Memory, s: Scratch) -> None:
+    while g.turn >= 0:
+        seat = g.turn
+        if not m.weighted_play:
+            choices = play_choices(GREEDY, g.left[seat], g.series, g.count)
+            play(g, pick_for(g, seat, choices, seed), True)
+            continue
+        own, other = g.scores[seat], g.scores[1 - seat]
+        slot, mask = _choose_play(g, seat, seed, pool[players[seat]], m, s)
+        play(g, slot, True)
+        step = memory.counts[seat, 1]
+        if step < HAND_SIZE * MAX_HANDS:
+            memory.play_places[seat, step, 0] = own
+            memory.play_places[seat, step, 1] = other
+            memory.play_places[seat, step, 2] = 1 if seat == g.dealer else 0
+            memory.play_places[seat, step, 3] = memory.counts[seat, 0]
+            memory.play_masks[seat, step] = mask
+            memory.counts[seat, 1] = step + 1
+
+
+@jit
+def _record(g: Game, t: Tables) -> None:
+    """Add the play of a hand, whether or not a win ended it, to the records of both players' cards as either role."""
+    if g.num_played == 0:  # won by the starter
+        return
+    pegged = np.zeros(PLAYERS, dtype=np.int64)
+    for k in range(g.num_played):
+        pegged[g.history_seats[k]] += g.play_points[k]
+    for seat in range(PLAYERS):
+        number = rank_set_of_kept(g.kept[seat])
+        for role in range(PLAYERS):
+            add_record(t.gained, t.given, t.summary, number, role, pegged[seat], pegged[1 - seat])
+
+
+# --- learning -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def adjust(weights: np.ndarray, mask: int, change: float, reading: Reading, cap: float) -> None:
+    """Multiply the weights [m] of the strategies in a mask by 1 + change, and normalise all again.
+
+    Neither the factor nor what it makes falls below the reading's least; what it makes is cut at `cap`.
+    """
+    factor = min(max(1 + change, reading.smallest_factor), LARGEST_FACTOR)
+    total = 0.0
+    for i in range(len(weights)):
+        if mask >> i & 1:
+            weights[i] = max(min(weights[i] * factor, cap), reading.smallest_weight)
+        total += weights[i]
+    for i in range(len(weights)):
+        weights[i] /= total
+
+
+@jit
+def _constant(place: np.ndarray, margin: float, m: Method, outcomes: np.ndarray) -> float:
+    """C = s (own - other score) / 121, a loss's times the punishment factor; games stop at 121.
+
+    With a baseline the margin is what the game brought beyond the mean of earlier games from the place; the present
+    difference counts as one more of them. Without it, every choice from a losing position is punished on the whole, the
+    best one too.
+    """
+    if m.baseline:
+        total, games = outcomes[place[0], place[1], place[2]]
+        margin -= (total + place[0] - place[1]) / (games + 1)
+    return m.scaling * margin / m.reading.points * (m.punishment if margin < 0 else 1.0)
+
+
+@jit
+def _learn(g: Game, seat: int, weights: Pool, play_weights: Pool, m: Method, memory: Memory) -> None:
+    """Reward or punish one player's choices after a game: c_j = C (1 - d)^(T - j)."""
+    margin = float(g.scores[seat] - g.scores[1 - seat])
+    last = memory.counts[seat, 0]
+    for j in range(last - 1, -1, -1):
+        place = memory.places[seat, j]
+        cell = weights[place[0], place[1], place[2]]
+        c = _constant(place, margin, m, memory.outcomes) * (1 - m.decay) ** (last - 1 - j)
+        adjust(cell, memory.masks[seat, j], c, m.reading, m.cap)
+    for j in range(memory.counts[seat, 1]):
+        place = memory.play_places[seat, j]
+        cell = play_weights[place[0], place[1], place[2]]
+        c = _constant(place, margin, m, memory.outcomes) * (1 - m.decay) ** (last - place[3])
+        adjust(cell, memory.play_masks[seat, j], c, m.reading, m.cap)
+
+
+@jit
+def _remember(g: Game, memory: Memory) -> None:
+    """Add a game's margin to the outcomes of the places of both players."""
+    for seat in range(PLAYERS):
+        for j in range(memory.counts[seat, 0]):
+            place = memory.places[seat, j]
+            memory.outcomes[place[0], place[1], place[2], 0] += g.scores[seat] - g.scores[1 - seat]
+            memory.outcomes[place[0], place[1], place[2], 1] += 1
+
+
+@jit
+def draw_pair(number: int, switch_every: int, members: int, random_pairs: bool, seed: int) -> tuple[int, int]:
+    """Who play a game: member 0 and each other one in turn, or any two by chance; anew every `switch_every` games."""
+    block = number // switch_every
+    if not random_pairs:
+        return 0, 1 + block % (members - 1)
+    key = hash_key(seed, block, _PAIRS, -1, START)
+    first = int(np.int64(below(key, 0, members)))
+    return first, (first + 1 + int(np.int64(below(key, 1, members - 1)))) % members
+
+
+@jit
+def play_games(
+    games: np.ndarray,
+    first: int,
+    last: int,
+    seed: int,
+    pool: Pool,
+    play_pool: Pool,
+    learns: np.ndarray,
+    switch_every: int,
+    codes: np.ndarray,
+    t: Tables,
+    m: Method,
+    memory: Memory,
+    s: Scratch,
+) -> int:
+    """Play games first..last - 1 among members (`draw_pair`), learning after each; returns the hands played.
+
+    games: one game to play them in. pool: [K, 121, 121, 2, m], play_pool: [K, 121, 121, 2, 2]; changed where
+    learns [K].
+    """
+    hands = 0
+    players = np.zeros(PLAYERS, dtype=np.int64)
+    g = games[0]
+    for number in range(first, last):
+        home = number % PLAYERS
+        players[home], players[1 - home] = draw_pair(number, switch_every, len(pool), m.random_pairs, seed)
+        _start_game(g, number, home, seed, m)
+        memory.counts[:] = 0
+        while not g.finished:
+            deal(g, seed, m.random_dealer)
+            _discards(g, players, seed, pool, codes, t, m, memory, s)
+            start_play(g, True)
+            _plays(g, players, seed, play_pool, m, memory, s)
+            show(g, True)
+            hands += 1
+            if m.update_records:
+                _record(g, t)
+        for seat in range(PLAYERS):
+            if learns[players[seat]]:
+                _learn(g, seat, pool[players[seat]], play_pool[players[seat]], m, memory)
+        if m.baseline:
+            _remember(g, memory)
+    return hands

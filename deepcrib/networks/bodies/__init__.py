@@ -1,0 +1,1 @@
+"""What turns inputs into features: feed-forward, convolutions, LSTM."""

@@ -1,0 +1,45 @@
+"""The page `docs/observations.md`: `python -m deepcrib.networks.encoders.document > docs/observations.md`."""
+
+from __future__ import annotations
+
+from deepcrib.networks.encoders.discard import DISCARD_ENCODERS, DiscardEncoder, make_discard_encoder
+from deepcrib.networks.encoders.play import PLAY_ENCODERS, PlayEncoder, make_play_encoder
+
+_INTRODUCTION = """\
+# What the networks see
+
+Generated from the encoders by `python -m deepcrib.networks.encoders.document`; a test keeps this page equal to them.
+
+A state is encoded together with one choice (a play, or a discard), as a row of numbers: the network's output
+is the value of that choice. `one-hot` channels hold at most one 1 in a row of the table, `count` channels how
+often the thing is there, a `flag` is 0 or 1, a `scalar` is a number times its factor. Ranks are A 2 3 4 5 6
+7 8 9 T J Q K, suits clubs, diamonds, hearts, spades. Only what the player may lawfully see is encoded.
+`basic` and `full` are the states of Bélanger, Tremblay, Vachon and Viviano 2019 (sections 3.6.3 and 3.7.4);
+`afterstate` is ours. `state.scores=true` adds both players' scores; `state.dealer=true` adds the dealer flag
+to the play states `basic` and `full`, all others always have it. The tables show every option on.
+"""
+
+
+def page() -> str:
+    """Return the text of the page: a table for each encoder, with all its options on."""
+    parts = [_INTRODUCTION]
+    for title, encoders in (
+        ("Play", [(make_play_encoder(name), make_play_encoder(name, True, True)) for name in PLAY_ENCODERS]),
+        (
+            "Discard",
+            [(make_discard_encoder(name), make_discard_encoder(name, True, True)) for name in DISCARD_ENCODERS],
+        ),
+    ):
+        parts += [_section(title, plain, complete) for plain, complete in encoders]
+    return "\n".join(parts)
+
+
+def _section(title: str, plain: PlayEncoder | DiscardEncoder, complete: PlayEncoder | DiscardEncoder) -> str:
+    width = f"{plain.width} inputs"
+    if complete.width > plain.width:
+        width += f", {complete.width} with the options"
+    return f"## {title} `{plain.name}`: {width}\n\n{complete.spec.table()}\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

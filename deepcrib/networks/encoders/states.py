@@ -1,0 +1,129 @@
+"""Compact states: observations as a few int8 columns, the form in which experience is stored."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deepcrib.game.cards import NO_CARD, rank_of
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+MAX_PLAYED = 7
+"""Cards that can lie on the table before one's own play, with two players."""
+SERIES_ROWS = MAX_PLAYED + 1
+"""Cards of the longest series, one's own play included."""
+
+# Columns of a compact play state.
+OWN_RANKS = 0  # 4: own ranks in slot order, -1 once played
+PLAYED_RANKS = 4  # 7: ranks of all cards played in this hand in order, -1 padded
+SERIES_START = 11  # index among the played cards of the first of the current series
+DISCARD_RANKS = 12  # 2: own discards
+STARTER_RANK = 14
+IS_DEALER = 15
+OWN_SCORE = 16  # points, at most 121: learning games are played out past the win
+OPPONENT_SCORE = 17
+OPPONENT_CARDS = 18  # cards the opponent still holds
+COUNT = 19
+OPPONENT_GO = 20  # 1: the opponent said go in this series
+NUM_PLAYED = 21
+SEAT = 22  # one's own: 0 or 1
+OPPONENT_PLAYED = 23  # bit k: the k-th card played is the opponent's
+PLAY_COLUMNS = 24
+
+# Columns of a compact discard state.
+HAND = 0  # 6: card ids, sorted
+DISCARD_IS_DEALER = 6
+DISCARD_OWN_SCORE = 7
+DISCARD_OPPONENT_SCORE = 8
+DISCARD_COLUMNS = 9
+
+
+def compact_play(observation: PlayObservation) -> np.ndarray:
+    """int8 [N, 24] compact play states (columns above) of a two-player observation of N rows."""
+    _require_two_players(observation.scores)
+    states = np.empty((len(observation.hand), PLAY_COLUMNS), dtype=np.int8)
+    run_rows(
+        _compact_play,
+        len(observation.hand),
+        observation.hand,
+        observation.discards,
+        observation.starter,
+        observation.seat,
+        observation.dealer,
+        observation.scores,
+        observation.history,
+        observation.history_seats,
+        observation.series_start,
+        observation.goes,
+        observation.count,
+        states,
+    )
+    return states
+
+
+def compact_discard(observation: DiscardObservation) -> np.ndarray:
+    """int8 [N, 9] compact discard states (columns above) of a two-player observation of N rows."""
+    _require_two_players(observation.scores)
+    rows = np.arange(len(observation.seat))
+    states = np.empty((len(rows), DISCARD_COLUMNS), dtype=np.int8)
+    states[:, HAND:DISCARD_IS_DEALER] = observation.hand
+    states[:, DISCARD_IS_DEALER] = observation.seat == observation.dealer
+    scores = np.minimum(observation.scores, MAX_SCORE)
+    states[:, DISCARD_OWN_SCORE] = scores[rows, observation.seat]
+    states[:, DISCARD_OPPONENT_SCORE] = scores[rows, 1 - observation.seat]
+    return states
+
+
+def _require_two_players(scores: np.ndarray) -> None:
+    if scores.shape[1] != 2:
+        raise ValueError(f"the encoders are for two players, not {scores.shape[1]}")
+
+
+@jit
+def _compact_play(
+    part: Part,
+    hand: np.ndarray,
+    discards: np.ndarray,
+    starter: np.ndarray,
+    seat: np.ndarray,
+    dealer: np.ndarray,
+    scores: np.ndarray,
+    history: np.ndarray,
+    history_seats: np.ndarray,
+    series_start: np.ndarray,
+    goes: np.ndarray,
+    count: np.ndarray,
+    states: np.ndarray,
+) -> None:
+    for i in range(*part):
+        own = seat[i]
+        other = 1 - own
+        for slot in range(HAND_SIZE):
+            card = hand[i, slot]
+            states[i, OWN_RANKS + slot] = rank_of(card) if card != NO_CARD else -1
+        num_played = 0
+        opponent_cards = HAND_SIZE
+        opponent_played = 0
+        for k in range(MAX_PLAYED):
+            card = history[i, k]
+            states[i, PLAYED_RANKS + k] = rank_of(card) if card != NO_CARD else -1
+            if card != NO_CARD:
+                num_played += 1
+                if history_seats[i, k] == other:
+                    opponent_cards -= 1
+                    opponent_played |= 1 << k
+        states[i, SERIES_START] = series_start[i]
+        states[i, DISCARD_RANKS] = rank_of(discards[i, 0])
+        states[i, DISCARD_RANKS + 1] = rank_of(discards[i, 1])
+        states[i, STARTER_RANK] = rank_of(starter[i])
+        states[i, IS_DEALER] = 1 if own == dealer[i] else 0
+        states[i, OWN_SCORE] = min(scores[i, own], MAX_SCORE)
+        states[i, OPPONENT_SCORE] = min(scores[i, other], MAX_SCORE)
+        states[i, OPPONENT_CARDS] = opponent_cards
+        states[i, COUNT] = count[i]
+        states[i, OPPONENT_GO] = goes[i, other]
+        states[i, NUM_PLAYED] = num_played
+        states[i, SEAT] = own
+        states[i, OPPONENT_PLAYED] = opponent_played

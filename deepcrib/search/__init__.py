@@ -1,0 +1,1 @@
+"""The game tree of the play and what walks it: sampled minimax and best responses."""

@@ -1,0 +1,278 @@
+"""Search with sampled hands (Partida 2022, algorithm 5): the card that is best on average over the opponent's hands.
+
+What the opponent may hold is weighted by `beliefs`, whatever it plays with: its whole kept hand as a rank multiset, as
+likely as the cards it was made from, before it played any of them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.agents.scripted import series_from
+from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
+from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, own_kept, seen_cards_of, weigh_plays
+from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import GREEDY, play_choices
+from deepcrib.game.randomness import uniform
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4
+from deepcrib.game.rules import HAND_SIZE, RANK_BITS, add_rank
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+from deepcrib.search.play_tree import (
+    NO_VALUE,
+    NUM_ENDS,
+    STACK,
+    fill_play_values,
+    join_hands,
+    pack_hand,
+)
+
+SAMPLES = 50
+MOST_SAMPLES = 1_000_000
+HANDS = ("unseen", "ranks", "kept")
+_TIE = 1e-9
+_BLOCK = 1024  # decisions whose weights, 15 kB each, are held at once
+
+
+class MinimaxAgent:
+    """Plays the card with the highest sum of values over sampled hands of the opponent; for two players.
+
+    greedy: whether the opponent is taken for the greedy player (algorithm 6) or for one who knows both hands and plays
+    its best (algorithm 3). samples: hands sampled for each decision, the same for all candidate cards; 0 for every
+    hand that is possible, weighted exactly. discards: the agent that discards. hands: how likely each is, of HANDS:
+    `unseen`, the opponent kept any four of the cards that are not one's own or the starter; `ranks`, any rank multiset
+    is as likely as any other (the paper's 1,820 hands); `kept`, what the agent `discards` would have kept in the
+    opponent's place. In all three only hands count that hold what was played and nothing that contradicts a go. Raises
+    AgentError for other numbers or names, and for `kept` where the agent that discards does not give the probabilities
+    of its choices.
+
+    Of cards with equal sums the one that greedy would play: its points are certain, and count before anything that is
+    only expected.
+    """
+
+    num_players = frozenset({2})
+
+    def __init__(
+        self,
+        name: str,
+        discards: Agent,
+        *,
+        greedy: bool,
+        samples: int = SAMPLES,
+        hands: str = HANDS[0],
+    ) -> None:
+        if isinstance(samples, bool) or not isinstance(samples, int) or not 0 <= samples <= MOST_SAMPLES:
+            raise AgentError(
+                f"samples={samples!r}: expected a whole number, 1 to {MOST_SAMPLES:,}, or 0 for all possible hands"
+            )
+        if hands not in HANDS:
+            raise AgentError(f"hands={hands!r}: expected one of {', '.join(HANDS)}")
+        if hands == "kept" and not isinstance(discards, HasProbabilities):
+            raise AgentError(f"hands=kept: agent {discards.name} does not give the probabilities of its discards")
+        self.name = name
+        self.discards_by = discards
+        self.greedy = greedy
+        self.samples = samples
+        self.hands = hands
+
+    @cached_property
+    def _model(self) -> DiscardModel:
+        assert isinstance(self.discards_by, HasProbabilities)
+        return discard_model(self.discards_by.discard_probabilities)
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return self.discards_by.discard(observation)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        o = observation
+        sums = self.play_values(o)
+        slots = np.empty(len(o), dtype=np.int8)
+        run_rows(_choose, len(o.hand), o.hand, o.history, o.series_start, o.count, sums, slots)
+        return slots
+
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4] mean points still pegged, own minus opponent's, by slot; -inf where it may not be played.
+
+        0 for the legal slots of a row that has only one rank to play.
+        """
+        o = observation
+        if o.num_players != 2:
+            raise AgentError(f"agent {self.name} plays with 2 players, not {o.num_players}")
+        values = np.where(o.legal, 0.0, -np.inf)
+        chosen = np.flatnonzero(has_choice(o))
+        for low in range(0, len(chosen), _BLOCK):
+            rows = chosen[low : low + _BLOCK]
+            part = o.take(rows)
+            found = np.zeros((len(rows), HAND_SIZE))
+            run_rows(
+                _fill_values,
+                len(rows),
+                *(part.hand, part.seat, part.history, part.history_seats, part.series_start, part.count, part.key),
+                *(self.greedy, self.samples, SETS_4, self.hand_weights(part)),
+                found,
+                piece=4,
+            )
+            values[rows] += found
+        return values
+
+    def hand_weights(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 1820] weights of the opponent's kept hands, rank multisets with what it has played; not normalised."""
+        o = observation
+        if self.hands == "kept":
+            return kept_beliefs(self._model.arrays, ANY_PLAY, o)
+        weights = np.empty((len(o), NUM_RANK_SETS_4))
+        run_rows(
+            _fill_weights,
+            len(o),
+            *(SETS_4, seen_cards_of(o), own_kept(o), o.history, o.history_seats, o.seat, self.hands == "ranks"),
+            weights,
+            piece=16,
+        )
+        return weights
+
+
+def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
+    """[N] whether cards of two different ranks may be played."""
+    ranks = observation.hand // NUM_SUITS
+    highest = np.where(observation.legal, ranks, -1).max(axis=1)
+    chosen: NDArray[np.bool_] = highest > np.where(observation.legal, ranks, NUM_RANKS).min(axis=1)
+    return chosen
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _fill_weights(
+    part: Part,
+    sets: np.ndarray,
+    seen: np.ndarray,
+    own: np.ndarray,
+    history: np.ndarray,
+    seats: np.ndarray,
+    seat: np.ndarray,
+    alike: bool,
+    weights: np.ndarray,
+) -> None:
+    """weights [N, 1820] by the ways to make each multiset of the unseen cards; or alike, 1 for each possible one."""
+    for r in range(*part):
+        fill_ways(seen[r], sets, weights[r])
+        if alike:
+            for number in range(len(sets)):
+                weights[r, number] = 1.0 if weights[r, number] > 0 else 0.0
+        weigh_plays(ANY_PLAY, sets, own[r], history[r], seats[r], seat[r], weights[r])
+
+
+@jit
+def draw_hands(key: int, samples: int, weights: np.ndarray) -> None:
+    """Draw `samples` of the hands by their weights, which are replaced by how often each was drawn."""
+    bounds = np.cumsum(np.maximum(weights, 0.0))
+    total = bounds[-1]
+    last = np.searchsorted(bounds, total)  # the last hand that weighs anything
+    weights[:] = 0.0
+    for i in range(samples):
+        found = np.searchsorted(bounds, uniform(key, i) * total, side="right")
+        weights[min(found, last)] += 1
+
+
+@jit
+def _pack_hidden(ranks: np.ndarray, played: np.ndarray) -> int:
+    """The bits (`play_tree`) of a kept hand of ascending ranks [4] without the played cards of each rank, [13]."""
+    cards = 0
+    size = 0
+    same = 0
+    for slot in range(HAND_SIZE):
+        same = same + 1 if slot > 0 and ranks[slot] == ranks[slot - 1] else 1
+        if same > played[ranks[slot]]:
+            cards |= (int(ranks[slot]) + 1) << (RANK_BITS * size)
+            size += 1
+    return cards
+
+
+@jit
+def _add_values(
+    own: int,
+    series: int,
+    count: int,
+    greedy: bool,
+    sets: np.ndarray,
+    played: np.ndarray,
+    weights: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Add to sums [4] the values of the cards against each kept hand less what was played, as often as weights say."""
+    stack = np.empty(STACK, dtype=np.int64)
+    ends = np.empty(NUM_ENDS, dtype=np.int8)
+    values = np.empty(HAND_SIZE, dtype=np.int64)
+    for number in range(len(sets)):
+        if weights[number] > 0:
+            cards = join_hands(own, _pack_hidden(sets[number], played))
+            fill_play_values(cards, series, count, greedy, stack, ends, values)
+            for slot in range(HAND_SIZE):
+                if values[slot] != NO_VALUE:
+                    sums[slot] += weights[number] * values[slot]
+
+
+@jit
+def _fill_values(
+    part: Part,
+    hands: np.ndarray,
+    seats: np.ndarray,
+    histories: np.ndarray,
+    history_seats: np.ndarray,
+    starts: np.ndarray,
+    counts: np.ndarray,
+    keys: np.ndarray,
+    greedy: bool,
+    samples: int,
+    sets: np.ndarray,
+    weights: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """values [N, 4] by slot, 0 where it may not be played; weights [N, 1820] are used up."""
+    for r in range(*part):
+        played = np.zeros(NUM_RANKS, dtype=np.int64)
+        series = 0
+        for k in range(histories.shape[1]):
+            if histories[r, k] != NO_CARD:
+                if history_seats[r, k] != seats[r]:
+                    played[rank_of(histories[r, k])] += 1
+                if k >= starts[r]:
+                    series = add_rank(series, rank_of(histories[r, k]))
+        total = float(samples) if samples > 0 else np.sum(weights[r])
+        if samples > 0:
+            draw_hands(keys[r], samples, weights[r])
+        _add_values(pack_hand(hands[r]), series, counts[r], greedy, sets, played, weights[r], values[r])
+        for slot in range(HAND_SIZE):
+            values[r, slot] /= total
+
+
+@jit
+def _choose(
+    part: Part,
+    hands: np.ndarray,
+    histories: np.ndarray,
+    starts: np.ndarray,
+    counts: np.ndarray,
+    values: np.ndarray,
+    slots: np.ndarray,
+) -> None:
+    """The slot with the highest value; of several what greedy plays, the lowest slot of equal ranks."""
+    for r in range(*part):
+        best = np.max(values[r])
+        equal = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
+        for slot in range(HAND_SIZE):
+            if values[r, slot] > -np.inf and values[r, slot] >= best - _TIE:
+                equal[slot] = hands[r, slot]
+        mask = play_choices(GREEDY, equal, series_from(histories[r], starts[r]), counts[r])
+        slot = 0
+        while slot < HAND_SIZE and not mask >> slot & 1:
+            slot += 1
+        slots[r] = slot if slot < HAND_SIZE else -1  # who may play nothing gets an action that is refused

@@ -1,0 +1,80 @@
+"""Room for a search of `reply_tree`: frames of positions, and the opponent's hands level by level."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from deepcrib.game.cards import NUM_RANKS
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4
+from deepcrib.game.rules import HAND_SIZE
+from deepcrib.kernels import jit
+
+ME, OPPONENT = 0, 1
+BEST = -1
+"""In place of an own policy: the best card."""
+GO = NUM_RANKS
+"""Among the opponent's moves, which are 0..12 for its cards."""
+ALL_SLOTS = (1 << HAND_SIZE) - 1
+PLAYS = 2 * HAND_SIZE
+DEPTH = 3 * PLAYS  # frames: each is a card, a go, or the end
+
+# Columns of a frame. TURN: whose it is, -1 at the end; LAST: who played the last card; PASSED: 1 when the one whose
+# turn it is not has nothing to play; SERIES: as in `rules`; COUNT: of it; OWN_LEFT: bits of the own slots that
+# are left; NUM_LEFT: the opponent's cards; HANDS: the level of its hands, and NUM_HANDS of them; NEXT: the next own
+# slot, or the bits of the opponent's moves that are still to be tried; LIKED, CHOICES: of the own policy, the highest
+# liking, and the cards that were played with it.
+TURN, LAST, PASSED, SERIES, COUNT, OWN_LEFT, NUM_LEFT, HANDS, NUM_HANDS, NEXT, LIKED, CHOICES = range(12)
+# VALUE: of the position, as far as it is known; BEST_VALUE: of the own cards tried; POINTS: of the move that led there;
+# TOTAL: weight of its hands.
+VALUE, BEST_VALUE, POINTS, TOTAL = range(4)
+
+
+class Room(NamedTuple):
+    """Room for one search.
+
+    frames: int64 [D, 12], values: float64 [D, 4], by the columns above. sets, left, weights: [D, 1820], the opponent's
+    hands by level: numbers of rank multisets, bits of the slots that are left, and weights. chosen: int64 [D, 1820],
+    bits of the moves that each hand may make. likings: int64 [13].
+    """
+
+    frames: np.ndarray
+    values: np.ndarray
+    sets: np.ndarray
+    left: np.ndarray
+    weights: np.ndarray
+    chosen: np.ndarray
+    likings: np.ndarray
+
+
+class Players(NamedTuple):
+    """Who plays: policy of the opponent, own policy or BEST, all rank multisets [1820, 4] and the own ranks [4]."""
+
+    policy: int
+    own_policy: int
+    sets: np.ndarray
+    own: np.ndarray
+
+
+@jit
+def new_room() -> Room:
+    """Room for searches, one after the other."""
+    return Room(
+        np.empty((DEPTH, CHOICES + 1), dtype=np.int64),
+        np.empty((DEPTH, TOTAL + 1), dtype=np.float64),
+        np.empty((DEPTH, NUM_RANK_SETS_4), dtype=np.int64),
+        np.empty((DEPTH, NUM_RANK_SETS_4), dtype=np.int64),
+        np.empty((DEPTH, NUM_RANK_SETS_4), dtype=np.float64),
+        np.empty((DEPTH, NUM_RANK_SETS_4), dtype=np.int64),
+        np.empty(NUM_RANKS, dtype=np.int64),
+    )
+
+
+@jit
+def total_weight(weights: np.ndarray, n: int) -> float:
+    """Sum of the first n."""
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+    return total

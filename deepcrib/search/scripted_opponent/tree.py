@@ -1,0 +1,213 @@
+"""The tree of the play as one player knows it: own cards, and weighted hands that the opponent may hold.
+
+At the player's own turn one card is played, the same against all of those hands; at the opponent's turn they part
+company, each playing what its policy says. A position is a frame, a row of whole numbers; the frames from the root to
+the position in work stand one below the other, and each opponent's move opens a level of hands. So the tree is walked
+without a function that calls itself, which Numba could not load from its cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deepcrib.game.cards import value_of_rank
+from deepcrib.game.policies import liking
+from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points
+from deepcrib.kernels import jit
+from deepcrib.search.scripted_opponent.hands import end_value, find_moves, part_hands
+from deepcrib.search.scripted_opponent.room import (
+    BEST,
+    BEST_VALUE,
+    CHOICES,
+    COUNT,
+    GO,
+    HANDS,
+    LAST,
+    LIKED,
+    ME,
+    NEXT,
+    NUM_HANDS,
+    NUM_LEFT,
+    OPPONENT,
+    OWN_LEFT,
+    PASSED,
+    POINTS,
+    SERIES,
+    TOTAL,
+    TURN,
+    VALUE,
+    Players,
+    Room,
+    total_weight,
+)
+
+
+@jit
+def search(room: Room, players: Players) -> float:
+    """Points from the position in frame 0 on, times the weights of its hands."""
+    d = 0
+    entering = True
+    while True:
+        if entering:
+            entering = _open(room, players, d)
+        else:
+            _close(room, players, d)
+            entering = True
+        if entering and _step(room, players, d):
+            d += 1
+            continue
+        if entering and room.frames[d, TURN] == ME:
+            choices = 1 if players.own_policy == BEST else room.frames[d, CHOICES]
+            room.values[d, VALUE] += room.values[d, BEST_VALUE] / choices
+        if d == 0:
+            return room.values[0, VALUE]
+        d -= 1
+        entering = False
+
+
+# --- positions ----------------------------------------------------------------------------------------------------
+
+
+@jit
+def new_series(frame: np.ndarray, last: int) -> None:
+    """The series has ended with a card of `last`: the other one leads, if it has a card left."""
+    frame[LAST], frame[PASSED], frame[SERIES], frame[COUNT] = last, 0, 0, 0
+    frame[TURN] = -1
+    if frame[NUM_LEFT] > 0 and (last == ME or frame[OWN_LEFT] == 0):
+        frame[TURN] = OPPONENT
+    elif frame[OWN_LEFT]:
+        frame[TURN] = ME
+
+
+@jit
+def can_play(own: np.ndarray, own_left: int, count: int) -> bool:
+    """Whether one of the own ranks [4] that are left, by the bits of their slots, may be played."""
+    for slot in range(HAND_SIZE):
+        if own_left >> slot & 1 and count + value_of_rank(own[slot]) <= COUNT_LIMIT:
+            return True
+    return False
+
+
+@jit
+def lay(frame: np.ndarray, player: int, rank: int) -> int:
+    """Lay a card on the series and pass the turn; returns its points."""
+    series = add_rank(frame[SERIES], rank)
+    count = frame[COUNT] + value_of_rank(rank)
+    if count == COUNT_LIMIT:
+        new_series(frame, player)
+    else:
+        frame[TURN], frame[LAST], frame[PASSED], frame[SERIES], frame[COUNT] = 1 - player, player, 0, series, count
+    return play_points(series, count)
+
+
+@jit
+def play_slot(room: Room, players: Players, d: int, slot: int) -> None:
+    """Play an own card, which may be played, in frame d."""
+    frame = room.frames[d]
+    frame[OWN_LEFT] &= ~(1 << slot)
+    room.values[d, POINTS] = room.values[d, TOTAL] * lay(frame, ME, players.own[slot])
+
+
+# --- the walk -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def _open(room: Room, players: Players, d: int) -> bool:
+    """Prepare the position in frame d to be searched; False where its value is known."""
+    frame = room.frames[d]
+    value = 0.0
+    if frame[NUM_LEFT] <= 2 and not frame[OWN_LEFT] & (frame[OWN_LEFT] - 1):
+        room.values[d, VALUE] = end_value(room, players, frame)
+        frame[TURN] = -1
+        return False
+    if frame[TURN] == ME and not can_play(players.own, frame[OWN_LEFT], frame[COUNT]):
+        if frame[PASSED]:  # nobody can play: a go, or the last card
+            value = room.values[d, TOTAL] * (1 if frame[LAST] == ME else -1)
+            new_series(frame, frame[LAST])
+        else:
+            frame[TURN], frame[PASSED] = OPPONENT, 1
+    room.values[d, VALUE] = value
+    if frame[TURN] < 0:
+        return False
+    frame[NEXT], frame[LIKED], frame[CHOICES] = 0, 0, 0
+    if frame[TURN] == OPPONENT:
+        frame[NEXT] = find_moves(room, players, frame)
+    else:
+        for slot in range(HAND_SIZE):
+            frame[LIKED] = max(frame[LIKED], _own_liking(players, frame, slot))
+    return True
+
+
+@jit
+def _own_liking(players: Players, frame: np.ndarray, slot: int) -> int:
+    """How much the own policy likes a slot (the best reply looks at every rank); -1 for one not to be played."""
+    own_left, rank = frame[OWN_LEFT], players.own[slot]
+    count = frame[COUNT] + value_of_rank(rank)
+    if not own_left >> slot & 1 or count > COUNT_LIMIT:
+        return -1
+    if players.own_policy != BEST:
+        return liking(players.own_policy, rank, play_points(add_rank(frame[SERIES], rank), count), count)
+    for earlier in range(slot):
+        if own_left >> earlier & 1 and players.own[earlier] == rank:
+            return -1
+    return 0
+
+
+@jit
+def _copy(frame: np.ndarray, child: np.ndarray) -> None:
+    for column in range(len(frame)):
+        child[column] = frame[column]
+
+
+@jit
+def _step(room: Room, players: Players, d: int) -> bool:
+    """Put the next position that can follow frame d into frame d + 1; False when there is none left."""
+    frame, child = room.frames[d], room.frames[d + 1]
+    if frame[TURN] == ME:
+        while frame[NEXT] < HAND_SIZE:
+            slot = frame[NEXT]
+            frame[NEXT] += 1
+            if _own_liking(players, frame, slot) == frame[LIKED]:
+                _copy(frame, child)
+                room.values[d + 1, TOTAL] = room.values[d, TOTAL]
+                play_slot(room, players, d + 1, slot)
+                return True
+        return False
+    if frame[NEXT] == 0:
+        return False
+    move = 0
+    while not frame[NEXT] >> move & 1:
+        move += 1
+    frame[NEXT] &= ~(1 << move)
+    _copy(frame, child)
+    child[HANDS] = d + 1
+    child[NUM_HANDS] = part_hands(room, players.sets, frame, d + 1, move)
+    total = total_weight(room.weights[d + 1], child[NUM_HANDS])
+    room.values[d + 1, TOTAL] = total
+    room.values[d + 1, POINTS] = 0.0
+    if move != GO:
+        child[NUM_LEFT] -= 1
+        room.values[d + 1, POINTS] = -total * lay(child, OPPONENT, move)
+    elif frame[PASSED]:
+        room.values[d + 1, POINTS] = total if frame[LAST] == ME else -total
+        new_series(child, frame[LAST])
+    else:
+        child[TURN], child[PASSED] = ME, 1
+    return True
+
+
+@jit
+def _close(room: Room, players: Players, d: int) -> None:
+    """Frame d + 1 has its value: take it into account in frame d."""
+    frame, values = room.frames[d], room.values[d]
+    value = room.values[d + 1, POINTS] + room.values[d + 1, VALUE]
+    if frame[TURN] == OPPONENT:
+        values[VALUE] += value
+        return
+    frame[CHOICES] += 1
+    if frame[CHOICES] == 1:
+        values[BEST_VALUE] = value
+    elif players.own_policy == BEST:
+        values[BEST_VALUE] = max(values[BEST_VALUE], value)
+    else:
+        values[BEST_VALUE] += value

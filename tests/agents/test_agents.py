@@ -1,0 +1,521 @@
+"""Agents: specs and their errors, scripted ones against their descriptions, epsilon-greedy Q-networks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from deepcrib.agents import AgentError, HasProbabilities, absolute_spec, make_agent, name_agents, require_players
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.files.weights import CheckpointError
+from deepcrib.game.engine import Games, IllegalActionError
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import POLICIES, discard_choices, pick, play_choices
+from deepcrib.game.rules import MAX_SCORE, pack_series
+from deepcrib.learners.weighted.agent import WeightedAgent
+from deepcrib.matches import play_match
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
+from deepcrib.networks.checkpoints import save_weights
+from deepcrib.networks.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
+from tests.reference import chi_square_limit, plain_discards, plain_plays
+
+ERROR_LEVEL = 1e-6
+NAMES = ("random", "deterministic", "greedy")
+
+
+def observations(
+    num_games: int, seed: int, num_players: int = 2, plays: int = 0
+) -> tuple[DiscardObservation, PlayObservation]:
+    """What both seats see at the discard of random games, and after `plays` random cards who must play."""
+    games = Games(np.arange(num_games), seed, num_players=num_players, stop_at_121=False)
+    random = make_agent("random")
+    rows = games.deal()
+    seats = np.arange(num_games) % num_players
+    discards = games.discard_observation(rows, seats)
+    for seat in range(num_players):
+        seen = games.discard_observation(rows, np.full(num_games, seat))
+        games.discard(rows, seen.seat, random.discard(seen))
+    games.start_play()
+    for _ in range(plays):
+        games.play(games.to_play, random.play(games.play_observation(games.to_play)))
+    return discards, games.play_observation(games.to_play)
+
+
+# --- toy values ---------------------------------------------------------------------------------------------
+
+
+class ByAction:
+    """An encoder of the action alone."""
+
+    def encode(self, states: np.ndarray, actions: np.ndarray, device: object) -> torch.Tensor:
+        return torch.as_tensor(actions, dtype=torch.long, device=device)
+
+
+class Table(torch.nn.Module):
+    """A value for every action, whatever the state; remembers the sizes of its batches."""
+
+    def __init__(self, values: list[float]) -> None:
+        super().__init__()
+        self.table = torch.tensor(values)
+        self.batches: list[int] = []
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        self.batches.append(len(rows))
+        return self.table[rows]
+
+
+# Action 9, then 3, is the best discard; slot 2, then 0, 3, 1 the best play.
+DISCARD_VALUES = [0.0, 1, -2, 6, 3, 2, 5, -7, 4, 8, 1, 0, 2, -1, 7.5]
+PLAY_VALUES = [3.0, -1, 5, 2]
+
+
+def toy_agent(epsilon: float = 0.0) -> QNetworkAgent:
+    return QNetworkAgent(
+        QFunction(ByAction(), Table(DISCARD_VALUES)), QFunction(ByAction(), Table(PLAY_VALUES)), epsilon
+    )
+
+
+def network_agent(seed: int = 1, epsilon: float = 0.0) -> QNetworkAgent:
+    """Random weights, small."""
+    torch.manual_seed(seed)
+    discard_encoder, play_encoder = make_discard_encoder("basic"), make_play_encoder("basic")
+    discard = make_discard_network(DiscardNetworkConfig("mlp", [16]), discard_encoder.spec)
+    play = make_play_network(PlayNetworkConfig("mlp", [16]), play_encoder.spec)
+    return QNetworkAgent(QFunction(discard_encoder, discard), QFunction(play_encoder, play), epsilon)
+
+
+# --- specs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_agents_by_name(name: str) -> None:
+    for spec in (name, {"name": name}):
+        agent = make_agent(spec)
+        assert isinstance(agent, ScriptedAgent) and agent.name == name
+        assert agent.num_players == {2, 3, 4}
+        assert isinstance(agent, HasProbabilities)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder with both networks of `network_agent`."""
+    folder = tmp_path_factory.mktemp("run")
+    agent = network_agent()
+    save_weights(folder / "weights.safetensors", agent.discard_q.network, agent.play_q.network, {"rules": "acc"})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def play_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder without a discard network."""
+    folder = tmp_path_factory.mktemp("play_only")
+    save_weights(folder / "weights.safetensors", None, network_agent().play_q.network, {"rules": "acc"})
+    return folder
+
+
+def test_agents_by_path(checkpoint: Path) -> None:
+    file = checkpoint / "weights.safetensors"
+    for spec in (checkpoint, file, str(checkpoint), str(file), {"path": str(file)}, {"name": str(file)}):
+        agent = make_agent(spec)
+        assert isinstance(agent, QNetworkAgent)
+        assert agent.epsilon == 0 and agent.discards_by is None and agent.num_players == {2}
+
+
+def test_a_path_without_a_folder_in_it(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(checkpoint.parent)
+    assert isinstance(make_agent(checkpoint.name), QNetworkAgent)
+    monkeypatch.chdir(checkpoint)
+    assert isinstance(make_agent("weights.safetensors"), QNetworkAgent)
+
+
+def test_options_of_a_q_network(checkpoint: Path) -> None:
+    spec = {"name": "q_network", "path": str(checkpoint), "epsilon": "0.25", "discards": "greedy"}
+    before = dict(spec)
+    agent = make_agent(spec)
+    assert agent.epsilon == 0.25 and agent.discards_by.name == "greedy"
+    assert spec == before  # a spec is not used up
+    nested = make_agent({"path": str(checkpoint), "discards": {"path": str(checkpoint), "epsilon": 1}})
+    assert nested.epsilon == 0 and nested.discards_by.epsilon == 1
+
+
+@pytest.mark.parametrize("name", ["expected_value", "hand_max_avg", "semi_pure_crib_min_avg", "random_weights"])
+def test_discards_of_another_kind_of_agent(play_only: Path, name: str) -> None:
+    """A play network with the discards of an agent that has no network, by name or by mapping."""
+    discards, _ = observations(60, 802)
+    alone = make_agent(name)
+    for spec in (name, {"name": name}):
+        agent = make_agent({"path": str(play_only), "discards": spec})
+        assert isinstance(agent, QNetworkAgent) and agent.discards_by.name == name
+        assert (agent.discard(discards) == alone.discard(discards)).all()
+        assert (agent.discard_probabilities(discards) == alone.discard_probabilities(discards)).all()
+
+
+def test_the_discard_agent_of_an_older_checkpoint(tmp_path: Path) -> None:
+    """Runs once wrote `discard_agent`, which nothing read."""
+    play_q, old = network_agent().play_q.network, {"rules": "acc", "discard_agent": "hand_max_avg"}
+    save_weights(tmp_path / "weights.safetensors", None, play_q, old)
+    discards, _ = observations(60, 803)
+    assert (make_agent(tmp_path).discard(discards) == make_agent("hand_max_avg").discard(discards)).all()
+    other = make_agent({"name": "q_network", "path": str(tmp_path), "discards": "greedy"})
+    assert (other.discard(discards) == make_agent("greedy").discard(discards)).all()
+    save_weights(tmp_path / "both.safetensors", network_agent().discard_q.network, play_q, {"discard_agent": None})
+    assert make_agent(tmp_path / "both.safetensors").discards_by is None
+
+
+def test_the_paths_of_a_spec_made_absolute(play_only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names stay, also where a file has the same; options that are no agents are left alone."""
+    monkeypatch.chdir(play_only.parent)
+    folder = play_only.name
+    (play_only.parent / "greedy").touch()
+    (play_only.parent / "hand_max_avg").touch()
+    inner = {"name": "weighted", "initial": "hand_max_avg", "strategies": ["hand_max_avg"]}
+    for plain in (None, "greedy", "hill_climber", "hand_max_avg", "random_weights", inner):
+        assert absolute_spec(plain) == plain
+    for spec in (folder, Path(folder), f"./{folder}"):
+        assert absolute_spec(spec) == str(play_only)
+    assert absolute_spec("later/run.safetensors") == str(play_only.parent / "later" / "run.safetensors")
+    nested = {"path": folder, "epsilon": 0.5, "discards": {"name": "best_response", "to": folder, "within": 2}}
+    assert absolute_spec(nested) == {
+        "path": str(play_only),
+        "epsilon": 0.5,
+        "discards": {"name": "best_response", "to": str(play_only), "within": 2},
+    }
+    assert absolute_spec(absolute_spec(nested)) == absolute_spec(nested)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"epsilon": 0.1}, "which do not explore: expected no option epsilon"),
+        ({"discards": "greedy"}, "no option disc"),
+    ],
+)
+def test_weighted_strategies_take_no_options_of_a_network(option: dict, words: str, tmp_path: Path) -> None:
+    make_agent("hand_max_avg").save(tmp_path / "weights.safetensors")
+    assert isinstance(make_agent({"path": str(tmp_path)}), WeightedAgent)
+    with pytest.raises(AgentError, match=words):
+        make_agent({"path": str(tmp_path), **option})
+
+
+def test_agents_of_one_name_are_numbered() -> None:
+    agents = [make_agent(name) for name in ("greedy", "hand_max_avg", "greedy", "greedy")]
+    named = name_agents(agents)
+    assert list(named) == ["greedy", "hand_max_avg", "greedy (2)", "greedy (3)"]
+    assert list(named.values()) == agents
+
+
+MISTAKES = [
+    # the spec, what the line says
+    ("gredy", ["gredy", "random, deterministic, greedy", "path of a checkpoint"]),
+    ({"name": "gredy"}, ["gredy", "random, deterministic, greedy"]),
+    ({"name": "greedy", "epsilon": 0.1}, ["greedy", "epsilon", "none"]),
+    ({"name": "random", "path": "x"}, ["random", "path", "none"]),
+    ({"name": "q_network"}, ["q_network", "path"]),
+    ({"name": "q_network", "path": "x", "epsilonn": 0.1}, ["epsilonn", "path, epsilon, discards"]),
+    ({"path": "x", "epsilonn": 0.1}, ["epsilonn", "path, epsilon, discards"]),
+    (17, ["17", "name", "checkpoint path"]),
+    (None, ["None", "name", "checkpoint path"]),
+    (["greedy"], ["greedy", "name", "checkpoint path"]),
+]
+
+
+@pytest.mark.parametrize(("spec", "words"), MISTAKES, ids=[str(spec) for spec, _ in MISTAKES])
+def test_mistaken_specs(spec: object, words: list[str]) -> None:
+    with pytest.raises(AgentError) as error:
+        make_agent(spec)
+    assert "\n" not in str(error.value)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, 1.5, "much", math.nan, None])
+def test_mistaken_epsilons(checkpoint: Path, epsilon: object) -> None:
+    with pytest.raises(AgentError, match=r"epsilon=.*0 to 1") as error:
+        make_agent({"name": "q_network", "path": str(checkpoint), "epsilon": epsilon})
+    assert "\n" not in str(error.value)
+
+
+def test_mistaken_discards(checkpoint: Path) -> None:
+    with pytest.raises(AgentError, match="gredy"):
+        make_agent({"name": "q_network", "path": str(checkpoint), "discards": "gredy"})
+
+
+def test_mistaken_paths(tmp_path: Path) -> None:
+    (tmp_path / "text.safetensors").write_text("not a checkpoint at all")
+    (tmp_path / "empty").mkdir()
+    for name in ("missing.safetensors", "missing/run", "text.safetensors", "empty"):
+        for spec in (str(tmp_path / name), {"name": "q_network", "path": str(tmp_path / name)}):
+            with pytest.raises(CheckpointError, match=name) as error:
+                make_agent(spec)
+            assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_a_q_network_refuses_more_than_two_players(players: int) -> None:
+    agent = network_agent()
+    line = f"agent q_network plays with 2 players, not {players}"
+    with pytest.raises(AgentError, match=line):
+        require_players(agent, players)
+    with pytest.raises(AgentError, match=line):
+        play_match([make_agent("greedy"), agent, make_agent("random"), make_agent("random")][:players], 4, 1)
+    require_players(agent, 2)
+
+
+# --- scripted agents ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", NAMES)
+def test_scripted_choices_are_the_policies(name: str, players: int) -> None:
+    agent, policy = make_agent(name), POLICIES[name]
+    for plays in (0, 3, 5):
+        discards, to_play = observations(200, 801 + plays, players, plays)
+        expected = [pick(discard_choices(policy, o.hand[0]), o.key[0]) for o in rows_of(discards)]
+        assert agent.discard(discards).tolist() == expected
+        expected = []
+        for one in rows_of(to_play):
+            cards = one.history[0, one.series_start[0] :]
+            cards = cards[cards >= 0]
+            series = pack_series(cards // 4, len(cards))
+            choices = play_choices(policy, one.hand[0], series, one.count[0])
+            expected.append(pick(choices, one.key[0]))
+        assert agent.play(to_play).tolist() == expected
+
+
+def rows_of(observation: DiscardObservation | PlayObservation) -> list:
+    return [observation.take(np.array([row])) for row in range(len(observation))]
+
+
+@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_scripted_probabilities_are_uniform_over_what_the_description_allows(name: str, players: int) -> None:
+    agent = make_agent(name)
+    discards, to_play = observations(150, 811, players, 4)
+    for row, found in enumerate(agent.discard_probabilities(discards)):
+        allowed = plain_discards(name, discards.hand[row].tolist())
+        assert found.tolist() == [(a in allowed) / len(allowed) for a in range(15 if players == 2 else 5)]
+    for row, found in enumerate(agent.play_probabilities(to_play)):
+        series = [card for card in to_play.history[row, to_play.series_start[row] :].tolist() if card >= 0]
+        allowed = plain_plays(name, to_play.hand[row].tolist(), series)
+        assert found.tolist() == [(slot in allowed) / len(allowed) for slot in range(4)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scripted_choices_fall_as_likely_as_they_say(name: str) -> None:
+    agent = make_agent(name)
+    discards, to_play = observations(20_000, 821, plays=2)
+    check_frequencies(agent.discard_probabilities(discards), agent.discard(discards))
+    check_frequencies(agent.play_probabilities(to_play), agent.play(to_play))
+
+
+def check_frequencies(probabilities: np.ndarray, choices: np.ndarray) -> None:
+    """Chi-square of how often each action was chosen, over rows with probabilities of their own.
+
+    Rows with other probabilities only make the sum smaller: the variance of a sum of such draws is at most that of
+    draws from their mean.
+    """
+    assert (probabilities[np.arange(len(choices)), choices] > 0).all()
+    expected = probabilities.sum(axis=0)
+    counts = np.bincount(choices, minlength=len(expected))
+    used = expected > 0
+    statistic = ((counts - expected)[used] ** 2 / expected[used]).sum()
+    assert statistic < chi_square_limit(used.sum() - 1, ERROR_LEVEL)
+
+
+def test_what_may_not_be_played_is_refused_by_the_engine_not_repaired() -> None:
+    """An agent asked to play with no card that may be laid answers with something that the engine refuses."""
+    games = Games([0], 1, first_dealer=[0])
+    games.deal()
+    for seat in (0, 1):
+        games.discard(np.array([0]), [seat], [0])
+    games.start_play()
+    seen = games.play_observation(np.array([0]))
+    hopeless = replace(seen, count=np.array([31], dtype=np.int8))
+    assert not hopeless.legal.any()
+    for name in NAMES:
+        with pytest.raises(IllegalActionError):
+            games.play(np.array([0]), make_agent(name).play(hopeless))
+
+
+# --- Q-networks ---------------------------------------------------------------------------------------------
+
+
+def test_without_exploration_the_highest_value_is_chosen() -> None:
+    agent = toy_agent()
+    discards, to_play = observations(300, 831, plays=4)
+    assert (agent.discard(discards) == 9).all()
+    order = [2, 0, 3, 1]  # of the slots by value
+    expected = [next(slot for slot in order if legal[slot]) for legal in to_play.legal]
+    assert agent.play(to_play).tolist() == expected
+    assert set(expected) == {0, 1, 2, 3}
+
+
+def test_equal_values_fall_to_the_first() -> None:
+    agent = QNetworkAgent(QFunction(ByAction(), Table([1.0] * 15)), QFunction(ByAction(), Table([1.0] * 4)))
+    discards, to_play = observations(100, 832, plays=5)
+    assert (agent.discard(discards) == 0).all()
+    assert (agent.play(to_play) == to_play.legal.argmax(axis=1)).all()
+    assert (agent.discard_probabilities(discards).argmax(axis=1) == 0).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.4, 1.0])
+def test_probabilities_of_a_choice(epsilon: float) -> None:
+    """Epsilon spread evenly over the legal actions, the rest on the best of them."""
+    agent = toy_agent(epsilon)
+    discards, to_play = observations(60, 833, plays=4)
+    expected = np.full((60, 15), epsilon / 15)
+    expected[:, 9] += 1 - epsilon
+    np.testing.assert_allclose(agent.discard_probabilities(discards), expected, rtol=1e-12)
+    for found, legal in zip(agent.play_probabilities(to_play), to_play.legal, strict=True):
+        best = next(slot for slot in (2, 0, 3, 1) if legal[slot])
+        plain = [legal[s] * epsilon / legal.sum() + (1 - epsilon) * (s == best) for s in range(4)]
+        np.testing.assert_allclose(found, plain, rtol=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.4, 1.0])
+def test_choices_fall_as_likely_as_they_say(epsilon: float) -> None:
+    """One position again and again, with the keys of many games: an error level of 1e-6 for each."""
+    agent = toy_agent(epsilon)
+    size = 40_000
+    for plays, num_legal in ((0, 4), (2, 3), (4, 2)):
+        discards, to_play = observations(size, 834 + plays, plays=plays)
+        check_frequencies(agent.discard_probabilities(discards), agent.discard(discards))
+        row = np.flatnonzero(to_play.legal.sum(axis=1) == num_legal)[0]
+        again = replace(to_play.take(np.full(size, row)), key=to_play.key)
+        check_frequencies(agent.play_probabilities(again), agent.play(again))
+
+
+def test_exploration_differs_between_decisions_of_a_hand() -> None:
+    """Of a seat's discard and first play in the same hand one explores whatever the other does."""
+    agent = toy_agent(0.5)
+    games = Games(np.arange(20_000), 835, first_dealer=np.zeros(20_000, dtype=np.int8), stop_at_121=False)
+    rows = games.deal()
+    explored = []
+    for seat in (0, 1):
+        seen = games.discard_observation(rows, np.full(len(rows), seat))
+        actions = agent.discard(seen)
+        games.discard(rows, seen.seat, actions)
+        explored.append(actions != 9)
+    games.start_play()
+    seen = games.play_observation(rows)
+    assert (seen.seat == 1).all()
+    explored.append(agent.play(seen) != 2)
+    for one in range(3):
+        for two in range(one):
+            both = np.bincount(2 * explored[one] + explored[two], minlength=4).reshape(2, 2)
+            expected = both.sum(axis=1, keepdims=True) * both.sum(axis=0) / len(rows)
+            assert ((both - expected) ** 2 / expected).sum() < chi_square_limit(1, ERROR_LEVEL)
+
+
+def test_a_forced_card_costs_no_evaluation() -> None:
+    agent = toy_agent(0.3)
+    _, to_play = observations(400, 836, plays=6)
+    legal = to_play.legal
+    forced = legal.sum(axis=1) == 1
+    assert 50 < forced.sum() < 400
+    choices = agent.play(to_play)
+    assert (choices[forced] == legal[forced].argmax(axis=1)).all()
+    assert sum(agent.play_q.network.batches) == legal[~forced].sum()
+    probabilities = agent.play_probabilities(to_play)
+    assert (probabilities[forced] == legal[forced]).all()
+    all_forced = to_play.take(np.flatnonzero(forced))
+    agent.play_q.network.batches.clear()
+    assert (agent.play(all_forced) == all_forced.legal.argmax(axis=1)).all()
+    assert agent.play_q.network.batches == []
+
+
+def test_values_are_of_the_legal_choices() -> None:
+    agent = toy_agent()
+    discards, to_play = observations(50, 837, plays=4)
+    assert agent.discard_values(discards).tolist() == [DISCARD_VALUES] * 50
+    values = agent.play_values(to_play)
+    assert (np.isfinite(values) == to_play.legal).all()
+    assert (values[to_play.legal] == np.broadcast_to(PLAY_VALUES, (50, 4))[to_play.legal]).all()
+
+
+def test_values_come_in_bounded_batches() -> None:
+    """However many rows, and the same as one by one."""
+    agent = network_agent()
+    discards, _ = observations(500, 838)
+    states = compact_discard(discards)
+    table = Table(DISCARD_VALUES)
+    QFunction(ByAction(), table).values(np.repeat(states, 15, axis=0), np.tile(np.arange(15, dtype=np.int8), 500))
+    assert len(table.batches) > 1 and sum(table.batches) == 7500
+    whole = agent.discard_values(discards)
+    parts = np.concatenate([agent.discard_values(one) for one in rows_of(discards.take(slice(0, 20)))])
+    np.testing.assert_allclose(whole[:20], parts, rtol=1e-5, atol=1e-5)
+
+
+def test_values_are_the_networks() -> None:
+    agent = network_agent()
+    _, to_play = observations(40, 839, plays=3)
+    states, legal = compact_play(to_play), to_play.legal
+    values = agent.play_values(to_play)
+    rows, slots = np.nonzero(legal)
+    with torch.no_grad():
+        encoded = make_play_encoder("basic").encode(states[rows], slots.astype(np.int8), "cpu")
+        expected = agent.play_q.network(encoded).numpy()
+    np.testing.assert_allclose(values[rows, slots], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_asking_for_values_leaves_the_network_in_its_mode() -> None:
+    agent = network_agent()
+    discards, _ = observations(5, 840)
+    for training in (True, False):
+        agent.discard_q.network.train(training)
+        agent.discard(discards)
+        assert agent.discard_q.network.training == training
+    assert all(parameter.grad is None for parameter in agent.discard_q.network.parameters())
+
+
+def test_choices_do_not_depend_on_the_rows_beside_them() -> None:
+    agent = toy_agent(0.5)
+    discards, to_play = observations(200, 841, plays=3)
+    some = np.array([150, 3, 3, 77])
+    assert (agent.discard(discards.take(some)) == agent.discard(discards)[some]).all()
+    assert (agent.play(to_play.take(some)) == agent.play(to_play)[some]).all()
+
+
+def test_discards_by_another_agent() -> None:
+    greedy = make_agent("greedy")
+    agent = QNetworkAgent(None, QFunction(ByAction(), Table(PLAY_VALUES)), 1.0, discards_by=greedy)
+    discards, to_play = observations(100, 842)
+    assert (agent.discard(discards) == greedy.discard(discards)).all()
+    assert (agent.discard_probabilities(discards) == greedy.discard_probabilities(discards)).all()
+    assert len(set(agent.play(to_play).tolist())) == 4
+
+
+def test_a_missing_network_is_named() -> None:
+    discards, to_play = observations(3, 843)
+    agent = QNetworkAgent(None, None, name="half")
+    with pytest.raises(AgentError, match="half has no discard network"):
+        agent.discard(discards)
+    open_rows = to_play.take(np.flatnonzero(to_play.legal.sum(axis=1) > 1))
+    with pytest.raises(AgentError, match="half has no play network"):
+        agent.play(open_rows)
+
+
+# --- checkpoints --------------------------------------------------------------------------------------------
+
+
+def test_a_loaded_agent_plays_the_same_match(checkpoint: Path) -> None:
+    before = play_match([network_agent(), make_agent("deterministic")], 60, 5)
+    after = play_match([make_agent(checkpoint), make_agent("deterministic")], 60, 5)
+    for name in ("winner", "scores", "hands", "points", "counts", "first_dealer"):
+        assert (getattr(before, name) == getattr(after, name)).all(), name
+    other = play_match([network_agent(seed=2), make_agent("deterministic")], 60, 5)
+    assert (other.scores != after.scores).any()
+    assert (after.scores.max(axis=1) == MAX_SCORE).all()
+
+
+def test_a_play_network_alone_needs_somebody_to_discard(play_only: Path) -> None:
+    with pytest.raises(AgentError, match="has no discard network"):
+        play_match([make_agent(play_only), make_agent("random")], 2, 1)
+    agent = make_agent({"name": "q_network", "path": str(play_only), "discards": "greedy"})
+    assert len(play_match([agent, make_agent("random")], 10, 1).winner) == 10

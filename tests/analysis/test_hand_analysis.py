@@ -1,0 +1,302 @@
+"""`deepcrib analyse CARDS`: what discards are worth, counted card by card, and what agents throw."""
+
+import json
+import shlex
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.expected_value import discard_expectations
+from deepcrib.analysis.hand_tables import hand_tables
+from deepcrib.analysis.hand_values import HandValues, decision, hand_values
+from deepcrib.cli import main
+from deepcrib.errors import StatisticsError
+from deepcrib.exact.experts import experts
+from deepcrib.exact.pegging import exact_records
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.files import runs
+from deepcrib.game.observations import DiscardObservation
+from deepcrib.game.rank_sets import rank_sets
+from deepcrib.jobs.analyse import hand as hand_analysis
+from deepcrib.learners.evolution.agent import EvolutionaryAgent
+from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
+from deepcrib.networks import StrategyNetwork
+from tests import brute_force
+from tests.reference import cards
+
+HAND = "5H 5S JD 2C 3C KH"
+QUICK = "agents=[greedy,expected_value]"
+TIED = "5C 5D 6H 6S 7C 7D"
+"""Its dealer throws a five and a six of two and two, all alike."""
+STRATEGIES = len(THESIS_STRATEGIES)
+
+
+class Stub:
+    """An agent that throws one discard and remembers what it saw."""
+
+    name = "stub"
+    num_players = frozenset({2})
+
+    def __init__(self, action: int = 0, values: list[float] | None = None, unit: str = "points") -> None:
+        self.action, self.seen = action, list[DiscardObservation]()
+        if values is not None:
+            self.discard_unit = unit
+            self.discard_values = lambda observation: np.array([values])
+
+    def discard(self, observation: DiscardObservation) -> np.ndarray:
+        self.seen.append(observation)
+        return np.full(len(observation), self.action, dtype=np.int8)
+
+    def play(self, observation: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+@pytest.fixture(autouse=True)
+def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "outputs"
+    monkeypatch.setattr(runs, "outputs_folder", lambda: folder)
+    return folder
+
+
+def summary_of(command: str, folder: Path) -> dict[str, Any]:
+    assert main([*shlex.split(command), f"hydra.run.dir={folder}"]) == 0
+    return json.loads((folder / "summary.json").read_text())
+
+
+def values_of(hand: str, is_dealer: bool = True, **agents: Any) -> HandValues:
+    return hand_values(sorted(cards(hand)), is_dealer, (0, 0), agents)
+
+
+# --- what discards are worth --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_dealer", [True, False])
+def test_every_figure_is_counted_card_by_card(is_dealer: bool) -> None:
+    """46 starters, 45,540 cribs as often as an expert throws them, and every play against the four cards' ranks."""
+    held = sorted(cards(HAND))
+    points = brute_force.hand_points(held)
+    cribs, total = brute_force.crib_sums(held, experts().pone if is_dealer else experts().dealer)
+    sets, records = rank_sets(4).tolist(), exact_records()
+    found = hand_values(held, is_dealer, (100, 95), {})
+    assert [sorted(cards(f"{row.toss} {row.keep}")) for row in found.discards] == [held] * 15
+    for action, row in enumerate(found.discards):
+        assert row.hand_mean == pytest.approx(points[action].mean(), abs=1e-12)
+        assert (row.hand_min, row.hand_max) == (points[action].min(), points[action].max())
+        assert row.crib_mean == pytest.approx((1 if is_dealer else -1) * cribs[action] / total, abs=1e-9)
+        number = sets.index([card // 4 for card in sorted(cards(row.keep))])
+        net = (records.gained - records.given)[number, int(is_dealer)] @ np.arange(records.gained.shape[2])
+        assert row.pegging == pytest.approx(net / records.hands[number, int(is_dealer)], abs=1e-12)
+        assert row.total == pytest.approx(row.hand_mean + row.crib_mean + row.pegging, abs=1e-12)
+
+
+def test_batches_hold_dealers_and_pones() -> None:
+    """Every row as if it were alone, and the totals those that `expected_value_pegging` throws by."""
+    hands = brute_force.varied_hands(12, seed=3).tolist()
+    alone = [decision(hand, row % 3 == 0, (row, 2 * row), row) for row, hand in enumerate(hands)]
+    names = ("hand", "seat", "dealer", "scores", "key")
+    both = DiscardObservation(**{name: np.concatenate([getattr(one, name) for one in alone]) for name in names})
+    found = discard_expectations(both)
+    assert all(figures.shape == (12, 15) for figures in found)
+    for row, one in enumerate(alone):
+        for figures, expected in zip(found, discard_expectations(one), strict=True):
+            np.testing.assert_array_equal(figures[row], expected[0])
+    np.testing.assert_array_equal(found.total, make_agent("expected_value_pegging").discard_values(both))
+    shown = make_agent("expected_value").discard_values(both)
+    np.testing.assert_array_equal(found.hand_mean + found.crib_mean, shown)
+    with pytest.raises(StatisticsError, match="expected"):
+        discard_expectations(decision(hands[0][:5], True, (0, 0), 1))
+
+
+def test_it_agrees_with_deepcrib_statistics(tmp_path: Path) -> None:
+    rows = {row["toss"]: row for row in summary_of(f"statistics {HAND}", tmp_path / "a")["discards"]}
+    roles = summary_of(f"analyse {HAND} {QUICK}", tmp_path / "b")["roles"]
+    assert list(roles) == ["dealer", "pone"]
+    for role, sign in (("dealer", 1), ("pone", -1)):
+        discards = roles[role]["discards"]
+        assert len(discards) == 15
+        for found in discards:
+            row = rows[found["toss"]]
+            assert found["keep"] == row["keep"]
+            assert [found[name] for name in ("hand_min", "hand_mean", "hand_max")] == [
+                row[name] for name in ("hand_min", "hand_mean", "hand_max")
+            ]
+            assert found["crib_mean"] == sign * row[f"crib_{role}"]
+            assert found["hand_mean"] + found["crib_mean"] == row[f"total_{role}"]
+        totals = [row["total"] for row in discards]
+        assert totals == sorted(totals, reverse=True)
+
+
+# --- what agents throw --------------------------------------------------------------------------------------
+
+
+def test_agents_see_role_score_and_seed() -> None:
+    stub = Stub()
+    for is_dealer in (True, False):
+        for seed in (1, 2):
+            hand_values(sorted(cards(HAND)), is_dealer, (100, 95), {"stub": stub}, seed)
+    assert [bool(seen.is_dealer[0]) for seen in stub.seen] == [True, True, False, False]
+    assert all(seen.scores[0, seen.seat[0]] == 100 and seen.scores[0, 1 - seen.seat[0]] == 95 for seen in stub.seen)
+    assert all(seen.hand.tolist() == [sorted(cards(HAND))] and seen.hand.dtype == np.int8 for seen in stub.seen)
+    assert stub.seen[0].key != stub.seen[1].key and stub.seen[0].key == stub.seen[2].key
+
+
+def test_the_score_decides_where_an_agent_goes_by_it() -> None:
+    """Weights for the highest hand at 0-0 and for the poorest crib at 120-0."""
+    weights = np.zeros((121, 121, 2, 2))
+    weights[..., 0] = 1
+    weights[120, 0] = 0, 1
+    agent = make_agent({"name": "weighted", "initial": "hand_max_avg", "strategies": ["hand_max_avg", "crib_min_avg"]})
+    agent.weights = weights  # type: ignore[attr-defined]
+    thrown = [
+        values.discards[values.agents["weighted"].action].toss
+        for score in ((0, 0), (120, 0))
+        for values in [hand_values(sorted(cards(HAND)), False, score, {"weighted": agent})]
+    ]
+    assert thrown == ["2C 3C", "2C KH"]  # 12.43 in the hand; 3.42 in a crib of any cards, the least of all
+
+
+def test_place_and_points_given_up() -> None:
+    """By the totals, in which the 7th and the 8th are equal: fives of two suits with a deuce."""
+    best = values_of(HAND, False).best_first
+    totals = [values_of(HAND, False).discards[action].total for action in best]
+    for place in (0, 1, 7, 14):
+        choice = values_of(HAND, False, stub=Stub(best[place])).agents["stub"]
+        assert choice.place == 1 + sum(total > totals[place] + 1e-9 for total in totals)
+        assert choice.gives_up == pytest.approx(totals[0] - totals[place], abs=1e-12)
+        assert (choice.probabilities, choice.values, choice.unit) == (None, None, None)
+    assert values_of(HAND, False, stub=Stub(best[7])).agents["stub"].place == 7  # the 7th and the 8th are equal
+
+
+def test_ties_share_their_place_and_are_marked_each() -> None:
+    found = values_of(TIED, agent=make_agent("expected_value"))
+    choice = found.agents["agent"]
+    assert len(choice.likeliest) == 4 and choice.action in choice.likeliest
+    assert choice.probabilities is not None
+    assert [choice.probabilities[action] for action in choice.likeliest] == [0.25] * 4
+    assert {found.discards[action].toss for action in choice.likeliest} == {"5C 6H", "5C 6S", "5D 6H", "5D 6S"}
+    marked = [row["toss"] for row in found.to_dict()["discards"] if row["thrown_by"]]
+    assert sorted(marked) == ["5C 6H", "5C 6S", "5D 6H", "5D 6S"]
+    agents = {"agent": make_agent("expected_value")}
+    tossed = [hand_values(sorted(cards(TIED)), True, (0, 0), agents, seed).agents["agent"] for seed in range(30)]
+    assert {choice.action for choice in tossed} == set(choice.likeliest)
+    assert len({choice.place for choice in tossed}) == 1
+
+
+def test_an_agents_own_values_have_their_unit() -> None:
+    network = StrategyNetwork(STRATEGIES, [4])
+    units = {"win": "games won", "margin": "points", None: "own scale"}
+    for target, unit in units.items():
+        metadata = {} if target is None else {"target": target}
+        assert WeightedNetworkAgent("n", network, THESIS_STRATEGIES, metadata=metadata).discard_unit == unit
+    found = values_of(
+        HAND,
+        exact=make_agent("expected_value"),
+        evolved=EvolutionaryAgent("evolved", np.ones((2, 13))),
+        greedy=make_agent("greedy"),
+        searching=make_agent("minimax"),
+        own=Stub(3, [*range(14), -np.inf], "goats"),
+        play_only=make_agent("hill_climber"),  # discards by another agent
+    )
+    agents = found.agents
+    assert {name: choice.unit for name, choice in agents.items()} == {
+        "exact": "points",
+        "evolved": "own scale",
+        "greedy": None,
+        "searching": None,
+        "own": "goats",
+        "play_only": None,
+    }
+    expected = [row.hand_mean + row.crib_mean for row in found.discards]
+    assert agents["exact"].values == pytest.approx(expected, abs=1e-12)
+    assert agents["own"].values == (*range(14), None)
+    assert agents["searching"].probabilities is None and agents["play_only"].probabilities is not None
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_probabilities_that_cannot_be_had_are_left_out() -> None:
+    class Shy(Stub):
+        def discard_probabilities(self, observation: DiscardObservation) -> np.ndarray:
+            raise AgentError("agent other does not give the probabilities of its choices")
+
+        def play_probabilities(self, observation: Any) -> np.ndarray:
+            raise NotImplementedError
+
+    assert values_of(HAND, shy=Shy(2)).agents["shy"].likeliest == (2,)
+
+
+# --- the command --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [f"'{HAND}'", HAND, "kh,3c 2c jd 5s 5h", f"hand='{HAND}'", f"task=hand {HAND}"])
+def test_bare_cards_are_the_hand(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = summary_of(f"analyse {words} dealer=true score=100-95 {QUICK} seed=7", tmp_path / "run")
+    assert (found["task"], found["hand"], found["score"], found["seed"]) == ("hand", "2C 3C 5H 5S JD KH", [100, 95], 7)
+    (role,) = found["roles"].values()
+    assert set(found["roles"]) == {"dealer"} and set(role["agents"]) == {"greedy", "expected_value"}
+    best, agent = role["discards"][0], role["agents"]["expected_value"]
+    assert (best["toss"], best["keep"], best["thrown_by"]) == ("2C 3C", "5H 5S JD KH", ["greedy", "expected_value"])
+    assert (agent["toss"], agent["place"], agent["gives_up"], agent["unit"]) == ("2C 3C", 1, 0.0, "points")
+    assert agent["probabilities"]["2C 3C"] == 1 and len(agent["values"]) == 15
+    assert agent["values"]["2C 3C"] == pytest.approx(best["hand_mean"] + best["crib_mean"])
+    text = capsys.readouterr().out
+    assert "2C 3C 5H 5S JD KH as dealer at 100-95: best first" in text and "as pone" not in text
+    assert "│ 2C 3C │ 5H 5S JD KH │ 12.43 │ 10-21 │ +6.80 │ +2.25 │ 21.48 │ 1 2 " in text
+    assert "│ 2 expected_value │  2C 3C │     1 │  0.00 │   100% │ +19.24 points │" in text
+
+
+def test_the_agents_asked_by_default_can_be_made() -> None:
+    agents = {name: make_agent(name) for name in hand_analysis.AGENTS}
+    assert set(values_of(HAND, **agents).agents) == set(hand_analysis.AGENTS)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_nothing_is_cut_off(width: int) -> None:
+    agents = {name: make_agent("greedy") for name in ("greedy", *hand_analysis.AGENTS[1:])}
+    path = "/a/long/path/" + "folder/" * 12 + "weights[1].safetensors"
+    values = hand_values(sorted(cards(HAND)), False, (120, 120), agents)
+    console = Console(width=width, file=StringIO(), highlight=False)
+    for table in hand_tables(values):
+        console.print(table)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text and "│ 1 2 3 4 5 │" in text and "expected_value_pegging" in text
+    named = HandValues(values.hand, values.role, values.score, values.discards, {path: values.agents["greedy"]})
+    console.print(hand_tables(named)[1])
+    lines = console.file.getvalue()[len(text) :].splitlines()  # type: ignore[attr-defined]
+    assert path in "".join(line.split("│")[1].strip() for line in lines if line.startswith("│"))
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("'5H 5S JD 2C 3C'", "hand=5H 5S JD 2C 3C: expected six cards, found 5"),
+        ("5H 5S JD 2C 3C KH 9H", "expected six cards, found 7"),
+        ("5H 5H JD 2C 3C KH", "the card 5H stands twice"),
+        ("5H 5S JD 2C 3C XH", "not a card: 'XH'"),
+        ("drawing", "not a card: 'drawing'"),
+        (f"{HAND} score=130-0", "score=130-0: expected own and opponent's points before the hand, 0 to 120 each"),
+        (f"{HAND} score=0-121", "score=0-121: expected"),
+        (f"{HAND} score=abc", "score=abc: expected"),
+        (f"{HAND} score=100", "score=100: expected"),
+        (f"{HAND} score=-1-5", "score=-1-5: expected"),
+        (f"{HAND} dealer=maybe", "dealer=maybe: expected true or false or null"),
+        (f"{HAND} agents=[gredy]", "unknown agent 'gredy'"),
+        (f"{HAND} agents=[]", "agents=[]: expected one or more agents"),
+        (f"{HAND} agents=greedy", "agents=greedy: expected a list or null"),
+        (f"{HAND} by=ranks", "by=ranks: only for humans, not for hand"),
+        (f"{HAND} seed=-1", "seed=-1: expected"),
+        (f"{HAND} starter=8D", "unknown option starter"),
+    ],
+)
+def test_a_wrong_call_ends_with_one_line(
+    words: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["analyse", *shlex.split(words), f"hydra.run.dir={tmp_path / 'run'}"]) == 2
+    text = capsys.readouterr().err
+    assert text.startswith("deepcrib: ") and len(text.splitlines()) == 1 and problem in text, text
+    assert not (tmp_path / "run").exists()

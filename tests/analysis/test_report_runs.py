@@ -1,0 +1,473 @@
+"""`deepcrib report runs=...`: known figures in hand-written run folders come out in its tables; what it refuses."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils.tensorboard import SummaryWriter
+
+from deepcrib.analysis.report.run_folders import find_runs, group_runs, without_repeats
+from deepcrib.analysis.report.statistics import difference, geometric_mean, over_seeds, rank_correlation, ratio
+from deepcrib.cli import main
+from deepcrib.errors import RunError
+from deepcrib.networks import DiscardNetworkConfig, make_discard_network
+from deepcrib.networks.checkpoints import save_weights
+from deepcrib.networks.encoders import make_discard_encoder
+
+T_2, T_4 = 4.302653, 2.776445  # two-sided 95% quantiles of Student's t with 2 and 4 degrees of freedom
+MACHINE = {"processor": "Test CPU", "cores": 2, "memory_gb": 8.0, "gpus": []}
+LEARNER = {
+    "name": "replay",
+    "iterations": 4,
+    "unit": "games",
+    "episodes": 20,
+    "epochs_kept": 2,
+    "buffer_size": None,
+    "replacement": None,
+    "batch_size": 64,
+    "passes": 1.0,
+    "epsilon": 0.05,
+    "epsilon_decay": 0.995,
+    "play_lr": 7e-4,
+    "lr_decay": 0.99,
+    "discard_agent": "greedy",
+}
+
+
+def options(algorithm: str = "sarsa", network: str = "mlp", seed: int = 1, **learner: Any) -> dict[str, Any]:
+    return {
+        "seed": seed,
+        "learner": LEARNER | learner,
+        "algorithm": {"name": algorithm},
+        "reward": {"play": "offensive_defensive"},
+        "state": {"play": "basic", "discard": "basic"},
+        "discard_network": {"name": "cnn", "suit_convolution": True},
+        "play_network": {"name": network, "hidden": [256, 256]},
+        "pretraining": {"enabled": True, "epochs": 3, "starter": False},
+        "evaluation": {"opponents": ["deterministic"], "games": 100, "final_games": 1000, "seed": None},
+    }
+
+
+def match(wins: int, games: int = 1000, hands: int = 0, hands_taken: int = 0) -> dict[str, Any]:
+    figures: dict[str, Any] = {"games": games, "wins": wins, "win_rate": wins / games}
+    if hands:
+        figures["hands_won"] = {"hands": hands, "wins": hands_taken, "win_rate": hands_taken / hands}
+    return {"deterministic": figures}
+
+
+def write_run(
+    folder: Path,
+    told: Mapping[str, Any],
+    summary: Mapping[str, Any] | None,
+    *,
+    rates: Sequence[float] = (),
+    seconds: Sequence[float] = (),
+    command: Sequence[str] = ("deepcrib train", "experiment=a b"),
+    environment: Mapping[str, Any] | None = None,
+) -> Path:
+    """A run folder; win rates after iterations 2, 4, ..., seconds of iterations 1, 2, ..., a third of them learning."""
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(dict(told)))
+    content = {
+        "time": "2026-11-22T01:00:00+00:00",
+        "command": list(command),
+        "commit": "abcdef0123456789",
+        "changed_files": 0,
+        "versions": {"deepcrib": "0.1.0"},
+        "machine": MACHINE,
+        "seconds": 60.0,
+    }
+    (folder / "environment.json").write_text(json.dumps(content | dict(environment or {})))
+    if rates or seconds:
+        with SummaryWriter(str(folder)) as writer:
+            for index, rate in enumerate(rates):
+                writer.add_scalar("deterministic/win_rate", rate, 2 * (index + 1))
+            for index, spent in enumerate(seconds):
+                writer.add_scalar("speed/playing_seconds", spent * 2 / 3, index + 1)
+                writer.add_scalar("speed/learning_seconds", spent / 3, index + 1)
+    if summary is not None:
+        (folder / "summary.json").write_text(json.dumps(dict(summary)))
+    return folder
+
+
+def call(command: str, folder: Path) -> int:
+    return main(["report", *shlex.split(command), f"hydra.run.dir={folder}"])
+
+
+def sections(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "summary.json").read_text())["sections"]
+
+
+def rows_of(page: str, start: str) -> list[list[str]]:
+    """Cells of the lines of tables that start with a text."""
+    return [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in page.splitlines() if line.startswith(start)
+    ]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A report on two algorithms by three seeds, one failed and one unfinished run, and a search; and its text."""
+    root = tmp_path_factory.mktemp("runs")
+    wins = {"monte_carlo": (400, 430, 460), "sarsa": (500, 530, 560)}
+    spent = {"monte_carlo": (1.0, 2.0, 4.0), "sarsa": (3.0, 6.0, 12.0)}  # geometric means 2 and 6
+    for algorithm in ("sarsa", "monte_carlo"):
+        for seed in (1, 2, 3):
+            write_run(
+                root / "pairs" / f"{algorithm}_{seed}",
+                options(algorithm, seed=seed),
+                match(wins[algorithm][seed - 1]),
+                rates=(0.3, 0.3 + seed / 10),
+                seconds=(99.0, 99.0, spent[algorithm][seed - 1], spent[algorithm][seed - 1]),
+                environment={"overrides": [f"algorithm={algorithm}", f"seed={seed}", "learner.iterations=4"]},
+            )
+    write_run(root / "pairs" / "stopped", options(seed=9), None, rates=(0.9,))
+    failed = write_run(root / "pairs" / "failed", options(seed=10), None)
+    (failed / "error.json").write_text(json.dumps({"error": "the learning | diverged", "exit_code": 2}))
+    write_search(root / "pairs" / "search")
+    out = root / "out"
+    assert call(f"runs={root / 'pairs'}", out) == 0
+    return out, (out / "report.md").read_text()
+
+
+def write_search(folder: Path) -> None:
+    """Twelve trials: a higher rate of learning goes with a higher replacement among the best, against it among all."""
+    for number in range(12):
+        best = number < 5
+        replacement = (0.1, 0.1, 0.2, 0.5, 0.5)[number] if best else (0.5, 0.5, 0.2, 0.2, 0.1, 0.1, 0.1)[number - 5]
+        told = options(play_lr=1e-4 * 2**number, replacement=replacement, buffer_size=45_000, epsilon=0.1)
+        hands_taken = (600 if best else 400) + number
+        write_run(
+            folder / f"trial_{number}", told, match(500, 1000, 1000, hands_taken), command=["deepcrib train", "-m"]
+        )
+    (folder / "trials.csv").write_text("number,id\n")
+
+
+# --- figures ------------------------------------------------------------------------------------------------
+
+
+def test_a_rate_over_three_seeds_has_students_interval(page: tuple[Path, str]) -> None:
+    sarsa = sections(page[0])["Final strength against deterministic"][1]
+    assert sarsa["win_rates"] == [0.5, 0.53, 0.56] and sarsa["games"] == 3000
+    half = T_2 * 0.03 / math.sqrt(3)
+    assert sarsa["over_seeds"] == pytest.approx([0.53, 0.53 - half, 0.53 + half], abs=1e-5)
+    (row,) = [row for row in rows_of(page[1], "| feed-forward, SARSA") if row[-1] == "c2" and row[4] == "3"]
+    assert row[2:6] == ["53.0% [45.5, 60.5]", "53.0% [51.2, 54.8]", "3", "3,000"]
+
+
+def test_the_difference_of_algorithms_is_welchs(page: tuple[Path, str]) -> None:
+    """Equal variances of three seeds each leave four degrees of freedom."""
+    row = rows_of(page[1], "| feed-forward, SARSA less Monte Carlo")[0]
+    half = T_4 * math.sqrt(2 * 0.03**2 / 3)
+    assert row[2] == f"+10.0 [{100 * (0.1 - half):+.1f}, {100 * (0.1 + half):+.1f}]" and row[3] == "higher"
+
+
+def test_seconds_are_of_iterations_with_a_full_buffer_and_hours_are_for_500(page: tuple[Path, str]) -> None:
+    monte_carlo, sarsa = sections(page[0])["Hours (table 2)"]
+    assert monte_carlo["seconds_an_iteration"][0] == pytest.approx(2.0)
+    assert sarsa["seconds_an_iteration"][0] == pytest.approx(6.0)
+    assert sarsa["hours"][0] == pytest.approx(500 * 6 / 3600)
+    half = T_2 * math.log(2) / math.sqrt(3)
+    assert sarsa["seconds_an_iteration"][1:] == pytest.approx([6 * math.exp(-half), 6 * math.exp(half)], rel=1e-5)
+    assert sarsa["ratio_to_monte_carlo"][0] == pytest.approx(3.0)
+    row = next(row for row in rows_of(page[1], "| feed-forward, SARSA") if row[1] == "10.75")
+    assert row[4] == "1.65" and row[5].startswith("3.00 [") and row[6:8] == ["3 x 2", "3 x 60"]
+    assert row[2].endswith("*")  # extrapolated
+    assert "episodes=20 (paper: 200)" in page[1]
+
+
+def test_curves_are_means_over_the_finished_seeds(page: tuple[Path, str]) -> None:
+    curves = sections(page[0])["Learning curves: feed-forward (figure 10)"]
+    assert [curve["steps"] for curve in curves] == [[2, 4]] * 2
+    assert np.allclose(curves[1]["win_rates"], [[0.3, 0.4], [0.3, 0.5], [0.3, 0.6]])  # without the stopped run's 0.9
+    row = next(row for row in rows_of(page[1], "| SARSA") if "3 x 100" in row)
+    half = T_2 * 0.1 / math.sqrt(3)
+    assert row[3].startswith(f"50.0% [{100 * (0.5 - half):.1f}, {100 * (0.5 + half):.1f}]; 50.0% [44.4, 55.6]")
+    floor = T_2 * math.sqrt(0.3 * 0.7 / 300)  # three equal rates: the games alone make the interval this wide
+    assert row[2].startswith(f"30.0% [{100 * (0.3 - floor):.1f}, {100 * (0.3 + floor):.1f}]; ")
+    assert (page[0] / "figures" / "curves_mlp.png").read_bytes()[:4] == b"\x89PNG"
+    assert "](figures/curves_mlp.png)" in page[1]
+
+
+def test_a_search_gives_its_mean_its_best_and_its_trials(page: tuple[Path, str]) -> None:
+    (found,) = sections(page[0])["Rewards and states (table 3)"]
+    rates = [600 + number if number < 5 else 400 + number for number in range(12)]
+    assert found["wins_per_1000"][0] == pytest.approx(sum(rates) / 12)
+    assert found["best"]["folder"].endswith("trial_4") and found["best"]["win_rate"] == pytest.approx(0.604)
+    published, ours = rows_of(page[1], "| offensive_defensive, basic | ")[:2]
+    assert published[1:3] == ["paper", "560"] and published[6:12] == [
+        "141",
+        "0.0099",
+        "0.956",
+        "0.988",
+        "45,000",
+        "50%",
+    ]
+    assert ours[5:12] == ["12,000", "12 trials", "0.0016", "0.99", "0.995", "45,000", "50%"]
+
+
+def test_relations_are_over_the_best_and_over_all(page: tuple[Path, str]) -> None:
+    """Spearman's by its definition for ties: Pearson's of mean ranks, written out here."""
+    (found,) = sections(page[0])["Relations between hyperparameters (section 4.3)"]
+    ranks = np.array([1.5, 1.5, 3, 4.5, 4.5])
+    r = float(np.corrcoef(range(5), ranks)[0, 1])
+    half = 1.959964 * math.sqrt((1 + r * r / 2) / 2)
+    bounds = [math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)]
+    assert found["best"] == pytest.approx([r, *bounds], abs=1e-6)
+    assert found["all"][0] < 0 < found["best"][0]
+
+
+def test_runs_that_came_to_nothing_are_listed_and_count_nowhere(page: tuple[Path, str]) -> None:
+    data = sections(page[0])["The runs"]
+    assert data["states"] == {"finished": 18, "failed": 1, "unfinished": 1}
+    (failed,) = rows_of(page[1], "| failed ")
+    assert failed[1:6] == ["failed", "10", "sarsa", "mlp", r"the learning \| diverged"]
+    assert rows_of(page[1], "| stopped ")[0][1] == "unfinished"
+    assert "Runs: 18 finished, 1 failed, 1 unfinished." in page[1]
+    assert rows_of(page[1], "| seed ")[0][1:] == ["1, 2, 3, 9, 10", "14, 2, 2, 1, 1"]
+    assert rows_of(page[1], "| learner.play_lr ")[0][1:] == ["0.0001 to 0.2048", "13 values"]
+
+
+def test_each_rows_command_starts_its_runs_alone(page: tuple[Path, str]) -> None:
+    assert "`deepcrib train -m algorithm=sarsa seed=1,2,3 learner.iterations=4`" in page[1]
+    assert "commit abcdef012345" in page[1] and "Test CPU, 2 cores, 8.0 GB" in page[1]
+
+
+# --- run folders --------------------------------------------------------------------------------------------
+
+
+def test_runs_group_by_all_options_but_the_seed(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", options(seed=1), match(5))
+    write_run(tmp_path / "b", options(seed=2), match(5))
+    write_run(tmp_path / "c", options(seed=1, play_lr=1e-3), match(5))
+    groups = group_runs(find_runs([str(tmp_path / "[abc]"), str(tmp_path)]))
+    assert [[run.seed for run in group.runs] for group in groups] == [[1, 2], [1]]
+    assert [dict(group.extra) for group in groups] == [{"learner.play_lr": 7e-4}, {"learner.play_lr": 1e-3}]
+
+
+def test_a_repeated_run_counts_once_the_later_one(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", options(), match(5), environment={"time": "2026-11-22T02:00:00+00:00"})
+    write_run(tmp_path / "b", options(), match(5))
+    kept, left_out = without_repeats(find_runs([str(tmp_path)]))
+    assert ([run.name for run in kept], [run.name for run in left_out]) == (["a"], ["b"])
+
+
+def test_a_run_that_failed_before_its_options_were_saved_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "error.json").write_text(json.dumps({"error": "no\nsuch option", "overrides": ["seed=x"]}))
+    (run,) = find_runs([str(tmp_path)])
+    assert (run.state, run.error, run.overrides) == ("failed", "no such option", ("seed=x",))
+
+
+def test_other_programs_files_and_hidden_folders_are_passed_over(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", options(), match(5))
+    write_run(tmp_path / ".old" / "b", options(), match(5))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "config.yaml").write_text("site_name: x")
+    assert [run.name for run in find_runs([str(tmp_path)])] == ["a"]
+
+
+def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
+    """A network that gives every hand its constant: the mean of the column is that constant, the error known."""
+    encoder = make_discard_encoder("basic")
+    network = make_discard_network(DiscardNetworkConfig(hidden=[4], channels=1, suit_convolution=False), encoder.spec)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.zero_()
+    told = {
+        "seed": 1,
+        "state": {"discard": "basic"},
+        "discard_network": {"name": "cnn", "suit_convolution": False},
+        "pretraining": {"epochs": 3, "starter": True},
+    }
+    summary = {"mean_absolute_error": 0.5, "exact_share": None, "sample_error": 1.5, "seconds": 5.0}
+    folder = write_run(tmp_path / "a", told, summary, command=["deepcrib pretrain"])
+    save_weights(folder / "weights.safetensors", network, None, {})
+    out = tmp_path / "out"
+    assert call(f"runs={folder} path={tmp_path / 'pages' / 'pre.md'}", out) == 0
+    text = (tmp_path / "pages" / "pre.md").read_text()
+    (row,) = rows_of(text, "| cnn, without convolutions over suits; one random starter")
+    assert row[2:6] == ["0.5000", "-", "1.500", "1 x 270,725"]
+    assert "](pre/predicted_1.png)" in text and (tmp_path / "pages" / "pre" / "predicted_1.png").exists()
+
+
+def test_pretraining_of_other_lengths_is_not_averaged(tmp_path: Path) -> None:
+    network = make_discard_network(DiscardNetworkConfig(name="mlp", hidden=[2]), make_discard_encoder("basic").spec)
+    for name, epochs, error in (("a", 1, 0.5), ("b", 1, 0.7), ("c", 3, 0.1)):
+        told = {"seed": name, "discard_network": {"name": "mlp"}, "pretraining": {"epochs": epochs, "starter": False}}
+        summary = {"mean_absolute_error": error, "exact_share": 0.5, "sample_error": 1.5, "seconds": 5.0}
+        folder = write_run(tmp_path / "runs" / name, told, summary, command=["deepcrib pretrain"])
+        save_weights(folder / "weights.safetensors", network, None, {})
+    assert call(f"runs={tmp_path / 'runs'} path={tmp_path / 'pre.md'}", tmp_path / "out") == 0
+    rows = rows_of((tmp_path / "pre.md").read_text(), "| mlp; no starter")
+    assert [(row[2].split(" ")[0], row[5].split(" ")[0]) for row in rows] == [("0.6000", "2"), ("0.1000", "1")]
+
+
+def test_values_after_training_are_measured_over_all_hands(tmp_path: Path) -> None:
+    encoder = make_discard_encoder("basic")
+    torch.manual_seed(1)
+    network = make_discard_network(DiscardNetworkConfig(name="mlp", hidden=[8]), encoder.spec)
+    told = options(discard_agent=None) | {"discard_network": {"name": "mlp"}}
+    folder = write_run(tmp_path / "a", told, match(5))
+    save_weights(folder / "weights.safetensors", network, None, {})
+    assert call(f"runs={folder}", tmp_path / "out") == 0
+    (found,) = sections(tmp_path / "out")["Values of hands after training"]
+    assert abs(found["slope"][0]) < 1 and (tmp_path / "out" / "figures" / "trained_mlp.png").exists()
+    assert call(f"runs={folder} networks=false", tmp_path / "without") == 0
+    assert "Values of hands after training" not in sections(tmp_path / "without")
+
+
+# --- where the page goes ------------------------------------------------------------------------------------
+
+
+def test_a_page_is_written_anew_but_nothing_else_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_run(tmp_path / "a", options(), match(5))
+    path = tmp_path / "page.md"
+    path.write_text("mine")
+    assert call(f"runs={run} path={path}", tmp_path / "out1") == 2
+    assert "there is a file, not written by deepcrib report: overwrite=true replaces it" in capsys.readouterr().err
+    assert path.read_text() == "mine" and not (tmp_path / "out1").exists()
+    assert call(f"runs={run} path={path} overwrite=true title=Ours", tmp_path / "out2") == 0
+    assert "# Ours" in path.read_text()
+    assert call(f"runs={run} path={path}", tmp_path / "out3") == 0
+    assert "# Training runs beside" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("runs={tmp}/nowhere", "nowhere: expected a folder of runs, a list of them, or a pattern"),
+        ("runs={tmp}/empty", "empty: no runs there: expected folders that hold config.yaml"),
+        ("runs=[]", "runs=[]: expected a folder of runs, or a list of them"),
+        ("runs=5", "runs=5: expected a folder of runs"),
+        ("runs", "option runs is missing: expected runs=FOLDER"),
+        ("runs={tmp}/match", "match holds a run of deepcrib evaluate: expected runs of train and pretrain"),
+        (
+            "runs=[{tmp}/good,{tmp}/weighted]",
+            "weighted holds a run of learner=weighted: expected runs of learner=replay",
+        ),
+        ("runs={tmp}/torn", "summary.json: cannot be read"),
+        ("runs={tmp}/unread", "config.yaml: cannot be read"),
+        ("runs={tmp}/good path={tmp}/page.txt", "page.txt: expected a file name that ends in .md"),
+        ("runs={tmp}/good path={tmp}/good/config.yaml/page.md", "config.yaml would be a folder, but a file is there"),
+        ("runs={tmp}/good by=person", "by=person: only for humans, not for runs"),
+        ("runs={tmp}/good opponent=[a]", "expected the name of an opponent"),
+        ("review runs={tmp}/good", "only for runs, not for review"),
+        ("humans games=a.jsonl path=a.md", "path=a.md: only for runs, not for humans"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused_in_one_line(
+    command: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    write_run(tmp_path / "good", options(), match(5))
+    write_run(tmp_path / "match", {"games": 5}, {}, command=["deepcrib evaluate", "games=5"])
+    write_run(tmp_path / "weighted", {"learner": {"name": "weighted"}}, {})
+    write_run(tmp_path / "torn", options(), None).joinpath("summary.json").write_text("{")
+    write_run(tmp_path / "unread", options(), None).joinpath("config.yaml").write_text("a: [1")
+    assert call(command.format(tmp=tmp_path), tmp_path / "out") == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("environment.json", (), [1], ": expected a mapping"),
+        ("environment.json", ("command",), 5, ": command=5: expected a list of words"),
+        ("environment.json", ("machine",), [], ": machine=[]: expected a mapping"),
+        ("environment.json", ("machine", "gpus"), 1, ": machine.gpus=1: expected a list of words"),
+        ("environment.json", ("earlier",), [5], ": earlier[0]=5: expected a mapping"),
+        ("environment.json", ("earlier",), [{"command": "x"}], ': earlier[0].command="x": expected a list'),
+        ("environment.json", ("time",), "2026-11-22T01:00:00", "expected a time with its zone"),
+        ("environment.json", ("seconds",), 10**400, "expected a number"),
+        ("summary.json", ("deterministic",), "won", ': deterministic="won": expected a mapping'),
+        (
+            "summary.json",
+            ("deterministic", "win_rate"),
+            1.5,
+            "win_rate=1.5: expected a number from 0 to 1",
+        ),
+        ("summary.json", ("deterministic", "wins"), 1001, "deterministic.wins=1001: expected 0 to 1,000"),
+        ("summary.json", ("deterministic",), {"win_rate": 0.5}, "deterministic.games is missing: expected a whole"),
+        ("summary.json", ("deterministic", "hands_won"), {"hands": 0}, "hands_won.hands=0: expected a whole number"),
+        ("config.yaml", ("seed",), [1], ": seed=[1]: expected a whole number or a name"),
+        ("config.yaml", ("learner", "replacement"), "half", 'learner.replacement="half": expected a number from 0'),
+        ("config.yaml", ("discard_network", "name"), "../x", 'discard_network.name="../x": expected a name'),
+        ("config.yaml", ("evaluation", "opponents"), 3, "evaluation.opponents=3: expected a list"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused_by_name(
+    name: str, place: tuple[str, ...], value: Any, message: str, tmp_path: Path
+) -> None:
+    path = write_run(tmp_path / "a", options(), match(500)) / name
+    content: Any = yaml.safe_load(path.read_text())
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    if place:
+        inner[place[-1]] = value
+    path.write_text(json.dumps(content if place else value))  # JSON is YAML
+    with pytest.raises(RunError) as error:
+        find_runs([str(tmp_path)])
+    assert str(error.value).startswith(str(path)) and message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["environment.json", "summary.json", "error.json", "config.yaml"])
+def test_bytes_that_are_no_text_of_its_kind_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    path = write_run(tmp_path / "a", options(), None) / name
+    for content in (b"\xff\xfe\x00", b'{"a": [1', b"[" * 100_000):
+        path.write_bytes(content)
+        with pytest.raises(RunError, match="cannot be read: ") as error:
+            find_runs([str(tmp_path)])
+        assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
+
+
+def test_a_summary_of_pretraining_without_its_errors_is_refused(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {"pretraining": {"epochs": 3}}, {"sample_error": 1.5}, command=["deepcrib pretrain"])
+    with pytest.raises(RunError, match=r"summary\.json: mean_absolute_error is missing: expected a number"):
+        find_runs([str(tmp_path)])
+
+
+# --- statistics ---------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=5, max_size=30))
+def test_rank_correlation_is_that_of_concordant_order(pairs: list[tuple[int, int]]) -> None:
+    """Against the mean ranks counted one by one, and blind to any growing transformation."""
+    x, y = (np.array(values, dtype=float) for values in zip(*pairs, strict=True))
+    found = rank_correlation(x, y)
+    ranks = [np.array([(v < a).sum() + ((v == a).sum() + 1) / 2 for a in v]) for v in (x, y)]
+    if any(len(set(values)) == 1 for values in (x, y)):
+        assert math.isnan(found.estimate)
+        return
+    assert found.estimate == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=1e-12)
+    assert rank_correlation(np.exp(x), y**3) == pytest.approx(found, nan_ok=True)
+
+
+def test_an_interval_over_seeds_is_no_narrower_than_the_games_allow() -> None:
+    assert over_seeds([0.5, 0.5, 0.5]) == pytest.approx((0.5, 0.5, 0.5))
+    half = T_2 * math.sqrt(0.25 / 300)
+    assert over_seeds([0.5, 0.5, 0.5], 100) == pytest.approx((0.5, 0.5 - half, 0.5 + half), abs=1e-6)
+    assert over_seeds([0.4, 0.5, 0.6], 10**9) == pytest.approx(over_seeds([0.4, 0.5, 0.6]))
+    assert math.isnan(over_seeds([0.5]).low)
+    assert difference([0.5, 0.5], [0.5, 0.5], (100, 100)).high > 0.1 > difference([0.5, 0.5], [0.5, 0.5]).high == 0
+
+
+def test_ratios_are_of_geometric_means() -> None:
+    assert ratio([2, 8], [1, 4]).estimate == pytest.approx(2.0)
+    found = geometric_mean([1, 10, 100])
+    assert found.estimate == pytest.approx(10) and found.low > 0
+    assert found.low * found.high == pytest.approx(100)

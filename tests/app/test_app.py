@@ -1,0 +1,654 @@
+"""`deepcrib play` driven as a person would: keys, mouse, windows that change, terminals that go away."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from fcntl import ioctl
+from pathlib import Path
+from select import select
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from textual.pilot import Pilot
+
+from deepcrib.agents import AgentError, make_agent, name_agents
+from deepcrib.app import Session, Setup, new_header
+from deepcrib.app.compiling import start_helper
+from deepcrib.app.screens import application as application_module
+from deepcrib.app.screens.application import PlayApp
+from deepcrib.app.screens.game import GameScreen
+from deepcrib.app.screens.widgets import Hand
+from deepcrib.app.worker import Worker
+from deepcrib.cli import main
+from deepcrib.evaluation.regrets import Decision
+from deepcrib.evaluation.review import HandReview, Review
+from deepcrib.files import runs
+from deepcrib.jobs import play as job
+from deepcrib.records import GameRecord, GameWriter, Player, read_games, replay
+from tests.recorded import played
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZE = (80, 24)
+Script = Callable[["Person"], Awaitable[None]]
+
+
+class Person:
+    """Hands and eyes: presses, clicks, and reads the screen."""
+
+    def __init__(self, app: PlayApp, pilot: Pilot) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def screen(self) -> str:
+        """The text that is seen."""
+        strips = self.app.screen._compositor.render_strips(self.app.size)
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    @property
+    def game(self) -> GameScreen:
+        return next(screen for screen in self.app.screen_stack if isinstance(screen, GameScreen))
+
+    @property
+    def waiting(self) -> str:
+        """What the game waits for, `dialog` where something lies over it."""
+        if not isinstance(self.app.screen, GameScreen):
+            return "dialog" if len(self.app.screen_stack) > 1 else ""
+        return self.app.screen.waiting
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def until(self, *states: str, text: str = "") -> str:
+        """Wait for one of some states, and a text on the screen."""
+        end = time.monotonic() + 200
+        while self.waiting not in states or (text and text not in self.screen):
+            assert self.app.setup.failure is None, self.app.setup.failure
+            assert time.monotonic() < end and self.app.is_running, self.screen
+            await self.pilot.pause(0.01)
+        return self.waiting
+
+    async def sees(self, *texts: str) -> None:
+        """Wait until texts are on the screen, which follows what happens in a moment."""
+        end = time.monotonic() + 60
+        while not all(text in self.screen for text in texts):
+            assert time.monotonic() < end, (texts, self.screen)
+            await self.pilot.pause(0.01)
+
+    async def play_on(self, choose: Script, until: Callable[["Person"], bool], look: Script | None = None) -> None:
+        """Choose and go on until a state of the game, or a dialog; look: done whenever there is something to do."""
+        while True:
+            state = await self.until("discard", "play", "go on", "pause", "dialog")
+            await self.pilot.pause()  # what has been updated is painted a moment later
+            if self.waiting != state:
+                continue
+            if state == "dialog" or (state != "pause" and until(self)):
+                return
+            if look is not None and state != "pause":
+                await look(self)
+            if state in ("go on", "pause"):
+                await self.press("enter")
+            else:
+                await choose(self)
+
+
+async def by_keys(person: Person) -> None:
+    seen = person.game.seen
+    assert seen is not None and seen.legal is not None
+    await person.press(*(("1", "2", "enter") if seen.phase == "discard" else (str(seen.legal[-1] + 1),)))
+
+
+async def by_arrows(person: Person) -> None:
+    if person.waiting == "discard":
+        await person.press("right", "space", "right", "right", "space", "enter")
+    else:
+        legal, hand = person.game.seen.legal, person.game.query_one(Hand)  # type: ignore[union-attr]
+        while hand.cursor not in legal:  # type: ignore[operator]
+            await person.press("left")
+        await person.press("space")
+
+
+async def by_mouse(person: Person) -> None:
+    hand, seen = person.game.query_one(Hand), person.game.seen
+    assert seen is not None and seen.legal is not None
+    if seen.phase == "discard":
+        for slot in (5, 3):
+            await person.pilot.click(hand, offset=(6 * slot + 2, 1))
+        await person.pilot.click("#button", offset=(2, 0))
+    else:
+        await person.pilot.click(hand, offset=(6 * seen.legal[0] + 1, 2))
+
+
+def run_with(script: Script, start: Callable[[int], Session], size: tuple[int, int] = SIZE, **options: Any) -> Setup:
+    """An evening with a person who follows a script."""
+    setup = Setup(start, **{"pace": 0.0, **options})
+
+    async def evening() -> None:
+        app = PlayApp(setup)
+        async with app.run_test(size=size) as pilot:
+            await script(Person(app, pilot))
+
+    asyncio.run(evening())
+    return setup
+
+
+def starter(path: Path, seed: int = 1, header: GameRecord | None = None, agent: Any = None) -> Callable[[int], Session]:
+    opponent = agent or make_agent("greedy")
+
+    def start(number: int) -> Session:
+        players = [Player("greedy", "agent", "greedy")]
+        own = header if header and number == 0 else new_header("Ann", players, "acc", seed, number)
+        return Session(own, [None, opponent], GameWriter(path))
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def nearly_over(tmp_path_factory: pytest.TempPathFactory) -> GameRecord:
+    """A game that lacks its last few events; its last hands were played by keys, to the end."""
+    path = tmp_path_factory.mktemp("whole") / "game.jsonl"
+    begun = played(1, agents=("random", "greedy"), person=0, hands=5)
+
+    async def script(person: Person) -> None:
+        await person.play_on(by_keys, lambda person: False)
+        await person.sees("the game is over", "greedy wins, 121 to")
+
+    (session,) = run_with(script, starter(path, header=begun)).games
+    (record,) = read_games(path)
+    assert record.events[: len(begun.events)] == begun.events
+    assert sum(event.kind == "deal" for event in record.events[len(begun.events) :]) > 1
+    assert record == replace(session.record, source=record.source) and record.finished
+    assert replay(record).games.scores[0].tolist() == list(session.game["scores"])
+    last = max(place for place, event in enumerate(record.events) if event.kind == "play" and event.seat == 0)
+    return replace(record, events=record.events[: last - 1])
+
+
+# --- whole games ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("choose", [by_arrows, by_mouse])
+def test_a_hand_by_arrows_and_by_mouse(choose: Callable[[Person], Awaitable[None]], tmp_path: Path) -> None:
+    async def script(person: Person) -> None:
+        await person.play_on(choose, lambda person: person.game.session.game["hand_number"] == 1)
+
+    run_with(script, starter(tmp_path / "game.jsonl", 2), suits="letters")
+    (record,) = read_games(tmp_path / "game.jsonl")
+    kinds = [event.kind for event in record.events if event.seat == 0 and event.kind in ("discard", "play")]
+    assert kinds == ["discard"] + 4 * ["play"]
+    thrown = next(event.cards for event in record.events if event.kind == "discard" and event.seat == 0)
+    dealt = sorted(record.events[0].hands[0])
+    places = (3, 5) if choose is by_mouse else (1, 3)
+    assert thrown == tuple(dealt[place] for place in places)
+    replay(record)
+
+
+def test_after_a_game_come_the_result_a_review_and_another_game(
+    nearly_over: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = Decision("discard", "pone", 1, "2C 3C 4H 8S TS KD", "", "2C 3C (+1.00)", "8S KD (+3.25)", 2.25)
+
+    def review(record: GameRecord, seat: int, *, progress: Callable[[int], None]) -> Review:
+        assert record.finished and seat == 0
+        progress(3)
+        return Review("Ann", 0, "greedy", False, [HandReview(1, "pone", (0, 0), [lost])], [lost])
+
+    monkeypatch.setattr(application_module, "review", review)
+
+    async def script(person: Person) -> None:
+        await person.play_on(by_keys, lambda person: False)
+        await person.sees("greedy wins, 121 to", " r  review ")
+        await person.press("r")
+        await person.until("dialog", text="cost 2.25 expected points")
+        await person.sees("2♣ 3♣ 4♥ 8♠ 10♠ K♦", "8♠ K♦ (+3.25)")
+        await person.press("escape", "n")
+        await person.until("discard")
+        await person.sees("Hand 1", "games won 0, lost 1")
+
+    setup = run_with(script, starter(tmp_path / "game.jsonl", header=nearly_over))
+    first, second = read_games(tmp_path / "game.jsonl")
+    assert first.finished and not second.finished
+    assert (second.seed, second.game) == (1, 1) and len(setup.games) == 2
+
+
+# --- what a slip needs ------------------------------------------------------------------------------------------
+
+
+def test_a_game_that_waits_for_a_hint_says_so(tmp_path: Path) -> None:
+    """A hint that was left before it was there holds the next card up: the first one takes a minute to compile."""
+
+    async def script(person: Person) -> None:
+        await person.until("discard")
+        done = threading.Event()
+        hint = asyncio.ensure_future(person.app.worker.do(done.wait))
+        await asyncio.sleep(0)
+        await person.press("1", "2", "enter")
+        await person.until("", text="waiting for the hint")
+        assert [event.kind for event in person.game.session.events if event.seat == 0].count("discard") == 0
+        done.set()
+        await hint
+        await person.until("play")
+
+    run_with(script, starter(tmp_path / "game.jsonl", 3))
+
+
+def test_a_dealer_throws_while_the_opponent_thinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pone's discard is recorded first, and tells the dealer nothing: there is no need to wait for it."""
+    thought, greedy = threading.Event(), make_agent("greedy")
+
+    def discard(observation: Any) -> np.ndarray:
+        thought.wait()
+        return greedy.discard(observation)
+
+    slow = SimpleNamespace(name="slow", num_players=frozenset({2}), discard=discard, play=greedy.play)
+    monkeypatch.setattr(application_module, "preparations", lambda *agents: [])
+
+    async def script(person: Person) -> None:
+        await person.until("discard")
+        session = person.game.session
+        assert session.game["dealer"] == session.person == 0
+        await person.press("1", "2", "enter")
+        await person.sees("greedy is thinking", "in the crib", "> G greedy")
+        assert [event.kind for event in session.events] == ["deal"]
+        await person.press("u")
+        await person.sees("too late")
+        thought.set()
+        await person.until("play", "pause")
+        assert [event.seat for event in session.events if event.kind == "discard"] == [1, 0]
+
+    run_with(script, starter(tmp_path / "game.jsonl", 3, agent=slow), suits="letters")
+    replay(read_games(tmp_path / "game.jsonl")[0])
+
+
+def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A choice is on the disk only when it counts. Values of the exact player are made up: working them out is slow."""
+    values = np.array([[0.25, 1.5, -0.75, 0.5]])
+    exact = SimpleNamespace(play_values=lambda seen: np.where(seen.legal, values, -np.inf))
+    monkeypatch.setattr(application_module, "exact_player", lambda: exact)
+    path = tmp_path / "game.jsonl"
+
+    async def script(person: Person) -> None:
+        await person.until("discard")
+        await person.press("enter")
+        await person.sees("0 of 2 cards are marked")
+        await person.press("h")
+        await person.until("dialog", text="total")
+        await person.sees("expected_val~", "* ", "hand, crib and play: exact means")
+        await person.press("escape")
+        await person.until("discard")
+        await person.press("1", "2", "enter")
+        await person.until("held")
+        await person.sees("u takes it back", "in the crib")
+        before = path.read_text()
+        await person.press("u")
+        await person.until("discard")
+        assert path.read_text() == before and '"hint"' in before
+        await person.press("2", "3", "enter")
+        await person.until("held")
+        await person.press("enter")
+        await person.play_on(by_keys, lambda person: person.waiting == "play")
+        await resized(person)
+        await person.press("h")
+        await person.until("dialog", text="exact")
+        await person.sees("+1.50*")
+        await person.press("escape")
+        await by_keys(person)
+        await person.until("held")
+        await person.press("u")
+        await person.until("play")
+        await person.press("u")
+        await person.sees("too late")
+
+    hints = name_agents([make_agent("expected_value")])
+    run_with(script, starter(path, 3), pace=60.0, hints=hints)
+    (record,) = read_games(path)
+    assert [event.cards for event in record.events if event.kind == "discard" and event.seat == 0] == [
+        tuple(sorted(record.events[0].hands[0])[place] for place in (0, 2))
+    ]
+    assert sum(event.kind == "hint" for event in record.events) == 2
+
+
+async def resized(person: Person) -> None:
+    """Too small, the screen says so in one line; larger and smaller again, it is as it was."""
+    before = person.screen
+    for size in ((60, 20), (79, 40), (120, 23), (21, 3)):
+        await person.pilot.resize_terminal(*size)
+        await person.sees("deepcrib needs 80x24")
+        assert person.screen.strip() == "deepcrib needs 80x24"
+    for size in ((120, 40), (200, 60), (80, 24)):
+        await person.pilot.resize_terminal(*size)
+        for text in ("your turn", "starter", " h Hint"):
+            await person.until("play", text=text)
+    await person.until("play", text=before)
+
+
+@pytest.mark.parametrize("suits", ["symbols", "letters"])
+def test_everything_fits_into_80_columns_and_24_lines(suits: str, tmp_path: Path) -> None:
+    """Board, both players, crib, cards, count, log, what is to be done and keys, in every phase."""
+    phases = set()
+
+    def missing(person: Person) -> str:
+        seen, text = person.game.seen, person.screen.split("\n")
+        assert seen is not None and len(text) == 24
+        newest = " ".join(person.game.table.log[-1].text.split(",")[0].split())[:20]
+        wanted = {
+            "title": text[0].startswith("Hand") and "crib" in text[0],
+            "board": "120   115   110" in text[7],
+            "opponent": " G greedy" in text[8],
+            "cards": text[9].startswith("starter") and len(text[10].split("┌" if suits == "symbols" else "+")) > 1,
+            "count": f"count {seen.count}" in text[9] or person.waiting != "play",
+            "person": " A Ann (you)" in text[13],
+            "log": newest in " ".join("".join(line[38:78] for line in text).split()),
+            "what is to be done": bool(text[22].strip()),
+            "keys": "Enter Go on  h Hint  u Undo  ? Help  q Quit" in text[23],
+            "letters": suits == "symbols" or all(line[:78].isascii() for line in text[:22]),  # then the scroll bar
+        }
+        return ", ".join(name for name, there in wanted.items() if not there)
+
+    async def look(person: Person) -> None:
+        phases.add(person.waiting)
+        for _ in range(200):  # the screen follows in a moment
+            if not missing(person):
+                return
+            await person.pilot.pause(0.02)
+        raise AssertionError(f"{missing(person)}\n{person.screen}")
+
+    async def script(person: Person) -> None:
+        await person.play_on(by_keys, lambda person: person.game.session.game["hand_number"] == 1, look)
+
+    run_with(script, starter(tmp_path / "game.jsonl", 4), suits=suits)
+    assert phases == {"discard", "play", "go on"}
+
+
+# --- ends that are no ends of a game ----------------------------------------------------------------------------
+
+
+def test_who_quits_is_asked_and_the_record_can_be_read(tmp_path: Path) -> None:
+    async def script(person: Person) -> None:
+        await person.play_on(by_keys, lambda person: person.waiting == "play")
+        await person.press("q")
+        await person.sees("Leave the game?")
+        await person.press("n")
+        await person.until("play")
+        await person.press("question_mark")
+        await person.sees("no muggins")
+        await person.press("escape", "q", "y")
+        await person.pilot.pause()
+        assert not person.app.is_running or person.app._exit
+
+    setup = run_with(script, starter(tmp_path / "game.jsonl"))
+    assert setup.failure is None and not setup.interrupted
+    (record,) = read_games(tmp_path / "game.jsonl")
+    assert not record.finished and replay(record).games.scores[0].tolist() == list(setup.games[0].game["scores"])
+
+
+def test_an_opponent_that_fails_ends_the_evening_with_its_error(tmp_path: Path) -> None:
+    class Failing:
+        """As greedy, until it should play."""
+
+        name = "failing"
+        num_players = frozenset({2})
+        discard = staticmethod(make_agent("greedy").discard)
+        plays = 0
+
+        def play(self, observation: Any) -> np.ndarray:
+            self.plays += 1
+            if self.plays > 3:  # one while it is prepared, and two more
+                raise RuntimeError("no idea")
+            return make_agent("greedy").play(observation)
+
+    async def script(person: Person) -> None:
+        while person.app.setup.failure is None:
+            if person.waiting in ("discard", "play"):
+                await by_keys(person)
+            await person.pilot.pause(0.01)
+
+    setup = run_with(script, starter(tmp_path / "game.jsonl", 2, agent=Failing()))
+    assert isinstance(setup.failure, AgentError) and "failing failed: RuntimeError: no idea" in str(setup.failure)
+    replay(read_games(tmp_path / "game.jsonl")[0])
+
+
+# --- what is prepared behind the board -----------------------------------------------------------------------------
+
+
+def test_what_somebody_waits_for_comes_before_what_can_wait() -> None:
+    order: list[str] = []
+
+    async def script() -> None:
+        worker, asked_for, begun, done = Worker(), threading.Event(), asyncio.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def first() -> None:
+            order.append("first step")
+            loop.call_soon_threadsafe(begun.set)
+            asked_for.wait()
+
+        def failing() -> None:
+            order.append("failing step")
+            raise RuntimeError
+
+        steps = [first, failing, lambda: order.append("last step")]
+        worker.prepare(steps, lambda: loop.call_soon_threadsafe(done.set))
+        await begun.wait()
+        asked = asyncio.ensure_future(worker.do(order.append, "asked for"))
+        await asyncio.sleep(0)
+        assert worker.preparing and worker.busy == 1
+        asked_for.set()
+        await asked
+        await done.wait()
+        assert not worker.preparing and worker.busy == 0
+
+    asyncio.run(script())
+    assert order == ["first step", "asked for", "failing step", "last step"]
+
+
+def test_the_board_says_that_hints_are_compiled_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board is there, and takes a choice, before the first hint could be shown; what helps leaves with it."""
+    compiled = threading.Event()
+    callbacks: list[Callable[[], None]] = []
+
+    def compiling(*arguments: Any) -> None:
+        callbacks.pop()()
+        compiled.wait()
+
+    monkeypatch.setattr(application_module.kernels, "on_compile", callbacks.append)
+    monkeypatch.setattr(application_module, "preparations", lambda *agents: [compiling])
+    helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], stdin=subprocess.PIPE)
+    monkeypatch.setattr(application_module, "start_helper", lambda: helper)
+
+    async def script(person: Person) -> None:
+        await person.until("discard")
+        await person.sees("Hand 1", "preparing hints: compiling, once for this version")
+        compiled.set()
+        while "compiling" in person.screen:
+            await person.pilot.pause(0.01)
+
+    run_with(script, starter(tmp_path / "game.jsonl", 3))
+    assert helper.poll() == -signal.SIGKILL
+
+
+def test_the_process_that_compiles_leaves_when_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    helper = start_helper()
+    assert helper is not None and helper.stdin is not None
+    helper.stdin.close()
+    assert helper.wait(100) == 0
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert start_helper() is None
+
+
+# --- the job ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "has_terminal", lambda: True)
+
+
+def play(*words: str, out: Path) -> int:
+    return main(["play", *words, f"hydra.run.dir={out}"])
+
+
+def only_line(capsys: pytest.CaptureFixture[str]) -> str:
+    captured = capsys.readouterr()
+    assert captured.err.startswith("deepcrib: ") and captured.err.count("\n") == 1, captured.err
+    return captured.err
+
+
+def test_without_a_terminal_one_line_and_nothing_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert play(out=tmp_path / "run") == 2
+    assert "needs a terminal" in only_line(capsys) and not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("pace=-1", "pace=-1"),
+        ("suits=runes", "symbols, letters"),
+        ("dealer=you", "cut, me, opponent"),
+        ("name=''", "name="),
+        ("opponent=gredy", "unknown agent"),
+        ("hints=[gredy]", "unknown agent"),
+        ("hints=[greedy,greedy,greedy,greedy,greedy]", "at most 4"),
+        ("resume=nowhere.jsonl", "nowhere.jsonl"),
+        ("resume=nowhere.jsonl seed=3", "seed=3: with resume"),
+    ],
+)
+def test_wrong_options_are_refused(
+    words: str, said: str, terminal: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert play(*words.split(), out=tmp_path / "run") == 2
+    assert said in only_line(capsys) and not (tmp_path / "run").exists()
+
+
+def fake_evening(setup: Setup) -> None:
+    """A person who plays a hand of the first game, without a screen."""
+    session = setup.start(0)
+    setup.games.append(session)
+    while session.game["hand_number"] < 1:
+        if session.to_choose is None:
+            session.step()
+        elif session.to_choose == session.person:
+            session.hold(next(a for a in range(4) if session.phase == "discard" or session.observation().legal[0, a]))
+            session.commit()
+        else:
+            session.act(session.ask())
+
+
+def test_the_run_folder_holds_record_and_summary_and_the_game_goes_on(
+    terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(job, "run_app", fake_evening)
+    words = ("opponent=greedy", "hints=[]", "seed=4", "name=Ann", "dealer=me")
+    assert play(*words, out=tmp_path / "run") == 0
+    assert {"game.jsonl", "summary.json", "config.yaml"} <= {path.name for path in (tmp_path / "run").iterdir()}
+    (record,) = read_games(tmp_path / "run" / "game.jsonl")
+    assert (record.seed, record.players[0].name, record.events[0].seat) == (4, "Ann", 0)
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    (game,) = summary["games"]
+    assert (game["finished"], game["winner"], game["hands"]) == (False, None, 2)
+    assert summary["record"] == str(tmp_path / "run" / "game.jsonl")
+    assert f"resume={runs.Path(tmp_path / 'run' / 'game.jsonl')}" in capsys.readouterr().out.replace("\n", "")
+    assert play(f"resume={tmp_path / 'run'}", out=tmp_path / "more") == 0
+    (more,) = read_games(tmp_path / "more" / "game.jsonl")
+    again = str(runs.Path(tmp_path / "more" / "game.jsonl"))
+    assert f"to go on: deepcrib play resume={again}" in capsys.readouterr().out.replace("\n", "")  # and again
+    assert more.events[: len(record.events)] == record.events and more.seed == 4
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "said"),
+    [
+        (AgentError("the opponent x failed"), 2, "the game up to there is in"),
+        (None, 130, "interrupted; to go on: deepcrib play resume="),
+    ],
+)
+def test_what_ends_an_evening_is_said_in_one_line(
+    failure: Exception | None,
+    code: int,
+    said: str,
+    terminal: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def evening(setup: Setup) -> None:
+        fake_evening(setup)
+        setup.failure, setup.interrupted = failure, failure is None
+
+    monkeypatch.setattr(job, "run_app", evening)
+    assert play("opponent=greedy", "hints=[]", out=tmp_path / "run") == code
+    assert said in only_line(capsys)
+    assert not (tmp_path / "run" / "summary.json").exists()
+    replay(read_games(tmp_path / "run" / "game.jsonl")[0])
+
+
+def test_without_textual_one_line_names_the_extra(
+    terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "textual", None)
+    assert play(out=tmp_path / "run") == 2
+    assert "pip install 'deepcrib[play]'" in only_line(capsys) and not (tmp_path / "run").exists()
+
+
+def test_the_screens_alone_import_textual() -> None:
+    """So that every other job, and help, work without it: the package imports no screen before one is shown."""
+    folder = ROOT / "deepcrib" / "app"
+    screens = {path.stem for path in folder.glob("*.py") if re.search("^from textual", path.read_text(), re.MULTILINE)}
+    assert {"application", "game"} <= screens
+    for path in (folder / "__init__.py", folder / "session.py", folder / "setup.py", Path(job.__file__)):
+        found = re.findall(r"^(?:from|import) (?:deepcrib\.app\.)?(\w+)", path.read_text(), re.MULTILINE)
+        assert not {"textual", "hinting", "reports", *screens} & set(found), path
+
+
+# --- a real terminal --------------------------------------------------------------------------------------------
+
+
+def test_a_kill_leaves_a_record_that_can_be_read(tmp_path: Path) -> None:
+    """In a pseudo-terminal: a card is thrown by the keyboard, then the process is asked to end."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    words = ["play", "opponent=greedy", "hints=[]", "seed=2", "pace=0", f"hydra.run.dir={tmp_path / 'run'}"]
+    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "deepcrib", *words],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        cwd=ROOT,
+    )
+    os.close(theirs)
+    try:
+        read_until(ours, b"mark 2 cards")
+        os.write(ours, b"12\r")
+        read_until(ours, b"your turn")
+        process.send_signal(signal.SIGTERM)
+        rest = read_until(ours, b"interrupted")
+    finally:
+        process.kill()
+    assert b"\x1b[?1049l" in rest  # the screen before the game is back
+    (record,) = read_games(tmp_path / "run" / "game.jsonl")
+    assert [event.seat for event in record.events if event.kind == "discard"].count(0) == 1
+    replay(record)
+
+
+def read_until(terminal: int, text: bytes, seconds: float = 200) -> bytes:
+    """What a terminal shows until a text comes."""
+    shown, end = b"", time.monotonic() + seconds
+    while text not in shown:
+        assert time.monotonic() < end, shown[-2000:]
+        if select([terminal], [], [], 1)[0]:
+            shown += os.read(terminal, 65536)
+    return shown

@@ -1,0 +1,406 @@
+"""A game as a person drives it: what can be taken back, what is recorded, and what is said about points."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.app import Session, check_resumable, new_header
+from deepcrib.app.hints import EXACT, PlayHint, play_hint
+from deepcrib.app.table import Table, held_words
+from deepcrib.app.words import grouped, margin_word, play_parts, show_parts
+from deepcrib.game.cards import parse_card, parse_cards
+from deepcrib.game.engine import IllegalActionError
+from deepcrib.game.observations import PlayObservation
+from deepcrib.game.rules import discard_slots, is_legal_play, show_points
+from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, read_games, replay
+from deepcrib.records.replay import ROW, new_turns
+from tests.reference import pegs
+
+
+def session(path: Path, seed: int = 1, num_players: int = 2, dealer: int | None = None, game: int = 0) -> Session:
+    agents = [None, *(make_agent("greedy") for _ in range(num_players - 1))]
+    opponents = [Player(f"greedy {seat}", "agent", "greedy") for seat in range(1, num_players)]
+    return Session(new_header("Ann", opponents, "acc", seed, game), agents, GameWriter(path), dealer)
+
+
+def legal(one: Session) -> list[int]:
+    """The person's actions."""
+    if one.phase == "discard":
+        return list(range(len(discard_slots(one.game["dealt"].shape[1]))))
+    return [slot for slot in range(4) if is_legal_play(one.game["count"], one.game["left"][one.person, slot])]
+
+
+def go_on(one: Session, until: Callable[[Session], bool] = lambda one: one.over, seed: int = 0) -> list[Event]:
+    """Play with the person choosing at random; returns what happened."""
+    random = np.random.default_rng(seed)
+    events = []
+    while not one.over and not until(one):
+        if one.to_choose is None:
+            events += one.step()
+        elif one.to_choose == one.person:
+            one.hold(int(random.choice(legal(one))))
+            events += one.commit()
+        else:
+            events += one.act(one.ask())
+    return events
+
+
+def my_turn(phase: str) -> Callable[[Session], bool]:
+    return lambda one: one.phase == phase and one.to_choose == one.person
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_the_file_holds_what_happened_and_replays_to_the_same_game(num_players: int, tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", 5, num_players)
+    events = go_on(one)
+    (record,) = read_games(tmp_path / "game.jsonl")
+    assert record.events == tuple(events) == tuple(one.events)
+    assert replace(record, source="") == one.record and record.finished
+    again = replay(record)
+    assert (again.games.scores[0] == one.game["scores"]).all() and max(one.game["scores"]) == 121
+
+
+def test_a_held_choice_is_not_made(tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", dealer=1)
+    for phase in ("discard", "play"):
+        go_on(one, my_turn(phase))
+        state, text = one.game.tobytes(), (tmp_path / "game.jsonl").read_text()
+        one.hold(legal(one)[0])
+        assert (one.game.tobytes(), (tmp_path / "game.jsonl").read_text()) == (state, text)
+        assert one.undo() and not one.undo() and one.held is None
+        one.hold(legal(one)[-1])
+        (event, *_) = one.commit()
+        assert event.kind == phase and event.seat == 0
+        assert not one.undo()  # it counts
+        assert read_games(tmp_path / "game.jsonl")[0].events[-1] == one.events[-1]
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("dealer", [0, 1])
+def test_the_person_throws_first_and_events_keep_the_order_of_the_table(
+    dealer: int, num_players: int, tmp_path: Path
+) -> None:
+    """From the dealer's left, the dealer last; until its turn comes nothing of the person's discard is written."""
+    one = session(tmp_path / "game.jsonl", 5, num_players, dealer)
+    (deal,) = one.step()
+    assert one.to_choose == 0
+    observation = one.observation()
+    assert observation.seat.tolist() == [0] and tuple(observation.hand[0]) == deal.hands[0]
+    one.hold(1)
+    events = one.commit()
+    order = [(dealer + step) % num_players for step in range(1, num_players + 1)]
+    for seat in order:
+        if seat != 0:
+            before = 0 in order[: order.index(seat)]
+            assert (one.chosen is None, one.to_choose) == (before, seat)
+            events += one.act(one.ask())
+    assert [(event.kind, event.seat) for event in events] == [("discard", seat) for seat in order]
+    assert next(event for event in events if event.seat == 0).cards == tuple(
+        deal.hands[0][slot] for slot in discard_slots(len(deal.hands[0]))[1]
+    )
+    assert one.chosen is None and one.phase == "starter"
+    (record,) = read_games(tmp_path / "game.jsonl")
+    assert record.events == (deal, *events)
+    turns = new_turns(one.header, dealer)  # asked in the order of the table
+    turns.settle()
+    for seat in order:
+        action = 1 if seat == 0 else one.agents[seat].discard(turns.discard_observation(ROW))[0]  # type: ignore[union-attr]
+        turns.choose(ROW, [action])
+    assert events_of(turns.games.state[0]) == [deal, *events]
+    assert (turns.games.records == one.turns.games.records).all()
+
+
+@pytest.mark.parametrize("thrown", [0, 1])
+def test_an_interruption_before_the_discards_turn_has_not_made_it(thrown: int, tmp_path: Path) -> None:
+    """Of three players the person deals, is given a hint, throws, and is interrupted after `thrown` others."""
+    path = tmp_path / "game.jsonl"
+    one = session(path, 7, 3, dealer=0)
+    one.step()
+    one.hint()
+    one.hold(4)
+    one.commit()
+    for _ in range(thrown):
+        one.act(one.ask())
+    (record,) = read_games(path)
+    assert [(event.kind, event.seat) for event in record.events] == [
+        ("deal", 0),
+        ("hint", 0),
+        *(("discard", seat) for seat in range(1, thrown + 1)),
+    ]
+    replay(record)
+    check_resumable(record)
+    agents = [None, *(make_agent("greedy") for _ in range(2))]
+    again = Session(record, agents, GameWriter(tmp_path / "again.jsonl"))
+    assert again.to_choose == 0 and again.chosen is None
+    for session_ in (one, again):
+        go_on(session_, lambda one: one.phase == "play")
+    assert again.events[:3] == one.events[:3]
+    assert [event.seat for event in again.events if event.kind == "discard"] == [1, 2, 0]
+    assert [event for event in again.events if event.seat != 0] == [event for event in one.events if event.seat != 0]
+
+
+def test_choices_that_the_rules_do_not_allow_are_refused(tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", dealer=1)
+    with pytest.raises(IllegalActionError, match="not your turn"):
+        one.hold(0)
+    go_on(one, my_turn("discard"))
+    for action in (-1, 15):
+        with pytest.raises(IllegalActionError, match="no discard"):
+            one.hold(action)
+    with pytest.raises(IllegalActionError, match="no choice is held"):
+        one.commit()
+    with pytest.raises(IllegalActionError, match="no agent's turn"):
+        one.act(0)
+    over = False
+    for seed in range(3):
+        one = session(tmp_path / f"{seed}.jsonl", seed)
+        while not one.over:
+            go_on(one, my_turn("play"), seed)
+            if one.over:
+                break
+            for slot in range(-1, 5):
+                if slot not in legal(one):
+                    with pytest.raises(IllegalActionError, match="there is no card|over 31") as refused:
+                        one.hold(slot)
+                    over |= "over 31" in str(refused.value)
+                    assert one.held is None
+            one.hold(legal(one)[0])
+            one.commit()
+    assert over
+
+
+def test_an_agent_that_fails_or_cheats_is_named_and_the_record_is_kept(tmp_path: Path) -> None:
+    class Broken:
+        name = "broken"
+        num_players = frozenset({2})
+
+        def discard(self, observation: object) -> np.ndarray:
+            raise ZeroDivisionError("oh")
+
+        play = discard
+
+    path = tmp_path / "game.jsonl"
+    one = Session(
+        new_header("Ann", [Player("broken", "agent", "x")], "acc", 1, 0), [None, Broken()], GameWriter(path), 0
+    )
+    one.step()
+    one.hold(0)
+    assert one.commit() == []
+    with pytest.raises(AgentError, match="broken failed: ZeroDivisionError: oh"):
+        one.ask()
+    with pytest.raises(IllegalActionError, match="broken broke the rules.*15"):
+        one.act(15)
+    assert [event.kind for event in read_games(path)[0].events] == ["deal"]
+
+
+def test_an_interrupted_game_goes_on_from_anywhere_with_the_same_cards(tmp_path: Path) -> None:
+    """Cut after every event of a hand or two: what is dealt afterwards is what would have been dealt."""
+    whole = session(tmp_path / "whole.jsonl", 3)
+    go_on(whole)
+    deals = [event for event in whole.events if event.kind in ("deal", "starter")]
+    for length in [0, 1, 2, 3, 4, 9, 12, 13, 14, 15, 16, 20, len(whole.events) - 1]:
+        cut = replace(whole.record, events=tuple(whole.events[:length]), source="game.jsonl, line 1")
+        check_resumable(cut)
+        path = tmp_path / f"{length}.jsonl"
+        one = Session(cut, [None, make_agent("greedy")], GameWriter(path))
+        assert one.events[:length] == whole.events[:length]
+        go_on(one, lambda one, least=length + 24: len(one.events) > least)
+        (record,) = read_games(path)
+        assert record.events == tuple(one.events)
+        replay(record)
+        found = [event for event in record.events if event.kind in ("deal", "starter")]
+        assert found == deals[: len(found)] and len(found) > 2 - record.finished
+
+
+def test_games_that_cannot_go_on_are_refused(tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", 2)
+    go_on(one)
+    with pytest.raises(RecordError, match="the game is over"):
+        check_resumable(one.record)
+    part = replace(one.record, events=tuple(one.events[:9]))
+    with pytest.raises(RecordError, match="needs a seed"):
+        check_resumable(replace(part, seed=None))
+    with pytest.raises(RecordError, match="one person, found 2"):
+        check_resumable(replace(part, players=(Player("Ann"), Player("Bob"))))
+    with pytest.raises(RecordError, match="do not follow from seed 8"):
+        Session(replace(part, seed=8), [None, make_agent("greedy")], GameWriter(tmp_path / "other.jsonl"))
+    assert not (tmp_path / "other.jsonl").exists()
+
+
+def test_hints_are_recorded_and_change_nothing(tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", 4)
+    go_on(one, my_turn("discard"))
+    one.hint()
+    go_on(one, my_turn("play"))
+    one.hint()
+    go_on(one)
+    (record,) = read_games(tmp_path / "game.jsonl")
+    assert [event.seat for event in record.events if event.kind == "hint"] == [0, 0]
+    plain = session(tmp_path / "plain.jsonl", 4)
+    go_on(plain, my_turn("discard"))
+    go_on(plain, my_turn("play"))
+    go_on(plain)
+    assert [event for event in one.events if event.kind != "hint"] == plain.events
+    replay(record)
+
+
+# --- words ------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 51), min_size=5, max_size=5, unique=True), st.booleans())
+def test_the_reasons_of_a_show_add_up(cards: list[int], is_crib: bool) -> None:
+    hand, starter = cards[:4], cards[4]
+    parts = show_parts(hand, starter, is_crib)
+    assert sum(part.points for part in parts) == show_points(np.array(hand), starter, is_crib)
+    assert all(part.cards and set(part.cards) <= set(cards) for part in parts)
+    assert len({(part.reason, part.cards) for part in parts}) == len(parts)
+    assert sum(points for _, points, _ in grouped(parts)) == sum(part.points for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("hand", "starter", "is_crib", "expected"),
+    [
+        ("5C 5D 5S JH", "5H", False, {"fifteens": 16, "pairs": 12, "nobs": 1}),
+        ("3C 4D 5S 6H", "6C", False, {"fifteens": 6, "pair": 2, "runs of 4": 8}),
+        ("2H 4H 8H KH", "QC", False, {"flush": 4}),
+        ("2H 4H 8H KH", "QC", True, {}),
+        ("AC AD 2S 2H", "3C", False, {"pairs": 4, "runs of 3": 12}),
+    ],
+)
+def test_shows_of_the_rulebook_in_words(hand: str, starter: str, is_crib: bool, expected: dict[str, int]) -> None:
+    parts = show_parts(parse_cards(hand), parse_card(starter), is_crib)
+    assert {reason: points for reason, points, _ in grouped(parts)} == expected
+
+
+@given(st.lists(st.integers(0, 51), min_size=1, max_size=8, unique=True), st.integers(0, 1))
+def test_the_reasons_of_a_play_add_up(cards: list[int], last: int) -> None:
+    ranks = np.array(cards) // 4
+    counts = np.minimum(ranks + 1, 10).cumsum()
+    cards = cards[: max(1, int((counts <= 31).sum()))]
+    points = pegs(cards)
+    parts = play_parts(cards, int(points) + last, is_last=False)
+    assert sum(part.points for part in parts) == points + last
+    assert [part.reason for part in parts].count("go") == last
+
+
+def test_plays_in_words() -> None:
+    def why(cards: str, points: int, is_last: bool = False) -> str:
+        return ", ".join(map(str, play_parts(parse_cards(cards), points, is_last)))
+
+    assert why("7C 8D", 2) == "fifteen for 2"
+    assert why("7C 8D 9H", 3) == "run of 3 for 3"
+    assert why("5C 5D 5H", 8) == "fifteen for 2, pair royal for 6"
+    assert why("TC JD KH AC", 2) == "thirty-one for 2"
+    assert why("TC KH 8C", 1) == "go for 1"
+    assert why("TC 5H", 3, is_last=True) == "fifteen for 2, last card for 1"
+    assert why("2C 2H 2S 2D", 12) == "double pair royal for 12"
+    assert why("TC KH", 0) == ""
+
+
+def test_skunk_is_said_at_31_points() -> None:
+    assert margin_word((121, 90), 0) == "skunk" and margin_word((91, 121), 1) == ""
+
+
+# --- the table ------------------------------------------------------------------------------------------------
+
+
+def test_the_table_tells_points_one_after_another_and_ends_at_the_scores(tmp_path: Path) -> None:
+    for seed in range(2):
+        one = session(tmp_path / f"{seed}.jsonl", seed)
+        table = Table(["Ann", "greedy"], 0)
+        told = 0
+        while not one.over:
+            told_before = len(one.events)
+            for event in go_on(one, lambda one, seen=told_before: len(one.events) > seen):
+                before = list(table.scores)
+                table.tell(event)
+                told += 1
+                moved = [seat for seat in (0, 1) if table.scores[seat] != before[seat]]
+                assert moved == ([event.seat] if event.points else [])
+                view = table.view(one.game, one.to_choose if one.phase == "discard" else None)
+                assert list(view.scores) == table.scores
+        assert table.scores == list(one.game["scores"]) and told == len(one.events)
+
+
+def test_a_held_choice_shows_no_consequences(tmp_path: Path) -> None:
+    """The count is the sum, though the series may be over with the card; nobody has said go."""
+    one = session(tmp_path / "game.jsonl", 1)
+    table = Table(["Ann", "greedy"], 0)
+    seen = 0
+    while not one.over:
+        for event in go_on(one, lambda one: one.to_choose == 0):
+            table.tell(event)
+        if one.over:
+            break
+        slot = legal(one)[0]
+        before = table.view(one.game, 0 if one.phase == "discard" else None)
+        after = table.view(one.game, 0 if one.phase == "discard" else None, slot)
+        assert (after.scores, after.goes, after.legal, after.turn) == (before.scores, before.goes, None, None)
+        if one.phase == "play":
+            card = int(one.game["left"][0, slot])
+            assert after.history == (*before.history, (0, card))
+            assert after.count == before.count + min(card // 4 + 1, 10)
+            assert "you play" in held_words(table, before, slot)
+            seen += 1
+        else:
+            assert len(after.hands[0]) == 4 and len(after.thrown) == 2
+        one.hold(slot)
+        for event in one.commit():
+            table.tell(event)
+    assert seen > 20
+
+
+def test_opponents_cards_are_nowhere_before_the_show(tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", 6)
+    table = Table(["Ann", "greedy"], 0)
+    go_on(one, lambda one: [table.tell(event) for event in one.events[-1:]] and one.phase == "play")
+    view = table.view(one.game, None)
+    hidden = {int(card) for card in one.game["dealt"][1]}
+    shown = {card for hand in (*view.hands, view.crib, view.thrown) for card in hand}
+    assert not hidden & shown
+    names = [Table(["Ann", "greedy"], 0, suits)._cards([card]) for card in hidden for suits in ("symbols", "letters")]
+    assert not any(name in line.text for name, line in itertools.product(names, table.log))
+
+
+# --- hints ------------------------------------------------------------------------------------------------------
+
+
+def test_a_play_hint_names_points_and_choices(tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", 3)
+    greedy, seen = make_agent("greedy"), 0
+    while not one.over:
+        go_on(one, my_turn("play"))
+        if one.over:
+            break
+        observation = one.observation()
+        assert isinstance(observation, PlayObservation)
+        hint = play_hint(observation, {"greedy": greedy})
+        assert list(hint.slots) == legal(one)
+        assert hint.values == {"greedy": None} and hint.choices["greedy"][0] in hint.slots
+        most = max(sum(part.points for part in parts) for parts in hint.parts)
+        assert sum(part.points for part in hint.parts[hint.best_first[0]]) == most
+        seen += most > 0
+        one.hold(hint.slots[hint.best_first[0]])
+        one.commit()
+    assert seen > 5
+
+
+def test_exact_values_order_a_hint() -> None:
+    hint = PlayHint((0, 2), (4, 20), ((), ()), {EXACT: (-1.0, 0.5)}, {EXACT: (2,)})
+    assert hint.best_first == [1, 0]
+
+
+def test_a_record_keeps_what_is_needed_to_deal_again(tmp_path: Path) -> None:
+    one = session(tmp_path / "game.jsonl", 11, game=2)
+    header: GameRecord = read_games(tmp_path / "game.jsonl")[0]
+    assert (header.seed, header.game, header.rules) == (11, 2, "acc")
+    assert [player.kind for player in header.players] == ["human", "agent"]
+    assert header.players[1].spec == "greedy" and header.package and header.started
+    assert one.events == []

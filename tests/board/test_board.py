@@ -1,0 +1,384 @@
+"""The table as a view and as text: pegs where the scores say, every visible card, and nothing hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields, replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_observations import shuffled_behind
+
+from deepcrib.board import HIDDEN, TableView, pegs_behind, text_of, view_of
+from deepcrib.board.track import peg_holes, place_of
+from deepcrib.errors import OptionError
+from deepcrib.game.engine import Games
+from tests.reference import by_key, cards, pips
+
+PLAYERS = (2, 3, 4)
+NAMES = ("North", "East", "South", "West")
+LONG_NAMES = ("A name that is too long", "WWWWWWWWWWWW", "MMMMMMMMMMMM", "WMWMWMWMWMWM")
+MAX_LINES = {2: 24, 3: 30, 4: 30}
+CARD_NAME = re.compile(r"(?<![A-Z0-9])[A23456789TJQK][CDHS](?![A-Za-z0-9])")
+
+
+def moments(players: int, seed: int = 300, max_hands: int = 100) -> Iterator[tuple[Games, int | None]]:
+    """A game of choices that look random, stopped before every choice (with who discards next) and after it all."""
+    games = Games([seed], seed, num_players=players)
+    while len(games.unfinished) and games.state.hand_number[0] + 1 < max_hands:
+        rows = games.deal()
+        for step in range(1, players + 1):
+            seat = (int(games.dealer[0]) + step) % players
+            yield games, seat
+            games.discard(rows, [seat], by_key(games.discard_observation(rows, [seat])))
+        games.start_play()
+        while len(turns := games.to_play):
+            yield games, None
+            games.play(turns, by_key(games.play_observation(turns)))
+        yield games, None
+        if not games.finished[0]:
+            games.show()
+            yield games, None
+
+
+def seen(games: Games, viewer: int | None, turn: int | None = None) -> TableView:
+    players = games.num_players
+    return view_of(games.state[0], viewer, [0] * players, NAMES[:players], turn)
+
+
+def views(players: int, viewer: int | None, seed: int = 300) -> list[TableView]:
+    """The views of a whole game with its pegs."""
+    all_views: list[TableView] = []
+    previous = before = (0,) * players
+    for games, turn in moments(players, seed):
+        now = tuple(games.scores[0].tolist())
+        previous, before = pegs_behind(previous, before, now), now
+        all_views.append(view_of(games.state[0], viewer, previous, NAMES[:players], turn))
+    return all_views
+
+
+def with_scores(view: TableView, scores: list[int], previous: list[int]) -> TableView:
+    return replace(view, scores=tuple(scores), previous_scores=tuple(previous))
+
+
+@cache
+def start(players: int) -> TableView:
+    games, turn = next(moments(players))
+    return seen(games, 0, turn)
+
+
+# --- the board ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_every_hole_has_a_place_of_its_own(players: int) -> None:
+    """Each player: 120 holes, the finish, and two holes to start from."""
+    holes = [(seat, hole) for seat in range(players) for hole in range(-1, 122)]
+    assert len({place_of(players, seat, hole) for seat, hole in holes}) == len(holes) == players * 123
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_tracks_run_up_and_back_in_groups_of_five(players: int) -> None:
+    for seat in range(players):
+        places = [place_of(players, seat, hole) for hole in range(1, 121)]
+        steps = [after.column - here.column for here, after in pairwise(places)]
+        assert steps == ([1, 1, 1, 1, 2] * 12)[:59] + [0] + ([-1, -1, -1, -1, -2] * 12)[:59]
+        assert {place.line for place in places[:60]} == {seat}
+        assert {place.line for place in places[60:]} == {2 * players - 1 - seat}
+    # No two tracks cross in the bend: the inner one of the upper row is the inner one of the lower row.
+    assert sorted(range(players), key=lambda seat: place_of(players, seat, 60).line) == sorted(
+        range(players), key=lambda seat: -place_of(players, seat, 61).line
+    )
+
+
+@given(st.integers(0, 121), st.integers(0, 121))
+def test_two_pegs_never_share_a_hole(score: int, previous: int) -> None:
+    front, back = peg_holes(score, min(score, previous))
+    assert front == score and -1 <= back < front
+    assert back == previous or previous >= score
+
+
+def test_the_back_peg_stays_where_the_front_peg_was() -> None:
+    """As on a wooden board: whoever pegs moves its rear peg in front of the other."""
+    previous, scores = (0, 0), (0, 0)
+    for now, expected in [((2, 0), (0, 0)), ((2, 1), (0, 0)), ((2, 1), (0, 0)), ((7, 1), (2, 0)), ((7, 9), (2, 1))]:
+        previous, scores = pegs_behind(previous, scores, now), now
+        assert previous == expected
+
+
+# --- the view -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_nothing_hidden_reaches_a_view(players: int) -> None:
+    rng = np.random.default_rng(44)
+    compared = 0
+    for games, turn in moments(players, max_hands=3):
+        if games.state.shown[0]:
+            continue  # all cards are open
+        for viewer in range(players):
+            shown = seen(games, viewer, turn)
+            for _ in range(3):
+                other = shuffled_behind(games, np.array([viewer]), rng)
+                assert (other.state != games.state).all()
+                assert seen(other, viewer, turn) == shown
+                compared += 1
+    assert compared == 3 * players * 3 * (5 * players + 1)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_a_view_shows_what_is_on_the_table(players: int) -> None:
+    for games, turn in moments(players, max_hands=2):
+        state = games.state[0]
+        for viewer in range(players):
+            view = seen(games, viewer, turn)
+            laid = [card for card in state.history.tolist() if card >= 0]
+            assert [card for _, card in view.history] == laid
+            assert sorted(card for played in view.played for card in played) == sorted(laid)
+            assert view.count == sum(pips(card) for _, card in view.history[view.series_start :])
+            assert view.starter == state.starter and view.dealer == state.dealer
+            own = [card for card in view.hands[viewer] if card >= 0]
+            if state.shown:
+                assert view.phase in ("show", "over")
+                assert view.hands == tuple(map(tuple, state.kept.tolist())) and view.crib == tuple(state.crib.tolist())
+                assert sum(view.hand_points) + view.crib_points > 0
+            else:
+                assert sorted([*own, *view.played[viewer], *view.thrown]) == state.dealt[viewer].tolist()
+                assert set(view.crib) <= {HIDDEN} and not view.hand_points
+                for seat in set(range(players)) - {viewer}:
+                    held = (state.left if state.kept[seat, 0] >= 0 else state.dealt)[seat]
+                    assert view.hands[seat] == (HIDDEN,) * (held >= 0).sum()
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_turn_and_legal_slots(players: int) -> None:
+    for games, turn in moments(players, max_hands=2):
+        for viewer in (*range(players), None):
+            view = seen(games, viewer, turn)
+            expected = turn if turn is not None else int(games.turn[0])
+            assert view.turn == (None if expected < 0 else expected)
+            if view.turn is None or viewer not in (None, view.turn):
+                assert view.legal is None
+            elif view.phase == "discard":
+                assert view.legal == tuple(range({2: 6, 3: 5, 4: 5}[players]))
+            else:
+                legal = games.play_observation(np.array([0])).legal[0]
+                assert view.legal == tuple(np.flatnonzero(legal))
+                assert all(view.hands[view.turn][slot] >= 0 for slot in view.legal)
+
+
+def test_without_a_turn_the_viewer_discards_first_if_it_has_not_yet() -> None:
+    games = Games([1], 3, first_dealer=[0])
+    rows = games.deal()
+    assert (seen(games, 0).turn, seen(games, 1).turn, seen(games, None).turn) == (0, 1, 1)
+    games.discard(rows, [0], [0])
+    assert (seen(games, 0).turn, seen(games, 1).turn, seen(games, None).turn) == (1, 1, 1)
+    games.discard(rows, [1], [0])
+    assert (seen(games, 0).turn, seen(games, 0).phase) == (None, "discard")
+
+
+def test_a_spectator_sees_all_hands_and_the_crib() -> None:
+    for games, turn in moments(3, max_hands=1):
+        state, view = games.state[0], seen(games, None, turn)
+        assert HIDDEN not in [*view.crib, *(card for hand in view.hands for card in hand)]
+        if state.starter < 0:
+            assert view.starter == -1  # which nobody knows before it is turned
+            assert set(view.crib) == set(state.discards[state.discards >= 0].tolist())
+        else:
+            assert view.crib == tuple(state.crib.tolist())
+
+
+def test_before_the_first_deal_and_beyond_121() -> None:
+    games = Games([1], 3, stop_at_121=False)
+    view = seen(games, 0)
+    assert view.hands == ((), ()) and view.turn is None and view.hand_number == -1
+    assert (view.crib, view.thrown, view.history, view.goes) == ((), (), (), (False, False))
+    assert text_of(view)
+    games.state.scores[:] = [[140, 300]]
+    games.deal()
+    view = view_of(games.state[0], 1, [130, 7], NAMES[:2])
+    assert view.scores == (121, 121) and view.previous_scores == (121, 7)
+    assert pegs_in_text(text_of(view), 2) == [(121, 120), (121, 7)]
+
+
+def test_a_view_holds_plain_values_and_cannot_be_changed() -> None:
+    def plain(value: object) -> bool:
+        if isinstance(value, tuple):
+            return all(map(plain, value))
+        return value is None or type(value) in (int, bool, str)
+
+    for view in views(2, 0)[:40]:
+        assert all(plain(getattr(view, field.name)) for field in fields(view)), view
+        assert view.num_players == 2 and hash(view) == hash(replace(view))
+    with pytest.raises(FrozenInstanceError):
+        view.count = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"viewer": 2}, r"viewer is 2, expected a seat 0\.\.1 or None"),
+        ({"viewer": -1}, "viewer is -1"),
+        ({"turn": 2}, "turn is 2"),
+        ({"turn": 1}, "turn is 1, expected a seat that has not discarded yet"),
+        ({"names": ["North"]}, r"names is \['North'\], expected one for each of 2 players"),
+        ({"previous_scores": [0, 0, 0]}, r"previous_scores is \[0, 0, 0\]"),
+        ({"previous_scores": [0, 1]}, r"previous_scores\[1\] is 1, expected 0\.\.0, the score"),
+        ({"previous_scores": [-1, 0]}, r"previous_scores\[0\] is -1"),
+    ],
+)
+def test_arguments_that_do_not_fit_the_game(change: dict[str, object], message: str) -> None:
+    games = Games([1], 3)
+    games.discard(games.deal(), [1], [4])
+    arguments = {"viewer": 0, "previous_scores": [0, 0], "names": NAMES[:2], "turn": 0} | change
+    with pytest.raises(OptionError, match=message):
+        view_of(games.state[0], **arguments)  # type: ignore[arg-type]
+
+
+# --- the text -----------------------------------------------------------------------------------------------
+
+
+def pegs_in_text(text: str, players: int) -> list[tuple[int, int]]:
+    """(front, back) of each seat, found by counting the holes of its track: the ruler is the second line."""
+    lines = text.splitlines()[2 : 2 + 2 * players + 1]
+    upper, lower = lines[:players], lines[players + 1 :][::-1]
+    pegs = []
+    for there, back_again in zip(upper, lower, strict=True):
+        assert there[0] == back_again[0]  # the same label
+        holes = re.sub(r"[ │]", "", there[1:]) + re.sub(r"[ │]", "", back_again[1:])[::-1]
+        assert len(holes) == 123 and set(holes) <= set("·●○")
+        pegs.append((holes.index("●") - 1, holes.index("○") - 1))
+    return pegs
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_pegs_stand_where_the_scores_say_in_the_text(players: int) -> None:
+    rng = np.random.default_rng(45)
+    for score in range(122):
+        scores = [score] + rng.integers(122, size=players - 1).tolist()
+        previous = [int(rng.integers(points)) if points else 0 for points in scores]
+        text = text_of(with_scores(start(players), scores, previous))
+        expected = [(points, old if points else -1) for points, old in zip(scores, previous, strict=True)]
+        assert pegs_in_text(text, players) == expected
+
+
+def check_size(text: str, players: int) -> None:
+    lines = text.splitlines()
+    assert len(lines) <= MAX_LINES[players] and max(map(len, lines)) <= 80, text
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_the_text_fits_into_a_terminal(players: int) -> None:
+    for viewer in (0, None):
+        for view in views(players, viewer):
+            named = replace(view, names=LONG_NAMES[:players])
+            fullest = replace(
+                named,
+                goes=(True,) * players,
+                scores=(121,) * players,
+                previous_scores=(92,) * players,
+                hand_points=(29,) * players if view.hand_points else (),
+            )
+            for drawn in (view, named, fullest):
+                check_size(text_of(drawn), players)
+                check_size(text_of(drawn, symbols="letters"), players)
+
+
+def test_the_longest_play_fits() -> None:
+    """Sixteen cards with a bar between series and the highest count, hands still held, tens everywhere."""
+    history = tuple((index % 4, card) for index, card in enumerate(cards("TC TD TH TS") * 4))
+    view = replace(views(4, 0)[10], names=LONG_NAMES, history=history, series_start=9, count=31, goes=(True,) * 4)
+    check_size(text_of(view), 4)
+
+
+def visible_cards(games: Games, viewer: int) -> set[int]:
+    """What a player has seen by now, off the engine's record."""
+    state = games.state[0]
+    visible = {*state.dealt[viewer].tolist(), *state.history.tolist(), int(state.starter)}
+    if state.shown:
+        visible |= {*state.kept.ravel().tolist(), *state.crib.tolist()}
+    return visible - {-1}
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_the_text_names_every_visible_card_and_no_other(players: int) -> None:
+    for games, turn in moments(players, max_hands=2):
+        for viewer in range(players):
+            view = seen(games, viewer, turn)
+            letters = text_of(view, symbols="letters")
+            assert set(cards(" ".join(CARD_NAME.findall(letters)))) == visible_cards(games, viewer)
+            symbols = text_of(view).translate(str.maketrans("♣♦♥♠", "CDHS")).replace("10", "T")
+            assert set(CARD_NAME.findall(symbols)) == set(CARD_NAME.findall(letters))
+            assert letters.isascii()
+
+
+def test_the_text_tells_the_state_of_the_game() -> None:
+    for view in views(2, 0):
+        text = text_of(view)
+        for seat in (0, 1):
+            (row,) = re.findall(rf"^(.) {NAMES[seat][0]} {NAMES[seat]} +(\d+) (.*)$", text, re.MULTILINE)
+            assert row[0].strip() == (">" if view.turn == seat else "")
+            assert int(row[1]) == view.scores[seat]
+            assert ("dealer" in row[2]) == (view.dealer == seat) and ("pone" in row[2]) == (view.dealer != seat)
+            assert ("says go" in row[2]) == view.goes[seat]
+            face_down = sum(card == HIDDEN for card in view.hands[seat])
+            assert row[2].count("▒▒") == face_down
+        assert (f"= {view.count}" in text) == (view.count > 0)
+        if view.turn is not None:
+            name = NAMES[view.turn]
+            assert f"{name}: " in text.replace("crib: ", "") and (("throw" in text) == (view.phase == "discard"))
+    assert view.phase == "over" and view.winner is not None
+    assert f"Winner: {NAMES[view.winner]}, 121:{view.scores[1 - view.winner]}" in text
+
+
+def test_a_bar_stands_before_the_current_series() -> None:
+    barred = 0
+    for view in views(3, 0):
+        (line,) = re.findall("^Play(.*)$", text_of(view, symbols="letters"), re.MULTILINE)
+        before, *series = [CARD_NAME.findall(part) for part in line.split("|")]
+        if 0 < view.series_start < len(view.history):
+            assert [len(before), *map(len, series)] == [view.series_start, len(view.history) - view.series_start]
+            barred += 1
+        else:
+            assert len(before) == len(view.history) and not series
+    assert barred > 10
+
+
+def test_slots_that_may_be_chosen_stand_under_their_cards() -> None:
+    for view in views(2, 0):
+        lines = text_of(view, symbols="letters").splitlines()
+        if view.legal is None or view.legal == ():
+            continue
+        cards_line, slots_line = lines[-2:]
+        for slot in view.legal:
+            left = slots_line.index(f"-{slot}-")
+            assert cards(cards_line[left : left + 4].strip("| ")) == [view.hands[0][slot]]
+        assert len(re.findall(r"\d", slots_line)) == len(view.legal)
+
+
+def test_colours_only_colour() -> None:
+    for view in views(3, 0)[:60]:
+        for symbols in ("suits", "letters"):
+            colored = text_of(view, color=True, symbols=symbols)
+            stripped = re.sub(r"\x1b\[[\d;]*m", "", colored)
+            assert "\x1b" in colored and "\x1b" not in text_of(view, symbols=symbols)
+            assert stripped == text_of(view, symbols=symbols)
+            assert all(line == line.rstrip() for line in stripped.splitlines())
+
+
+def test_labels_are_initials_where_these_differ() -> None:
+    view = views(2, 0)[0]
+    assert [line[0] for line in text_of(view).splitlines()[2:4]] == ["N", "E"]
+    for names in (("player_0", "player_1"), ("", "East"), ("\x1b[31m", "[")):
+        text = text_of(replace(view, names=names))
+        assert [line[0] for line in text.splitlines()[2:4]] == ["0", "1"] and "\x1b" not in text
+
+
+def test_unknown_symbols() -> None:
+    with pytest.raises(OptionError, match="symbols is 'runes', expected one of suits, letters"):
+        text_of(views(2, 0)[0], symbols="runes")

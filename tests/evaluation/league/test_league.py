@@ -1,0 +1,434 @@
+"""The league: arithmetic against play_match, faults of agents, going on after an interruption, tables and the job."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.specs import BUILDERS
+from deepcrib.analysis.league import league_figure, league_of, league_tables, markdown_page
+from deepcrib.cli import main
+from deepcrib.errors import OptionError, RunError
+from deepcrib.evaluation.exploit import exploit
+from deepcrib.evaluation.league import league
+from deepcrib.evaluation.league.league import (
+    all_members,
+    identity,
+    pairing_file,
+    plan_pairings,
+    play_pairing,
+    reopen,
+)
+from deepcrib.evaluation.league.pair_sums import Sums, sum_up
+from deepcrib.evaluation.league.tournament import round_robin
+from deepcrib.files.weights import save_arrays
+from deepcrib.intervals import pairs_interval
+from deepcrib.jobs import tournament
+from deepcrib.jobs.tournament import league as job
+from deepcrib.matches import play_match
+
+NAMES = ("greedy", "expected_value", "random")
+AGENTS: dict[str, Any] = {name: make_agent(name) for name in NAMES}
+SPECS = {name: name for name in NAMES}
+
+
+def played(folder: Path, games: int = 48, seed: int = 5, names: tuple[str, ...] = NAMES) -> list[league.Pairing]:
+    pairings = [reopen(p, folder) for p in plan_pairings({name: name for name in names}, games, seed)]
+    for pairing in pairings:
+        play_pairing(pairing, AGENTS, folder)
+    return pairings
+
+
+# --- arithmetic -----------------------------------------------------------------------------------------------
+
+
+def test_a_pairing_is_that_of_a_round_robin(tmp_path: Path) -> None:
+    """Same seed, same games: wins, skunks and win rate of each pairing are the round robin's on duplicate deals."""
+    expected = round_robin(AGENTS, 48, 5, duplicate=True)
+    for pairing in played(tmp_path):
+        total = expected.pairings[pairing.names].total
+        sums = pairing.sums
+        assert (sums.games, sums.shared + 2 * sums.won) == (48, total.wins[0])
+        assert (sums.skunks, sums.skunks_against) == total.skunks
+        assert sums.win_rate == pytest.approx((total.win_rate, total.ci_low, total.ci_high))
+
+
+def test_points_a_hand_against_plain_python() -> None:
+    """The gain and its error by the delta method, worked out game by game from a match's arrays."""
+    result = play_match([AGENTS["greedy"], AGENTS["random"]], 200, 3, duplicate=True)
+    gains, hands = [], []
+    for pair in range(100):
+        rows = [row for row in range(200) if result.pair[row] == pair]
+        assert len(rows) == 2
+        gains.append(sum(int(result.points[row, 0].sum()) - int(result.points[row, 1].sum()) for row in rows))
+        hands.append(sum(int(result.hands[row]) for row in rows))
+    sums = sum_up(result)
+    assert sums.gain.estimate == pytest.approx(sum(gains) / sum(hands))
+    leave_one_out = [(sum(gains) - g) / (sum(hands) - h) for g, h in zip(gains, hands, strict=True)]
+    error = np.sqrt(99 / 100 * np.sum((np.array(leave_one_out) - np.mean(leave_one_out)) ** 2))  # the jackknife's
+    assert sums.gain.high - sums.gain.estimate == pytest.approx(1.96 * error, rel=0.03)
+    won = [sum(result.winner[row] == 0 for row in range(200) if result.pair[row] == pair) / 2 for pair in range(100)]
+    assert sums.win_rate == pytest.approx(pairs_interval(won))
+
+
+def test_parts_add_up() -> None:
+    result = play_match([AGENTS["greedy"], AGENTS["random"]], 40, 3, duplicate=True)
+    whole, parts = sum_up(result), Sums()
+    for low in (0, 8, 24):
+        parts.add(sum_up(result.take(slice(low, {0: 8, 8: 24, 24: 40}[low]))))
+    assert parts == whole
+
+
+def test_the_cross_table_against_the_matches(tmp_path: Path) -> None:
+    found = league_of(played(tmp_path))
+    assert {frozenset(pair) for pair in found.cells} == {frozenset(pair) for pair in combinations(NAMES, 2)}
+    for (name, other), (rate, gain) in found.cells.items():
+        opposite, loss = found.cells[other, name]
+        assert (rate.estimate, rate.low) == pytest.approx((1 - opposite.estimate, 1 - opposite.high))
+        assert (gain.estimate, gain.high) == pytest.approx((-loss.estimate, -loss.low))
+    for row in found.rows:
+        own = [rate.estimate for (name, _), (rate, _) in found.cells.items() if name == row.name]
+        assert row.win_rate is not None and row.win_rate.estimate == pytest.approx(np.mean(own))
+        assert row.games == 96
+    rates = [row.win_rate.estimate for row in found.rows if row.win_rate and row.rating]
+    assert rates == sorted(rates, reverse=True)  # all met all, equally often: ratings rank as win rates do
+
+
+def test_who_else_plays_changes_nothing(tmp_path: Path) -> None:
+    three = {pairing.names: pairing.sums for pairing in played(tmp_path / "three")}
+    (pair,) = played(tmp_path / "two", names=("random", "greedy"))
+    assert pair.sums == three[pair.names]
+
+
+# --- going on ---------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupted_league_comes_to_the_same(tmp_path: Path) -> None:
+    """Stopped within a pairing: what had been played is kept, and the rest makes it whole."""
+    whole = [pairing.sums for pairing in played(tmp_path / "whole")]
+    pairings = plan_pairings(SPECS, 48, 5)
+    parts = 0
+
+    def stop(games: int) -> None:
+        nonlocal parts
+        parts += 1
+        if parts == 16:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        for pairing in pairings:
+            play_pairing(pairing, AGENTS, tmp_path / "broken", stop)
+    saved = [reopen(pairing, tmp_path / "broken").sums.games for pairing in plan_pairings(SPECS, 48, 5)]
+    assert saved[0] == 48 and 0 < saved[1] < 48 and saved[2] == 0
+    assert [pairing.sums for pairing in played(tmp_path / "broken")] == whole
+
+
+def test_other_games_are_refused_and_named(tmp_path: Path) -> None:
+    played(tmp_path)
+    for changed, line in (
+        (plan_pairings(SPECS, 96, 5)[0], "games=48, not 96"),
+        (plan_pairings(SPECS, 48, 6)[0], "seed=5, not 6"),
+        (plan_pairings(SPECS, 48, 5, dealing="random_dealer")[0], 'dealing="acc", not "random_dealer"'),
+        (plan_pairings({**SPECS, "greedy": {"name": "greedy"}}, 48, 5)[0], "agents="),
+        (plan_pairings(SPECS, 48, 5, device="cuda")[0], 'device="cpu", not "cuda"'),
+    ):
+        with pytest.raises(RunError, match=line):
+            reopen(changed, tmp_path)
+    pairing = plan_pairings(SPECS, 48, 5)[0]
+    pairing.terms["sources"] = "0" * 64
+    with pytest.raises(RunError, match="other code"):
+        reopen(pairing, tmp_path)
+    pairing = plan_pairings(SPECS, 48, 5)[0]
+    for sums in ('{"won": "many"}', '{"games": 3}', "null"):
+        text = json.dumps({"terms": pairing.terms}, default=str)[:-1] + f', "seconds": 1, "sums": {sums}}}'
+        pairing_file(tmp_path, pairing).write_text(text)
+        with pytest.raises(RunError, match="is damaged: remove it"):
+            reopen(pairing, tmp_path)
+    pairing_file(tmp_path, pairing).write_text('{"terms": ')
+    with pytest.raises(RunError, match="is damaged: remove it"):
+        reopen(pairing, tmp_path)
+
+
+def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
+    file = tmp_path / "agent.safetensors"
+    file.write_bytes(b"one")
+    first = identity({"name": "best_response", "to": str(file)})
+    assert first == identity({"name": "best_response", "to": str(file)})
+    file.write_bytes(b"two")
+    assert first != identity({"name": "best_response", "to": str(file)})
+    save_arrays(
+        tmp_path / "whole.safetensors", "other", {"x": np.zeros(1)}, {"discards_by": str(file), "plays_by": None}
+    )
+    whole = identity(str(tmp_path / "whole.safetensors"))
+    assert whole["discards_by"] == identity(str(file)) and "plays_by" not in whole
+    save_arrays(tmp_path / "older.safetensors", "other", {"x": np.zeros(1)}, {"discard_agent": str(file)})
+    assert identity(str(tmp_path / "older.safetensors"))["discards_by"] == identity(str(file))
+    file.write_bytes(b"three")
+    assert whole != identity(str(tmp_path / "whole.safetensors"))
+    assert identity("greedy") == "greedy"
+    assert identity({"name": "minimax", "samples": 50}) == {"name": "minimax", "samples": 50}
+
+
+# --- agents at fault --------------------------------------------------------------------------------------------
+
+
+class Faulty:
+    """Greedy, but for what happens at its `at`-th play."""
+
+    num_players = frozenset({2})
+
+    def __init__(self, what: str, at: int = 30) -> None:
+        self.name, self.what, self.at, self.calls = what, what, at, 0
+        self.greedy = make_agent("greedy")
+
+    def discard(self, observation: Any) -> Any:
+        return self.greedy.discard(observation)
+
+    def play(self, observation: Any) -> Any:
+        self.calls += 1
+        slots = np.array(self.greedy.play(observation))
+        if self.calls == self.at:
+            if self.what == "raises":
+                raise ZeroDivisionError("by nothing")
+            if self.what == "short":
+                return slots[:-1]
+            slots[-1] = 9
+        return slots
+
+
+@pytest.mark.parametrize("what", ["illegal", "raises", "short"])
+@pytest.mark.parametrize("other", ["greedy", "zz"])
+def test_an_agent_at_fault_is_named_and_the_others_play_on(what: str, other: str, tmp_path: Path) -> None:
+    """Whichever of the two comes first in the alphabet, and acts last before it."""
+    agents: dict[str, Any] = {"random": AGENTS["random"], other: AGENTS["greedy"], "villain": Faulty(what)}
+    pairings = plan_pairings(dict.fromkeys(agents, "some spec"), 48, 5)
+    for pairing in pairings:
+        play_pairing(pairing, agents, tmp_path)
+    faults = {pairing.names: pairing.fault for pairing in pairings if pairing.fault}
+    # the one pairing of the villain's thirtieth play; in the other the agent has recovered
+    assert len(faults) == 1
+    ((names, fault),) = faults.items()
+    assert "villain" in names and fault is not None and fault[0] == "villain"
+    says = {"illegal": "slot 9", "raises": "ZeroDivisionError: by nothing", "short": "play gave"}
+    assert says[what] in fault[1]
+    assert sum(pairing.complete for pairing in pairings) == 2
+    found = league_of(pairings)
+    assert len(found.cells) == 4 and found.faults == faults
+    # a fault is not kept: the pairing is played again
+    again = next(
+        reopen(p, tmp_path) for p in plan_pairings(dict.fromkeys(agents, "some spec"), 48, 5) if p.names == names
+    )
+    assert again.sums.games == 0 and again.fault is None
+
+
+def test_an_error_of_our_own_is_no_agents_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any, **options: Any) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(league, "match_part", broken)
+    with pytest.raises(ZeroDivisionError, match="ours"):
+        play_pairing(plan_pairings(SPECS, 48, 5)[0], AGENTS, tmp_path)
+
+
+# --- what is planned --------------------------------------------------------------------------------------------
+
+
+def test_fewer_games_for_the_slow() -> None:
+    games = {p.names: p.terms["games"] for p in plan_pairings(SPECS, 100, 1, limits={"random": 40, "greedy": 200})}
+    assert games == {("expected_value", "greedy"): 100, ("expected_value", "random"): 40, ("greedy", "random"): 40}
+    with pytest.raises(OptionError, match="games=7: duplicate deals are played in pairs"):
+        plan_pairings(SPECS, 100, 1, limits={"random": 7})
+    with pytest.raises(OptionError, match="expected two or more agents"):
+        plan_pairings({"greedy": "greedy"}, 100, 1)
+
+
+def test_every_member_can_be_made_and_none_twice() -> None:
+    specs = [member.spec for member in all_members()]
+    assert len({json.dumps(spec) for spec in specs}) == len(specs)
+    known = [spec if isinstance(spec, str) else spec["name"] for spec in specs]
+    assert set(known) - set(BUILDERS) <= set(league.packaged_weights())
+    # every scripted agent, and those of the package that stand for themselves
+    assert {"random", "deterministic", "greedy", "expected_value", "random_weights", "hand_max_avg"} <= set(known)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------
+
+
+def many(num: int) -> list[league.Pairing]:
+    """A league of agents with long names, all results drawn."""
+    rng = np.random.default_rng(1)
+    pairings = []
+    for a, b in combinations([f"semi_pure_pegging_{i:02}_avg_gained" for i in range(num)], 2):
+        lost, shared, won = map(int, rng.multinomial(1000, (0.25, 0.5, 0.25)))
+        sums = Sums(
+            lost, shared, won, 18000, 140000, 139000, gain_squared=400000, hands_squared=324500, gain_hands=18000
+        )
+        pairings.append(league.Pairing({"a": a, "b": b, "games": 2000}, sums))
+    return pairings
+
+
+@pytest.mark.parametrize("width", [100, 160])
+def test_twenty_agents_fit_the_screen(width: int) -> None:
+    found = league_of(many(20))
+    console = Console(width=width, record=True, file=open(os.devnull, "w"), highlight=False)  # noqa: SIM115
+    ceilings = {found.names[0]: {"pone": (0.31, 0.3, 0.32)}}
+    for table in league_tables("20 agents", found, ceilings):
+        console.print(table)
+    text = console.export_text()
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+    rows = [line for line in text.splitlines() if line.startswith("20 semi_pure_pegging")]
+    assert len(rows) == 1 and len(rows[0].split()) == 22  # its rank, its name and twenty cells
+    assert "+0.31 / -" in text and text.count("- / -") == 19
+    assert "│ 20 │" in text
+
+
+def test_the_page_holds_every_result_and_every_fault() -> None:
+    pairings = many(4)
+    pairings[2].fault, pairings[2].sums = (pairings[2].names[0], "an illegal action"), Sums()
+    found = league_of(pairings)
+    page = markdown_page(found, "How.", "league.png", {found.names[1]: {"dealer": (0.5, 0.25, 0.75)}})
+    assert page.count("±") >= 2 * 10 and "+0.50 [+0.25, +0.75]" in page
+    assert f"- {pairings[2].names[0]}, in {' - '.join(pairings[2].names)}: an illegal action" in page
+    tables = [line for line in page.splitlines() if line.startswith("|")]
+    assert len(tables) == 3 * (4 + 2)
+    figure = league_figure(found)
+    assert figure is not None and len(figure.axes) == 3  # ratings, win rates and their colour bar
+
+
+# --- the job ----------------------------------------------------------------------------------------------------
+
+WORDS = ["tournament", "league", "agents=[greedy,deterministic,random]", "games=64"]
+
+
+def test_the_job_writes_its_files_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    assert main([*WORDS, "games_of={random: 32}", f"hydra.run.dir={folder}"]) == 0
+    assert "standings" in capsys.readouterr().out
+    summary = json.loads((folder / "summary.json").read_text())
+    assert [row["agent"] for row in summary["standings"]][-1] == "random"
+    assert {tuple(p["terms"][k] for k in "ab"): p["terms"]["games"] for p in summary["pairings"]} == {
+        ("deterministic", "greedy"): 64,
+        ("deterministic", "random"): 32,
+        ("greedy", "random"): 32,
+    }
+    rows = list(csv.DictReader((folder / "pairings.csv").open()))
+    assert [row["games"] for row in rows] == ["64", "32", "32"]
+    assert (folder / "league.png").stat().st_size > 5000
+    page = (folder / "league.md").read_text()
+    assert "deepcrib tournament league 'agents=[greedy, deterministic, random]' games=64" in page
+    before = {path.name: path.stat().st_mtime_ns for path in (folder / "pairings").iterdir()}
+    # another agent joins; what has been played is not played again
+    assert main(["tournament", f"resume={folder}", "agents=[greedy,deterministic,random,hand_max_avg]"]) == 0
+    after = {path.name: path.stat().st_mtime_ns for path in (folder / "pairings").iterdir()}
+    assert len(after) == 6 and {name: after[name] for name in before} == before
+    assert main(["tournament", f"resume={folder}", "games=128"]) == 2
+    assert "was played with other games=64, not 128" in capsys.readouterr().err
+
+
+def test_the_job_ends_with_2_and_names_the_agent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(spec: Any, device: str = "cpu") -> Any:
+        return Faulty("illegal") if spec == "deterministic" else make_agent(spec, device)
+
+    monkeypatch.setattr(job, "make_agent", make)
+    assert main([*WORDS, f"hydra.run.dir={tmp_path}/run"]) == 2
+    printed = capsys.readouterr()
+    assert "standings" in printed.out
+    assert len(printed.err.splitlines()) == 1
+    assert "at fault" in printed.err and "illegal in greedy - illegal: an illegal action" in printed.err
+    assert "illegal" in (tmp_path / "run" / "league.md").read_text()
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert len(summary["faults"]) == 1 and len(summary["cross"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["league", "agents=[greedy]"], "expected two or more agents"),
+        (["league", "agents=[greedy,random]", "games=7"], "games=7: duplicate deals are played in pairs"),
+        (["league", "agents=[greedy,random]", "games_of={rnd: 20}"], "games_of.rnd: no such agent plays"),
+        (
+            ["league", "agents=[greedy,random]", "games_of={random: few}"],
+            "games_of.random=few: expected an even number",
+        ),
+        (
+            ["league", "agents=[greedy,random]", "deals=40", "deals_of={random: 3}"],
+            "deals_of.random=3: expected an even number of deals, 4 or more",
+        ),
+        (["league", "agents=[greedy,random]", "deals_of={rnd: 20}"], "deals_of.rnd: no such agent plays"),
+        (
+            ["league", "agents=[greedy,random]", "games_of=20"],
+            "games_of=20: expected games by agent",
+        ),
+        (["league", "agents=[greedy,random]", "matches=2"], "matches=2: a pairing of a league is one match"),
+        (["league", "agents=greedy"], "agents=greedy: expected a list"),
+        (["league", "run=outputs"], "run=outputs: only for the task checkpoints"),
+        (["agents=all"], "expected two or more agents, as agents="),
+        (["agents=[greedy,random]", "games_of={random: 20}"], "only for the task league"),
+        (["agents=[greedy,random]", "deals_of={random: 20}"], "only for the task league"),
+    ],
+)
+def test_wrong_calls(words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tournament", *words, f"hydra.run.dir={tmp_path}/run"]) == 2
+    assert line in capsys.readouterr().err
+    assert not list(tmp_path.glob("run/*"))
+
+
+def test_only_a_league_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tournament", "agents=[greedy,random]", "games=10", f"hydra.run.dir={tmp_path}/run"]) == 0
+    assert main(["tournament", f"resume={tmp_path}/run"]) == 2
+    assert "only a league can be resumed, not the task round_robin" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_league_killed_with_signal_9_goes_on(tmp_path: Path) -> None:
+    """What a killed process had written is read again, and the finished league is that of an undisturbed one."""
+    words = ["tournament", "league", "agents=[deterministic,random,greedy]", "games=80000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "deepcrib", *words, f"hydra.run.dir={tmp_path}/killed"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    pairings = tmp_path / "killed" / "pairings"
+    limit = time.monotonic() + 200
+    while not list(pairings.glob("*.json")) and time.monotonic() < limit and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert list(pairings.glob("*.json")) and not (tmp_path / "killed" / "summary.json").exists()
+    assert main(["tournament", f"resume={tmp_path}/killed"]) == 0
+    assert main([*words, f"hydra.run.dir={tmp_path}/whole"]) == 0
+    both = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("killed", "whole")]
+    assert both[0]["cross"] == both[1]["cross"] and both[0]["standings"] == both[1]["standings"]
+    assert both[0]["task"] == tournament.LEAGUE
+
+
+@pytest.mark.usefixtures("known_models")
+def test_the_ceiling_of_each_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a best responder gains stands beside the agents that can be answered, and is not measured twice."""
+    words = ["tournament", "league", "agents=[greedy,hand_max_avg]", "games=8", "deals=6", "deals_of={greedy: 4}"]
+    assert main([*words, f"hydra.run.dir={tmp_path}/run"]) == 0
+    known = json.loads((tmp_path / "run" / "ceilings.json").read_text())
+    assert {name: entry["terms"]["deals"] for name, entry in known.items()} == {"greedy": 4, "hand_max_avg": 6}
+    found = exploit(make_agent("greedy"), 4, 1)
+    for role, gain in found.roles.items():
+        assert known["greedy"]["roles"][role] == pytest.approx([gain.gain, gain.ci_low, gain.ci_high])
+        assert f"{gain.gain:+.2f}" in (tmp_path / "run" / "league.md").read_text()
+    assert "gains are over 6 deals, 4 for greedy." in (tmp_path / "run" / "league.md").read_text()
+    known["greedy"]["roles"]["pone"] = [7.77, 7.7, 7.8]
+    (tmp_path / "run" / "ceilings.json").write_text(json.dumps(known))
+    assert main(["tournament", f"resume={tmp_path}/run"]) == 0
+    assert "+7.77" in (tmp_path / "run" / "league.md").read_text()
+    capsys.readouterr()

@@ -1,0 +1,484 @@
+"""Matches scored as in Lang's thesis of 2018: its printed tables, intervals, round robins, brackets, and the job."""
+
+import json
+import math
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from deepcrib.agents import make_agent
+from deepcrib.analysis.tables import bracket_table, series_table, standings_table
+from deepcrib.cli import main
+from deepcrib.errors import OptionError, RunError
+from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.evaluation.league.tournament import (
+    MatchScore,
+    acc_winner,
+    against_checkpoints,
+    margin_interval,
+    play_acc_match,
+    play_round,
+    repeated_matches,
+    round_robin,
+    score_match,
+    single_elimination,
+    winners_and_losers,
+)
+from deepcrib.files import runs
+from deepcrib.jobs.tournament import checkpoint_files
+from deepcrib.matches import MatchResult, play_match
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
+from deepcrib.networks.checkpoints import save_weights
+from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
+
+SCRIPTED = {name: make_agent(name) for name in ("greedy", "deterministic", "random")}
+
+
+def match_of(margins: list[int], pairs: list[int] | None = None) -> MatchResult:
+    """Games with these final margins for the first agent, who counts as having dealt first throughout."""
+    n, margin = len(margins), np.array(margins)
+    loser = 121 - np.abs(margin)
+    scores = np.where(margin[:, None] * [1, -1] > 0, 121, loser[:, None])
+    return MatchResult(
+        winner=(margin < 0).astype(np.int8),
+        scores=scores.astype(np.int16),
+        hands=np.full(n, 9, dtype=np.int32),
+        pair=np.arange(n) if pairs is None else np.array(pairs),
+        points=np.zeros((n, 2, 2, 4), dtype=np.int32),
+        counts=np.zeros((n, 2, 2, 4), dtype=np.int32),
+        first_dealer=np.zeros(n, dtype=np.int8),
+        seconds=0.0,
+    )
+
+
+# --- the score of a match -----------------------------------------------------------------------------------
+
+
+def test_the_nine_games_of_the_thesis() -> None:
+    """Table 2: random 12 points, +39, 5 wins; trained 9 points, 4 wins; three of the nine games are skunks."""
+    games = [(104, 121), (121, 114), (75, 121), (121, 118), (111, 121), (121, 99), (121, 87), (110, 121), (121, 64)]
+    score = score_match(match_of([first - second for first, second in games]))
+    assert (score.games, score.game_points, score.spread, score.wins) == (9, (12, 9), 39, (5, 4))
+    assert score.skunks == (2, 1)
+    assert score.winner == 0
+    # by hand: the squared deviations of the nine margins from 39/9 sum to 7,404; t of 8 degrees of freedom 2.306
+    half = 2.306004 * math.sqrt(7404 / 8 / 9)
+    assert score.spread_per_game == pytest.approx(39 / 9)
+    assert score.spread_per_game_low == pytest.approx(39 / 9 - half, rel=1e-4)
+    assert (score.spread_low, score.spread_high) == pytest.approx((39 - 9 * half, 39 + 9 * half), rel=1e-4)
+    assert score.spread_low < 0 < score.spread_high  # so the match says nothing about who is better
+
+
+# Score, spread and wins of the checkpoint, score and wins of the final agent: table 3, matches of 100 games.
+TABLE_3 = [
+    (126, 523, 59, 86, 41),
+    (122, 200, 55, 104, 45),
+    (108, -27, 47, 118, 53),
+    (105, -180, 48, 116, 52),
+    (87, -510, 41, 133, 59),
+    (97, -386, 43, 129, 57),
+    (117, 370, 52, 98, 48),
+    (107, -174, 48, 115, 52),
+    (124, 239, 56, 96, 44),
+    (111, -82, 51, 111, 49),
+]
+
+
+def margins_of(points: int, wins: int) -> list[int]:
+    """The least margins with which so many wins make so many game points: 31 for a skunk, else 1."""
+    skunks = points - 2 * wins
+    assert 0 <= skunks <= wins
+    return [31] * skunks + [1] * (wins - skunks)
+
+
+@pytest.mark.parametrize("row", TABLE_3)
+def test_the_matches_of_table_3(row: tuple[int, ...]) -> None:
+    """Every row can come from 100 games, and is scored as printed; the last is 111 - 111, decided by its spread."""
+    points, spread, wins, points_against, wins_against = row
+    ours, theirs = margins_of(points, wins), margins_of(points_against, wins_against)
+    rest = spread - sum(ours) + sum(theirs)
+    side, rest = (ours, rest) if rest > 0 else (theirs, -rest)
+    for game, least in enumerate(side):  # larger margins where they leave the game what it was
+        added = min(rest, (121 if least == 31 else 30) - least)
+        side[game], rest = least + added, rest - added
+    assert rest == 0
+    score = score_match(match_of(ours + [-margin for margin in theirs]))
+    assert (score.game_points, score.wins, score.spread) == ((points, points_against), (wins, wins_against), spread)
+    assert score.winner == (0 if points > points_against else 1)
+
+
+def test_126_points_of_59_wins_are_8_skunks() -> None:
+    assert score_match(match_of(margins_of(126, 59) + [-m for m in margins_of(86, 41)])).skunks == (8, 4)
+
+
+@given(st.lists(st.integers(-121, 121).filter(bool), min_size=1, max_size=12))
+def test_the_score_turned_round_is_the_opponents(margins: list[int]) -> None:
+    ours, theirs = score_match(match_of(margins)), score_match(match_of([-margin for margin in margins]))
+    assert ours.game_points == theirs.game_points[::-1]
+    assert ours.wins == theirs.wins[::-1] and ours.skunks == theirs.skunks[::-1]
+    assert ours.spread == -theirs.spread
+    assert ours.spread_low == pytest.approx(-theirs.spread_high)
+    assert ours.spread_low <= ours.spread <= ours.spread_high
+    level = (ours.game_points[0] == ours.game_points[1]) and ours.spread == 0 and ours.wins[0] == ours.wins[1]
+    assert level or ours.winner == 1 - theirs.winner
+    assert not level or ours.winner == theirs.winner == 0
+
+
+def test_the_order_of_what_decides_a_match() -> None:
+    assert acc_winner((9, 8), -50, (3, 4)) == 0  # game points
+    assert acc_winner((8, 8), -1, (4, 3)) == 1  # spread
+    assert acc_winner((9, 9), 0, (3, 4)) == 1  # wins: three by skunks against four and one skunk
+    assert acc_winner((9, 9), 0, (4, 4)) == 0  # the first
+
+
+# --- intervals ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("games", "tolerance"), [(9, 0.02), (100, 0.015)])
+def test_the_interval_of_the_spread_covers_in_95_of_100(games: int, tolerance: float) -> None:
+    """3,000 matches between players of known strength: margins of cribbage's size, skewed, with a mean of 2.4."""
+    margins = np.random.default_rng(1).choice([-60, -31, -12, -5, 4, 11, 25, 45], size=(3000, games))
+    true = np.mean([-60, -31, -12, -5, 4, 11, 25, 45])
+    bounds = [margin_interval(row) for row in margins]
+    covered = np.mean([low <= true <= high for _, low, high in bounds])
+    assert abs(covered - 0.95) < tolerance
+
+
+def test_the_interval_is_over_pairs_on_duplicate_deals() -> None:
+    """Pairs +10 -8, +40 -30, -6 +2 and +3 +9: means 1, 5, -2, 6; mean 2.5, deviations squared 41, t of 3: 3.182."""
+    score = score_match(match_of([10, -8, 40, -30, -6, 2, 3, 9], pairs=[0, 0, 1, 1, 2, 2, 3, 3]))
+    half = 3.182446 * math.sqrt(41 / 3 / 4)
+    assert score.spread == 20
+    assert score.spread_high - 20 == pytest.approx(8 * half, rel=5e-3)
+    assert 20 - score.spread_low == pytest.approx(8 * half, rel=5e-3)
+
+
+def test_one_game_says_next_to_nothing() -> None:
+    """It has no deviation to estimate an error from, so its interval is most of what can happen."""
+    score = score_match(match_of([7]))
+    assert score.spread == 7 and score.winner == 0
+    assert -121 <= score.spread_low < -90 and 90 < score.spread_high <= 121
+
+
+# --- matches played -----------------------------------------------------------------------------------------
+
+
+def test_a_match_is_that_of_evaluate() -> None:
+    score = play_acc_match(SCRIPTED["greedy"], SCRIPTED["random"], 101, seed=4)
+    figures = evaluate("greedy", "random", 101, seed=4)
+    assert score.game_points == (figures.game_points, figures.game_points_against)
+    assert score.spread == round(101 * figures.margin)
+    assert (score.win_rate, score.ci_low, score.ci_high) == (figures.win_rate, figures.ci_low, figures.ci_high)
+
+
+@pytest.mark.parametrize(("games", "duplicate"), [(9, False), (10, True)])
+def test_twenty_matches_are_the_games_of_one_long_match(games: int, duplicate: bool) -> None:
+    agents = [SCRIPTED["greedy"], SCRIPTED["deterministic"]]
+    series = repeated_matches(*agents, games, 20, seed=2, duplicate=duplicate)
+    scores = play_match(agents, 20 * games, 2, duplicate=duplicate).scores.astype(int)
+    margins = (scores[:, 0] - scores[:, 1]).reshape(20, games)
+    assert [score.spread for score in series.scores] == margins.sum(axis=1).tolist()
+    assert series.total.spread == margins.sum()
+    assert series.match_spread == pytest.approx(margins.sum(axis=1).mean())
+    assert series.match_spread_low == pytest.approx(series.total.spread_low / 20)
+    assert series.matches_won == (20 - sum(s.winner for s in series.scores), sum(s.winner for s in series.scores))
+    alone = play_acc_match(*agents, games, seed=2, duplicate=duplicate)
+    assert alone == series.scores[0]
+
+
+def test_equals_sway_by_hundreds_of_points() -> None:
+    """Figure 6 shows matches of 100 games between agents; these are 200 of one agent against itself.
+
+    Spreads beyond 400 points occur, nearly all intervals hold the true 0, and that of the mean is as narrow as 200
+    matches make it.
+    """
+    series = repeated_matches(SCRIPTED["greedy"], SCRIPTED["greedy"], 100, 200, seed=1)
+    spreads = np.array([score.spread for score in series.scores])
+    assert np.abs(spreads).max() > 400
+    assert abs(series.match_spread) < 3 * spreads.std(ddof=1) / math.sqrt(200)
+    covered = [score.spread_low <= 0 <= score.spread_high for score in series.scores]
+    assert 0.9 <= np.mean(covered) <= 0.99
+    width = series.match_spread_high - series.match_spread_low
+    assert width == pytest.approx(2 * 1.96 * spreads.std(ddof=1) / math.sqrt(200), rel=0.15)
+
+
+@pytest.mark.parametrize(("games", "matches", "duplicate"), [(0, 1, False), (9, 2, True), (9, 0, False)])
+def test_counts_that_cannot_be_played(games: int, matches: int, duplicate: bool) -> None:
+    with pytest.raises(OptionError):
+        repeated_matches(SCRIPTED["greedy"], SCRIPTED["random"], games, matches, 1, duplicate=duplicate)
+
+
+def test_games_against_a_checkpoint_follow_from_its_number() -> None:
+    agents = {200: SCRIPTED["random"], 3: SCRIPTED["deterministic"], 100: SCRIPTED["greedy"]}
+    every = against_checkpoints(SCRIPTED["greedy"], agents, 9, 4, seed=6)
+    assert list(every) == [3, 100, 200]
+    alone = against_checkpoints(SCRIPTED["greedy"], {100: SCRIPTED["greedy"]}, 9, 4, seed=6)
+    assert alone[100] == every[100]
+    assert alone != against_checkpoints(SCRIPTED["greedy"], {100: SCRIPTED["greedy"]}, 9, 4, seed=7)
+    same = against_checkpoints(SCRIPTED["greedy"], {n: SCRIPTED["greedy"] for n in (1, 2)}, 50, 1, seed=6)
+    assert same[1].total.spread != same[2].total.spread  # other cards
+
+
+# --- round robin --------------------------------------------------------------------------------------------
+
+
+def test_a_round_robin_is_a_zero_sum() -> None:
+    found = round_robin(SCRIPTED, 30, 5, matches=3)
+    assert set(found.pairings) == set(combinations(sorted(SCRIPTED), 2))
+    standings = {standing.name: standing for standing in found.standings}
+    assert sum(s.spread for s in standings.values()) == 0
+    assert sum(s.wins for s in standings.values()) == 3 * 90
+    assert sum(s.matches_won for s in standings.values()) == 3 * 3
+    assert sum(s.skunks for s in standings.values()) == sum(s.skunks_against for s in standings.values())
+    for name, standing in standings.items():
+        assert (standing.games, standing.matches) == (2 * 90, 2 * 3)
+        assert standing.game_points == 2 * standing.wins + standing.skunks
+        own = [(pair.index(name), series) for pair, series in found.pairings.items() if name in pair]
+        assert standing.spread == sum(series.total.spread * (-1) ** side for side, series in own)
+    points = [standing.game_points for standing in found.standings]
+    assert points == sorted(points, reverse=True)
+    assert found.standings[-1].name == "random"
+
+
+def test_neither_order_nor_company_changes_a_pairing() -> None:
+    found = round_robin(SCRIPTED, 20, 5)
+    assert round_robin(dict(reversed(SCRIPTED.items())), 20, 5) == found
+    two = round_robin({name: SCRIPTED[name] for name in ("random", "greedy")}, 20, 5)
+    assert two.pairings["greedy", "random"] == found.pairings["greedy", "random"]
+    other = round_robin(SCRIPTED, 20, 6)
+    assert all(other.pairings[pair] != found.pairings[pair] for pair in found.pairings)
+
+
+def test_a_round_robin_of_one_is_refused() -> None:
+    with pytest.raises(OptionError, match="two or more"):
+        round_robin({"greedy": SCRIPTED["greedy"]}, 9, 1)
+
+
+# --- brackets -----------------------------------------------------------------------------------------------
+
+
+def stronger(first: int, second: int, seed: int) -> tuple[int, str]:
+    """A rigged contest: the greater number wins."""
+    return int(second > first), f"{first}-{second}"
+
+
+def test_neighbours_meet_and_the_last_of_an_odd_number_has_a_bye() -> None:
+    played = play_round([4, 7, 9, 2, 5], stronger, 1)
+    assert [pairing.entrants for pairing in played.pairings] == [(4, 7), (9, 2), (5,)]
+    assert [pairing.score for pairing in played.pairings] == ["4-7", "9-2", None]
+    assert (played.winners, played.losers) == ([7, 9, 5], [4, 2])
+
+
+@given(st.permutations(range(32)), st.integers(1, 32))
+def test_the_strongest_of_a_bracket_is_its_champion(order: list[int], size: int) -> None:
+    entrants = order[:size]
+    bracket = single_elimination(entrants, stronger, 1)
+    assert bracket.champion == max(entrants)
+    assert len(bracket.rounds) == math.ceil(math.log2(size))
+    lost = [loser for played in bracket.rounds for loser in played.losers]
+    assert sorted([*lost, bracket.champion]) == sorted(entrants)  # everybody else is beaten once
+
+
+@given(st.permutations(range(32)), st.integers(2, 32))
+def test_the_losers_of_the_first_round_start_over(order: list[int], size: int) -> None:
+    entrants = order[:size]
+    winners, losers = winners_and_losers(entrants, stronger, 1)
+    assert winners == single_elimination(entrants, stronger, 1)
+    beaten = [min(entrants[low : low + 2]) for low in range(0, size - 1, 2)]
+    assert winners.rounds[0].losers == beaten
+    assert losers.champion == max(beaten)
+    assert [e for p in losers.rounds[0].pairings for e in p.entrants] == beaten if losers.rounds else len(beaten) == 1
+
+
+def test_every_contest_has_a_seed_of_its_own() -> None:
+    def seeds_of(size: int, seed: int) -> list[int]:
+        seeds: list[int] = []
+
+        def contest(first: int, second: int, seed: int) -> tuple[int, None]:
+            seeds.append(seed)
+            return 0, None
+
+        winners_and_losers(list(range(size)), contest, seed)
+        return seeds
+
+    seeds = seeds_of(32, 1)
+    assert len(set(seeds)) == len(seeds) == 31 + 15
+    assert seeds == seeds_of(32, 1)
+    assert not set(seeds) & set(seeds_of(32, 2))
+
+
+def test_brackets_that_cannot_be_played() -> None:
+    with pytest.raises(OptionError, match="one or more"):
+        single_elimination([], stronger, 1)
+    with pytest.raises(OptionError, match="two or more"):
+        winners_and_losers([1], stronger, 1)
+    with pytest.raises(ValueError, match="expected 0 or 1"):
+        play_round([1, 2], lambda first, second, seed: (2, None), 1)
+
+
+# --- tables -------------------------------------------------------------------------------------------------
+
+
+def printed(*tables: object) -> str:
+    console = Console(width=120)
+    with console.capture() as capture:
+        for table in tables:
+            console.print(table)
+    return capture.get()
+
+
+def test_tables_show_the_figures_whole() -> None:
+    found = round_robin(SCRIPTED, 100, 1, matches=20)
+    text = printed(
+        series_table("pairs", "pair", {" - ".join(pair): series for pair, series in found.pairings.items()}),
+        standings_table("standings", found.standings),
+    )
+    assert "…" not in text
+    best = found.standings[0]
+    assert f"{best.game_points:,}" in text and f"{best.spread:+,}" in text
+    series = found.pairings["greedy", "random"]
+    assert f"{series.match_spread:+,.0f} [{series.match_spread_low:+,.0f}, {series.match_spread_high:+,.0f}]" in text
+
+
+def test_the_table_of_a_bracket_names_byes_and_winners() -> None:
+    def contest(first: str, second: str, seed: int) -> tuple[int, MatchScore]:
+        score = play_acc_match(SCRIPTED[first], SCRIPTED[second], 9, seed)
+        return score.winner, score
+
+    text = printed(bracket_table("bracket", single_elimination(list(SCRIPTED), contest, 1)))
+    assert "1: greedy - deterministic" in text and "1: random (bye)" in text and "2: " in text
+
+
+# --- the job ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that name no folder go below the test's own."""
+    monkeypatch.setattr(runs, "outputs_folder", lambda: tmp_path / "outputs")
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Callable[[str], dict]:
+    """Run a tournament that ends well, in a folder of its own, and return its summary."""
+
+    def play(words: str) -> dict:
+        folder = tmp_path / f"run{len(list(tmp_path.glob('run*')))}"
+        assert main(["tournament", *words.split(), f"hydra.run.dir={folder}"]) == 0
+        return json.loads((folder / "summary.json").read_text())
+
+    return play
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Path:
+    """The folder of a run: networks by chance, the later ones with names that do not sort as numbers do."""
+    folder = tmp_path / "trained"
+    (folder / "checkpoints").mkdir(parents=True)
+    torch.manual_seed(1)
+    discard, play = make_discard_encoder("basic"), make_play_encoder("basic")
+    names = ["checkpoints/games_00000000", "checkpoints/games_00100000", "checkpoints/1000000", "weights"]
+    for name in names:
+        networks = (
+            make_discard_network(DiscardNetworkConfig("mlp", hidden=[4]), discard.spec),
+            make_play_network(PlayNetworkConfig("mlp", hidden=[4]), play.spec),
+        )
+        save_weights(folder / f"{name}.safetensors", *networks, {})
+    return folder
+
+
+def test_a_round_robin_by_command(played: Callable[[str], dict], capsys: pytest.CaptureFixture[str]) -> None:
+    summary = played("agents=[random,greedy,random] games=20 matches=2 seed=3")
+    agents = {"random": SCRIPTED["random"], "greedy": SCRIPTED["greedy"], "random (2)": SCRIPTED["random"]}
+    expected = round_robin(agents, 20, 3, matches=2)
+    assert summary["standings"] == json.loads(json.dumps(expected.to_dict()))["standings"]
+    assert [pairing["agents"] for pairing in summary["pairings"]] == [
+        ["greedy", "random"],
+        ["greedy", "random (2)"],
+        ["random", "random (2)"],
+    ]
+    first = summary["pairings"][0]
+    assert len(first["scores"]) == 2 and first["total"]["spread_low"] < first["total"]["spread"]
+    text = capsys.readouterr().out
+    assert "every pair: 2 matches of 20 games, seed 3" in text and text.index("every pair") < text.index("standings")
+
+
+def test_a_bracket_by_command(played: Callable[[str], dict], capsys: pytest.CaptureFixture[str]) -> None:
+    summary = played("bracket agents=[greedy,random,random,deterministic,random] games=50")
+    first = summary["winners"]["rounds"][0]
+    assert [pairing["entrants"] for pairing in first] == [
+        ["greedy", "random"],
+        ["random (2)", "deterministic"],
+        ["random (3)"],
+    ]
+    assert [pairing["winner"] for pairing in first] == [0, 1, 0] and first[2]["score"] is None
+    assert summary["winners"]["champion"] in ("greedy", "deterministic")
+    assert summary["losers"]["champion"] in ("random", "random (2)")
+    assert len(summary["losers"]["rounds"]) == 1
+    assert f"winners' bracket, won by {summary['winners']['champion']}" in capsys.readouterr().out
+
+
+def test_a_run_against_its_checkpoints(
+    played: Callable[[str], dict], trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = played(f"checkpoints run={trained} games=9 matches=2 seed=8")
+    assert list(summary["checkpoints"]) == ["0", "100000", "1000000"]
+    weights = {0: "checkpoints/games_00000000", 100_000: "checkpoints/games_00100000", 1_000_000: "checkpoints/1000000"}
+    checkpoints = {number: make_agent(str(trained / f"{name}.safetensors")) for number, name in weights.items()}
+    expected = against_checkpoints(make_agent(str(trained)), checkpoints, 9, 2, 8)
+    for number, series in expected.items():
+        assert summary["checkpoints"][str(number)] == json.loads(json.dumps(series.to_dict()))
+    assert "the final agent against each checkpoint: 2 matches of 9 games" in capsys.readouterr().out
+
+
+def test_another_agent_against_the_checkpoints_of_an_unfinished_run(
+    played: Callable[[str], dict], trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (trained / "weights.safetensors").unlink()
+    summary = played(f"checkpoints run={trained} against=greedy games=20")
+    assert summary["agent"] == "greedy"
+    assert all(series["total"]["wins"][0] > 10 for series in summary["checkpoints"].values())
+    assert main(["tournament", "checkpoints", f"run={trained}", "games=20"]) == 2
+    assert "not a finished run" in capsys.readouterr().err
+
+
+def test_checkpoints_without_a_number_of_their_own(trained: Path) -> None:
+    assert list(checkpoint_files(trained)) == [0, 100_000, 1_000_000]
+    (trained / "checkpoints" / "100000.safetensors").write_bytes(b"")
+    with pytest.raises(RunError, match="a number of its own"):
+        checkpoint_files(trained)
+    (trained / "checkpoints" / "100000.safetensors").rename(trained / "checkpoints" / "best.safetensors")
+    with pytest.raises(RunError, match=r"best\.safetensors: expected a name with a number"):
+        checkpoint_files(trained)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", "agents=[]: expected two or more agents"),
+        ("agents=[greedy]", "agents=['greedy']: expected two or more agents"),
+        ("agents=greedy", "expected a list"),
+        ("agents=[greedy,nobody]", "unknown agent 'nobody'"),
+        ("agents=[greedy,random] games=0", "games=0: expected 1 or more"),
+        ("agents=[greedy,random] matches=0", "matches=0: expected 1 or more"),
+        ("agents=[greedy,random] games=9 duplicate=true", "games=9: duplicate deals are played in pairs"),
+        ("agents=[greedy,random] run=somewhere", "run=somewhere: only for the task checkpoints"),
+        ("bracket agents=[greedy,random] against=random", "against=random: only for the task checkpoints"),
+        ("bracket agents=[greedy,random] matches=2", "matches=2: a contest of a bracket is one match"),
+        ("task=ladder agents=[greedy,random]", "task=ladder: expected one of round_robin, bracket, checkpoints"),
+        ("checkpoints", "option run is missing: expected run=FOLDER"),
+        ("checkpoints run=no/such/folder", "run=no/such/folder: expected a run folder with checkpoints"),
+        ("checkpoints run=. agents=[greedy,random]", "the task checkpoints takes run=FOLDER"),
+    ],
+)
+def test_wrong_calls_end_with_one_line(words: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tournament", *words.split()]) == 2
+    text = capsys.readouterr().err
+    assert expected in text and text.count("\n") == 1

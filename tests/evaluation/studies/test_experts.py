@@ -1,0 +1,278 @@
+"""Leads beside the probes and the expert rules of Bélanger et al. 2019, sections 3.5 and 4.6, and `analyse experts`."""
+
+import functools
+import itertools
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.cli import main
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.studies.expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, rule_slots
+from deepcrib.evaluation.studies.experts import PROBES, probe, probe_figures, probe_observation, rank_label
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+
+HANDS = 2000
+VALUES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]
+ALL_RANKS = [
+    ranks for ranks in itertools.combinations_with_replacement(range(13), 4) if max(map(ranks.count, ranks)) <= 4
+]
+
+
+class Leader:
+    """Keeps the first four cards dealt, leads by a preference for ranks, and values cards by it."""
+
+    name = "leader"
+    num_players = frozenset({2})
+
+    def __init__(self, liking: NDArray[np.float64]) -> None:
+        self.liking = liking
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] the last two cards."""
+        return np.full(len(observation), 14, dtype=np.int8)
+
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4] the liking for the cards' ranks."""
+        return self.liking[observation.hand // 4]
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] the slot that is liked best, the lowest of equal ones."""
+        return self.play_values(observation).argmax(axis=1).astype(np.int8)
+
+
+LOWEST = Leader(-np.arange(13.0))
+TENS_FIRST = Leader(np.array([float(value == 10) for value in VALUES]))
+
+
+@pytest.fixture(scope="module")
+def leads() -> PlayObservation:
+    return deal_leads(make_agent("greedy"), HANDS, seed=3)
+
+
+def shares(found: ExpertRules) -> dict[str, float]:
+    return {name: figures.agent.share for name, figures in found.rules.items() if figures.agent is not None}
+
+
+# --- which leads a rule names -----------------------------------------------------------------------------------
+
+
+@functools.cache
+def brute_baits(lead: int, third: int) -> bool:
+    """An answer that makes fifteen exists, the three ranks are consecutive, and the third card makes 31 at most."""
+    for answer in range(13):
+        ranks = {lead, answer, third}
+        if VALUES[lead] + VALUES[answer] == 15 and len(ranks) == 3 and max(ranks) - min(ranks) == 2:
+            return VALUES[lead] + VALUES[answer] + VALUES[third] <= 31
+    return False
+
+
+def test_a_bait_is_a_7_or_8_with_a_6_or_9() -> None:
+    expected = np.array([[brute_baits(lead, third) for third in range(13)] for lead in range(13)])
+    assert np.array_equal(BAITS, expected)
+    assert {(lead + 1, third + 1) for lead, third in zip(*np.nonzero(BAITS), strict=True)} == {
+        (7, 6),
+        (7, 9),  # the paper's example
+        (8, 6),
+        (8, 9),
+    }
+
+
+def test_the_slots_of_each_rule_over_all_hands_of_four_ranks() -> None:
+    assert len(ALL_RANKS) == 1820
+    hands = np.array([[4 * rank + slot for slot, rank in enumerate(ranks)] for ranks in ALL_RANKS], dtype=np.int8)
+    named = {name: slots for name, (slots, _) in rule_slots(hands).items()}
+    other = {name: slots for name, (_, slots) in rule_slots(hands).items()}
+    for row, ranks in enumerate(ALL_RANKS):
+        for slot, rank in enumerate(ranks):
+            is_ten, paired = rank >= 9, ranks.count(rank) > 1
+            assert named["five"][row, slot] == (rank == 4)
+            assert named["ten_card"][row, slot] == is_ten
+            assert named["five_or_ten"][row, slot] == (rank == 4 or is_ten)
+            assert named["bait"][row, slot] == any(brute_baits(rank, third) for third in ranks)
+            assert named["pair"][row, slot] == paired
+            assert named["low_pair"][row, slot] == (paired and rank != 4 and not is_ten)
+            for rule in ("five", "ten_card", "five_or_ten"):
+                assert other[rule][row, slot] == (rank != 4 and not is_ten)
+            for rule in ("bait", "pair", "low_pair"):
+                assert other[rule][row, slot] != named[rule][row, slot]
+    assert list(named) == [rule.name for rule in RULES]
+
+
+# --- how often ----------------------------------------------------------------------------------------------------
+
+
+def counted(leads: PlayObservation, name: str) -> list[tuple[list[int], list[int]]]:
+    """By hand where the rule is a choice: its ranks, and the slots that the rule names."""
+    named, other = rule_slots(leads.hand)[name]
+    rows = [row for row in range(len(leads)) if named[row].any() and other[row].any()]
+    return [([int(card) // 4 for card in leads.hand[row]], np.flatnonzero(named[row]).tolist()) for row in rows]
+
+
+def test_who_always_leads_a_ten_card_leads_it_in_every_hand_that_has_one(leads: PlayObservation) -> None:
+    found = expert_rules(TENS_FIRST, leads)
+    assert shares(found)["ten_card"] == 1.0
+    figures = found.rules["ten_card"].agent
+    hands = [[int(card) // 4 for card in hand] for hand in leads.hand]
+    with_choice = [any(r >= 9 for r in ranks) and any(r < 9 and r != 4 for r in ranks) for ranks in hands]
+    assert figures is not None and figures.hands == figures.led == sum(with_choice) and figures.ci_high == 1.0
+    assert found.lost is None and found.rules["ten_card"].best is None and found.hands == HANDS
+
+
+def test_who_leads_its_lowest_card_leads_by_each_rule_as_often_as_the_lowest_slot_is_named(
+    leads: PlayObservation,
+) -> None:
+    found = expert_rules(LOWEST, leads)
+    for rule in RULES:
+        hands = counted(leads, rule.name)
+        figures = found.rules[rule.name].agent
+        assert figures is not None and figures.hands == len(hands)
+        assert figures.led == sum(0 in slots for _, slots in hands)  # slots are sorted by rank
+    assert shares(found)["ten_card"] == 0.0  # a lower card is there, by what is counted
+
+
+def test_any_card_is_led_as_often_as_is_expected(leads: PlayObservation) -> None:
+    found = expert_rules(make_agent("random"), leads)
+    for rule in RULES:
+        figures = found.rules[rule.name]
+        expected = np.mean([len(slots) / 4 for _, slots in counted(leads, rule.name)])
+        assert figures.agent is not None and figures.random == pytest.approx(expected)
+        # Six intervals of 95%, at a seed where all hold; that they are no wider than they should be is the second half.
+        assert figures.agent.ci_low <= expected <= figures.agent.ci_high
+        width = 2 * 1.96 * np.sqrt(expected * (1 - expected) / figures.agent.hands)
+        assert figures.agent.ci_high - figures.agent.ci_low == pytest.approx(width, rel=0.1)
+
+
+def test_what_a_rule_gains_and_a_lead_loses_by_values_that_are_known(leads: PlayObservation) -> None:
+    number = 500
+    values = LOWEST.play_values(leads.take(slice(number)))  # minus the rank: the lowest card is best
+    found = expert_rules(TENS_FIRST, leads, values)
+    ten = found.rules["ten_card"]
+    hands = [ranks for ranks, _ in counted(leads.take(slice(number)), "ten_card")]
+    gain = [min(r for r in ranks if r < 9 and r != 4) - min(r for r in ranks if r >= 9) for ranks in hands]
+    assert ten.gain is not None and ten.best is not None
+    assert ten.gain.points == pytest.approx(np.mean(gain)) and ten.gain.hands == ten.best.hands == len(hands)
+    assert ten.best.led == 0  # always a lower card
+    led = [next((r for r in ranks if r >= 9), ranks[0]) for ranks in (leads.hand[:number] // 4).tolist()]
+    assert found.lost is not None
+    assert found.lost.points == pytest.approx(np.mean(np.array(led) - leads.hand[:number, 0] // 4))
+
+
+def test_leads_are_the_pones_from_the_cards_that_the_agent_kept() -> None:
+    seen = deal_leads(LOWEST, 50, seed=9)
+    assert not seen.is_dealer.any() and (seen.history == -1).all() and (seen.count == 0).all()
+    assert seen.legal.all() and (seen.hand.max(axis=1) < seen.discards.min(axis=1)).all()
+    assert np.array_equal(deal_leads(LOWEST, 50, seed=9).hand, seen.hand)
+    with pytest.raises(OptionError, match="hands=0"):
+        deal_leads(LOWEST, 0, seed=9)
+
+
+# --- the probes ---------------------------------------------------------------------------------------------------
+
+
+def test_the_probes_are_the_papers_hands_in_deals_of_one_deck() -> None:
+    assert [[rank_label(rank) for rank in hand.ranks] for hand in PROBES] == [
+        ["A", "4", "5", "10"],
+        ["A", "7", "9", "10"],
+        ["A", "8", "8", "Q"],
+    ]
+    deals = 300
+    seen = probe_observation(deals, seed=5)
+    cards = np.concatenate([seen.hand, seen.discards, seen.starter[:, None]], axis=1)
+    assert (np.diff(np.sort(cards, axis=1)) > 0).all() and cards.min() >= 0 and cards.max() < 52
+    assert np.array_equal(seen.hand // 4, np.repeat([hand.ranks for hand in PROBES], deals, axis=0))
+    assert (np.diff(seen.hand) > 0).all() and (np.diff(seen.discards) > 0).all()
+    assert len(np.unique(cards, axis=0)) == 3 * deals and len(np.unique(seen.key)) == 3 * deals
+    for slot in range(4):  # every suit, and every other rank as starter, about as often
+        assert np.bincount(seen.hand[:, slot] % 4, minlength=4).min() > 3 * deals / 8
+    assert len(np.unique(seen.starter // 4)) == 13
+
+
+def test_greedy_leads_the_highest_card_of_each_probe() -> None:
+    found = probe(ScriptedAgent("greedy"))
+    assert {name: max(result.leads, key=result.leads.__getitem__) for name, result in found.items()} == {
+        "A45T": "10",
+        "A79T": "10",
+        "88QA": "Q",
+    }
+    for result in found.values():
+        assert sorted(result.leads.values())[-1] == 1.0 and result.values is None and result.order is None
+
+
+def test_any_card_is_led_of_a_probe_as_often_as_it_is_held() -> None:
+    found = probe(ScriptedAgent("random"), deals=4000)
+    assert found["88QA"].leads == pytest.approx({"A": 0.25, "8": 0.5, "Q": 0.25}, abs=0.03)
+    assert found["A45T"].leads == pytest.approx(dict.fromkeys(("A", "4", "5", "10"), 0.25), abs=0.03)
+
+
+def test_figures_by_tag_hold_leads_and_values() -> None:
+    figures = probe_figures(LOWEST, deals=3)
+    assert figures["experts/88QA/lead_A"] == 1.0 and figures["experts/88QA/lead_8"] == 0.0
+    assert figures["experts/88QA/q_8"] == -7.0 and figures["experts/A45T/q_10"] == -9.0
+    assert len(figures) == 2 * (4 + 4 + 3)
+    assert probe(LOWEST, deals=3)["A79T"].order == ["A", "7", "9", "10"]
+    assert len(probe_figures(ScriptedAgent("greedy"))) == 4 + 4 + 3  # it has no values
+
+
+def test_an_agent_whose_cards_another_plays_has_no_values() -> None:
+    greedy = ScriptedAgent("greedy")
+    agent = QNetworkAgent(None, None, discards_by=greedy, plays_by=greedy)
+    assert probe(agent, deals=2)["A45T"].values is None
+
+
+def test_wrong_calls_are_refused() -> None:
+    with pytest.raises(OptionError, match="deals=0"):
+        probe_observation(0)
+    others = Leader(np.zeros(13))
+    others.num_players = frozenset({3})
+    seen = deal_leads(LOWEST, 1, 1)
+    for wrong in (lambda: probe(others), lambda: deal_leads(others, 1, 1), lambda: expert_rules(others, seen)):
+        with pytest.raises(AgentError, match="plays with 3"):
+            wrong()
+
+
+# --- the job --------------------------------------------------------------------------------------------------------
+
+
+def call(command: str, folder: Path) -> int:
+    return main([*shlex.split(command), f"hydra.run.dir={folder}"])
+
+
+@pytest.mark.slow  # it compiles a best response; the README's command runs the job in every suite
+def test_the_job_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    command = "analyse experts agents=[greedy,hill_climber] discards=greedy hands=300 deals=1 best_response_hands=10"
+    assert call(command, tmp_path) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    greedy, climber = (summary["rules"][name]["rules"] for name in ("greedy", "hill_climber"))
+    assert greedy["ten_card"]["agent"]["share"] == 1.0 and climber["ten_card"]["agent"]["share"] < 0.5
+    assert greedy["ten_card"]["best"] == climber["ten_card"]["best"]  # of the same hands
+    assert summary["rules"]["greedy"]["lost"]["hands"] == 10
+    assert list(summary["probes"]) == ["greedy", "hill_climber", "best_response(greedy)"]
+    assert summary["probes"]["best_response(greedy)"]["88QA"]["order"][0] == "8"
+    assert (tmp_path / "experts.png").stat().st_size > 10_000
+    printed = capsys.readouterr().out
+    assert "A 4 5 10: led (value); the agent of 2019 led 10, experts lead 4" in printed and "points lost" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ("best_response_hands=-1", "best_response_hands=-1: expected 0 or more"),
+        ("hands=10 best_response_hands=11", "best_response_hands=11: expected at most hands=10"),
+        ("by=ranks", "by=ranks: only for humans"),
+    ],
+)
+def test_the_job_refuses_in_one_line(
+    options: str, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(f"analyse experts {options}", tmp_path / "run") == 2
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1 and named in text

@@ -1,0 +1,275 @@
+"""People's choices are read as written or refused with one line, and agreement with them is counted by hand."""
+
+import re
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from deepcrib.agents import make_agent
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.studies.humans import (
+    ChoicesError,
+    HumanChoices,
+    agreement,
+    agreements,
+    choices_of,
+    read_choices,
+)
+from deepcrib.game.observations import DiscardObservation
+from deepcrib.records import Event, RecordError
+from tests.recorded import played
+
+HEADER = "hand,dealer,own_score,opponent_score,choices"
+GOOD = "5H 5S JD 2C 3C KH,1,0,0,2C KH;3C KH;2C 3C"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "human_choices.md"
+
+
+class Fixed:
+    """An agent that throws what it is told, and remembers what it saw."""
+
+    num_players = frozenset({2})
+
+    def __init__(self, actions: list[int], name: str = "fixed") -> None:
+        self.actions = np.array(actions, dtype=np.int8)
+        self.name = name
+        self.seen: DiscardObservation | None = None
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        self.seen = observation
+        return self.actions
+
+    def play(self, observation: object) -> NDArray[np.int8]:
+        raise AssertionError("nothing is played")
+
+
+def written(folder: Path, *lines: str) -> Path:
+    path = folder / "records.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+# --- recorded games ---
+
+
+def test_recorded_discards_are_those_that_were_made() -> None:
+    record = played(4, person=1)
+    found = choices_of([record, played(5, person=0)])
+    deals = [event for event in record.events if event.kind == "deal"]
+    thrown = [set(event.cards) for event in record.events if event.kind == "discard" and event.seat == 1]
+    assert len(found) > len(deals) and found.hands[: len(deals)].tolist() == [list(deal.hands[1]) for deal in deals]
+    slots = list(combinations(range(6), 2))
+    for row, cards in enumerate(thrown):
+        action = int(found.actions[row, 0])
+        assert {int(found.hands[row, slot]) for slot in slots[action]} == cards
+    assert found.dealer[: len(deals)].tolist() == [deal.seat == 1 for deal in deals]
+    own, other, scores = 0, 0, []
+    for event in record.events:  # points of a hand add up to the score before the next one
+        if event.kind == "deal":
+            scores.append((own, other))
+        own += event.points * (event.seat == 1)
+        other += event.points * (event.seat == 0)
+    rows = slice(len(deals))
+    assert list(zip(found.own_score[rows].tolist(), found.opponent_score[rows].tolist(), strict=True)) == scores
+    assert found.sources[0].endswith(", hand 0") and (found.counts == -1).all()
+
+
+def test_discards_after_a_hint_are_not_the_persons_own() -> None:
+    record = played(4, person=1)
+    deals = [place for place, event in enumerate(record.events) if event.kind == "deal"]
+    before, after = deals[1] + 1, deals[2] + 3  # a hint before the discards of hand 1, another after those of hand 2
+    events = (*record.events[:before], Event("hint", 1), *record.events[before:after], Event("hint", 1))
+    found = choices_of([replace(record, events=(*events, *record.events[after:]))])
+    hands = [int(source.rsplit(" ", 1)[1]) for source in found.sources]
+    assert hands == [hand for hand in range(len(deals)) if hand != 1]
+
+
+def test_games_without_discards_of_people_are_refused() -> None:
+    with pytest.raises(ChoicesError, match="no discards of people: expected recorded games"):
+        choices_of([played(4)])
+    assert len(choices_of([played(4)], name="greedy"))
+    with pytest.raises(ChoicesError, match="no discards of Eve"):
+        choices_of([played(4, person=0)], name="Eve")
+    with pytest.raises(RecordError, match="3 players, expected a game of two"):
+        choices_of([played(4, 3, person=0)])
+
+
+# --- reading ---
+
+
+def test_records_are_read_in_the_engines_terms(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        "choices, opponent_score ,own_score,dealer,hand,source",
+        "2C KH:57; 3C KH:12 ;2C 3C:12,30,120,1,5H 5S JD 2C 3C KH,an example",
+        "",
+        "10h as,0,7,0,AS 10h JS QS KC KS,",
+    )
+    choices = read_choices(path)
+    # cards are 4 * rank + suit in the order C D H S, sorted; discards count the pairs of slots (0,1), (0,2), ...
+    assert choices.hands.tolist() == [[4, 8, 18, 19, 41, 50], [3, 38, 43, 47, 48, 51]]
+    assert choices.actions.tolist() == [[4, 8, 0], [0, -1, -1]]
+    assert choices.counts.tolist() == [[57, 12, 12], [-1, -1, -1]]
+    assert choices.dealer.tolist() == [True, False]
+    assert (choices.own_score.tolist(), choices.opponent_score.tolist()) == ([120, 7], [30, 0])
+    assert choices.sources == ("an example", "")
+    assert choices.hands.dtype == choices.actions.dtype == np.int8
+
+
+def test_the_documents_example_is_read(tmp_path: Path) -> None:
+    block = re.search(r"```csv\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    assert block is not None
+    choices = read_choices(written(tmp_path, block.group(1)))
+    assert len(choices) == 2 and choices.counts[0].tolist() == [57, 12, 12]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "records.csv"
+    path.write_bytes(f"\ufeff{HEADER}\r\n{GOOD}\r\n".encode())
+    assert len(read_choices(path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("5H 5S JD 2C 3C 1H,1,0,0,2C 3C", "hand: not a card: '1H'"),
+        ("5H 5S JD 2C 3C 5H,1,0,0,2C 3C", "hand: the card 5H stands twice"),
+        ("5H 5S JD 2C 3C,1,0,0,2C 3C", "hand '5H 5S JD 2C 3C': 5 cards, expected 6"),
+        ("5H 5S JD 2C 3C KH,2,0,0,2C KH", "dealer=2: expected 1 where the person deals"),
+        ("5H 5S JD 2C 3C KH,1,121,0,2C KH", "own_score=121: expected a whole number from 0 to 120"),
+        ("5H 5S JD 2C 3C KH,1,0,-1,2C KH", "opponent_score=-1: expected a whole number from 0 to 120"),
+        ("5H 5S JD 2C 3C KH,1,0,7.5,2C KH", "opponent_score=7.5: expected"),
+        ("5H 5S JD 2C 3C KH,1,0,0,", "choices: none, expected one or more"),
+        ("5H 5S JD 2C 3C KH,1,0,0,2C KH;", "choice '': 0 cards, expected 2"),
+        ("5H 5S JD 2C 3C KH,1,0,0,2C KH 3C", "choice '2C KH 3C': 3 cards, expected 2"),
+        ("5H 5S JD 2C 3C KH,1,0,0,2C KD", "choice '2C KD': expected two cards of the hand 2C 3C 5H 5S JD KH"),
+        ("5H 5S JD 2C 3C KH,1,0,0,2C KH;3C KH;KH 2C", "choice 'KH 2C' stands twice"),
+        ("5H 5S JD 2C 3C KH,1,0,0,2C KH:many", "choice '2C KH:many': expected a whole number of people"),
+        ("5H 5S JD 2C 3C KH,1,0,0,2C KH:3;3C KH", "expected a count behind each choice, or behind none"),
+        ("5H 5S JD 2C 3C KH,1,0,0,2C KH:3;3C KH:4", "expected the most chosen first"),
+        ("5H 5S JD 2C 3C KH,1,0,2C KH", "4 values: expected 5"),
+        ('"5H 5S JD 2C 3C KH,1,0,0,2C KH', "unexpected end of data"),
+    ],
+)
+def test_a_malformed_record_is_refused_in_one_line(line: str, problem: str, tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER, GOOD, line)
+    with pytest.raises(ChoicesError) as refusal:
+        read_choices(path)
+    text = str(refusal.value)
+    assert text.startswith(f"{path}, line 3: ") and problem in text and "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (["hand,dealer,own_score,choices", GOOD], "line 1: no column opponent_score"),
+        ([f"{HEADER},score", f"{GOOD},1"], "line 1: column 'score': expected hand, dealer"),
+        ([f"{HEADER},hand", f"{GOOD},1"], "line 1: column 'hand': expected"),
+        ([HEADER], "no records"),
+        ([""], "no records"),
+    ],
+)
+def test_a_file_without_what_is_needed_is_refused(lines: list[str], problem: str, tmp_path: Path) -> None:
+    path = written(tmp_path, *lines)
+    with pytest.raises(ChoicesError, match=re.escape(problem)) as refusal:
+        read_choices(path)
+    assert str(refusal.value).startswith(str(path))
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ChoicesError, match="none.csv: cannot be read: No such file"):
+        read_choices(tmp_path / "none.csv")
+    (tmp_path / "latin.csv").write_bytes(b"hand\xff")
+    with pytest.raises(ChoicesError, match="latin.csv: cannot be read: not UTF-8"):
+        read_choices(tmp_path / "latin.csv")
+
+
+# --- agreement ---
+
+
+def four_records(folder: Path) -> HumanChoices:
+    """From each, people threw actions 4, 8 and 0 in this order."""
+    return read_choices(written(folder, HEADER, *[GOOD] * 4))
+
+
+def test_agreement_counts_places_with_wilsons_intervals(tmp_path: Path) -> None:
+    found = agreement(Fixed([4, 8, 0, 14]), four_records(tmp_path))
+    assert (found.records, found.top, found.counts) == (4, (1, 2, 3), (1, 2, 3))
+    assert [share.estimate for share in found.shares] == [0.25, 0.5, 0.75]
+    # 1 of 4: (0.25 + 1.96^2/8 -+ 1.96 sqrt(0.25 * 0.75 / 4 + 1.96^2 / 64)) / (1 + 1.96^2 / 4)
+    assert (found.shares[0].low, found.shares[0].high) == pytest.approx((0.0456, 0.6994), abs=1e-4)
+
+
+def test_the_agent_sees_each_record_from_the_persons_side(tmp_path: Path) -> None:
+    lines = ["5H 5S JD 2C 3C KH,1,100,30,2C KH", "5H 5S JD 2C 3C KH,0,7,120,2C KH"]
+    agent = Fixed([4, 4])
+    agreement(agent, read_choices(written(tmp_path, HEADER, *lines)))
+    seen = agent.seen
+    assert seen is not None
+    assert seen.is_dealer.tolist() == [True, False]
+    own, opponent = seen.scores[[0, 1], seen.seat], seen.scores[[0, 1], 1 - seen.seat]
+    assert (own.tolist(), opponent.tolist()) == ([100, 7], [30, 120])
+    assert seen.hand.tolist() == [[4, 8, 18, 19, 41, 50]] * 2
+    assert len(set(seen.key.tolist())) == 2
+
+
+def test_a_real_agents_discard_is_found(tmp_path: Path) -> None:
+    """Greedy keeps 5 5 5 J: four fifteens and a pair royal, 14 points, more than any other four cards."""
+    choices = read_choices(written(tmp_path, HEADER, "5H 5S 5C JD 2C 9H,0,0,0,2C JD;9H 2C"))
+    assert agreement(make_agent("greedy"), choices).counts == (0, 1, 1)
+
+
+def test_by_ranks_suits_are_ignored_and_equal_choices_are_one(tmp_path: Path) -> None:
+    # sorted: 2C 3C 5C 7S KD KH; KH 7S is slots (3, 5), KD 7S (3, 4), 2C 3C (0, 1), 2C 5C (0, 2)
+    choices = read_choices(written(tmp_path, HEADER, *["KH KD 5C 2C 3C 7S,0,0,0,KH 7S;KD 7S;2C 3C"] * 3))
+    agent = Fixed([12, 0, 1])
+    assert agreement(agent, choices, by="cards").counts == (0, 1, 2)
+    assert agreement(agent, choices, by="ranks").counts == (1, 2, 2)
+
+
+def test_nothing_beyond_a_short_list_counts(tmp_path: Path) -> None:
+    choices = read_choices(written(tmp_path, HEADER, "5H 5S JD 2C 3C KH,1,0,0,2C KH", GOOD))
+    for by in ("cards", "ranks"):
+        assert agreement(Fixed([14, 14]), choices, top=(1, 3, 15), by=by).counts == (0, 0, 0)
+
+
+def test_agents_stand_in_the_order_of_table_4(tmp_path: Path) -> None:
+    choices = four_records(tmp_path)
+    agents = {"all": Fixed([4, 4, 4, 4]), "few": Fixed([4, 14, 14, 14]), "thirds": Fixed([0, 0, 0, 0])}
+    assert list(agreements(agents, choices)) == ["few", "thirds", "all"]
+
+
+@pytest.mark.parametrize(("options", "problem"), [({"by": "suits"}, "by=suits"), ({"top": (0, 1)}, r"top=\[0, 1\]")])
+def test_what_cannot_be_compared_is_refused(options: dict, problem: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=problem):
+        agreement(Fixed([0] * 4), four_records(tmp_path), **options)
+
+
+@given(seed=st.integers(0, 2**32), width=st.integers(1, 6), by=st.sampled_from(["cards", "ranks"]))
+def test_places_are_those_of_a_plain_walk_down_the_list(seed: int, width: int, by: str) -> None:
+    rng = np.random.default_rng(seed)
+    n = 20
+    hands = np.sort([rng.permutation(16)[:6] for _ in range(n)], axis=1).astype(np.int8)  # four ranks: many are equal
+    actions = np.array([rng.permutation(15)[:width] for _ in range(n)], dtype=np.int8)
+    for row in actions:
+        row[rng.integers(1, width + 1) :] = -1
+    thrown = rng.integers(0, 15, n)
+    zeros = np.zeros(n, dtype=np.int8)
+    choices = HumanChoices(hands, zeros.astype(bool), zeros, zeros, actions, actions.astype(np.int64), ("",) * n)
+
+    pairs = list(combinations(range(6), 2))
+    counts = [0, 0, 0]
+    for hand, ranked, own in zip(hands.tolist(), actions.tolist(), thrown.tolist(), strict=True):
+
+        def cards(action: int, hand: list[int] = hand) -> tuple[int, ...]:
+            return tuple(hand[slot] // (4 if by == "ranks" else 1) for slot in pairs[action])
+
+        different = list(dict.fromkeys(cards(action) for action in ranked if action >= 0))
+        for place in range(3):
+            counts[place] += cards(own) in different[: place + 1]
+    assert agreement(Fixed(thrown.tolist()), choices, by=by).counts == tuple(counts)

@@ -1,0 +1,156 @@
+"""A reviewed game: every choice of a seat has its price, and what should cost nothing, or much, does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.review import Review, losses_by_kind, responder_to, review
+from deepcrib.game.cards import RANKS, parse_cards
+from deepcrib.game.observations import DiscardObservation
+from deepcrib.records import Event, GameRecord, Player, choices
+from deepcrib.records.replay import ROW
+from deepcrib.search.best_response import BestResponseAgent
+from tests import brute_force
+from tests.recorded import played
+
+GREEDY = GameRecord((Player("Ann"), Player("g", "agent", "greedy")))
+
+
+class Planted:
+    """The best responder, but for one discard: in the hand of that number the worst."""
+
+    num_players = frozenset({2})
+    name = "planted"
+
+    def __init__(self, responder: BestResponseAgent, hand: int) -> None:
+        self.responder = responder
+        self.play = responder.play
+        self.left = hand
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        self.left -= 1
+        worst = self.responder.discard_values(observation).argmin(axis=1).astype(np.int8)
+        return worst if self.left == -1 else self.responder.discard(observation)
+
+
+pytestmark = pytest.mark.usefixtures("known_models")
+
+
+@pytest.fixture(scope="module")
+def responder() -> BestResponseAgent:
+    found, stand_in = responder_to(GREEDY, 1)
+    assert found.to.name == "greedy" and not stand_in
+    return found
+
+
+def test_the_best_responder_loses_nothing_but_by_the_discard_planted_in_its_game(responder: BestResponseAgent) -> None:
+    record = played(5, agents=(Planted(responder, 1), "greedy"), hands=3)
+    seen = []
+    found = review(record, 0, worst=3, progress=seen.append)
+    assert sum(seen) == len(found.hands) == 3
+    assert [hand.lost > 0 for hand in found.hands] == [False, True, False]
+    planted = found.worst[0]
+    assert (planted.kind, planted.hand, planted.role) == ("discard", 1, found.hands[1].role)
+    assert found.lost == pytest.approx(planted.regret) and planted.regret > 4
+    assert found.per_hand == pytest.approx(planted.regret / 3)
+    assert [decision.regret for decision in found.worst[1:]] == [0, 0]
+
+
+def test_two_fives_given_to_the_dealer_cost_what_every_hand_and_crib_counted_says() -> None:
+    """Against random discards the crib can be counted card by card; the play can move the price by little more."""
+    hand = sorted(parse_cards("5H 5S JD QC KC AC"))
+    thrown = tuple(parse_cards("5H 5S"))
+    players = (Player("Ann"), Player("random", "agent", "random"))
+    deal = Event("deal", 1, hands=(tuple(hand), tuple(parse_cards("2C 3D 6H 7S 8C 9D"))), hand=0)
+    found = review(GameRecord(players, events=(deal, Event("discard", 0, tuple(sorted(thrown))))), 0)
+    (decision,) = found.worst
+    cribs, completions = brute_force.crib_sums(hand)
+    shown = brute_force.hand_points(hand).mean(axis=1) - cribs / completions
+    taken = [hand[slot] for slot in range(6) if hand[slot] in thrown]
+    action = brute_force.DISCARDS.tolist().index([hand.index(card) for card in taken])
+    assert found.opponent == "random" and decision.cards == "AC 5H 5S JD QC KC"
+    assert decision.taken.startswith("5H 5S (") and decision.seen == ""
+    assert decision.regret == pytest.approx(shown.max() - shown[action], abs=1)
+    assert shown.max() - shown[action] > 8
+
+
+@pytest.fixture(scope="module")
+def greedys() -> Review:
+    return review(played(6, person=0), 0)
+
+
+def test_every_choice_is_priced_once_and_the_scores_are_those_of_the_game(greedys: Review) -> None:
+    record = played(6, person=0)
+    discards = plays = 0
+    scores = []
+    for turns, seat, _ in choices(record):
+        if seat == 0 and turns.games.state.kept[0, 0, 0] < 0:
+            discards += 1
+            scores.append(tuple(turns.games.scores[0].tolist()))
+        elif seat == 0:
+            observation = turns.play_observation(ROW)
+            plays += len(set(RANKS[observation.hand[observation.legal]].tolist())) > 1
+    decisions = [decision for hand in greedys.hands for decision in hand.decisions]
+    assert [decision.kind for decision in decisions].count("discard") == discards == len(greedys.hands)
+    assert len(decisions) == discards + plays
+    assert [hand.scores for hand in greedys.hands] == scores
+    assert [hand.role == "dealer" for hand in greedys.hands] == [e.seat == 0 for e in record.events if e.kind == "deal"]
+    assert all(decision.hand == hand.number for hand in greedys.hands for decision in hand.decisions)
+
+
+def test_sums_are_those_of_the_decisions(greedys: Review) -> None:
+    decisions = [decision for hand in greedys.hands for decision in hand.decisions]
+    assert greedys.lost == pytest.approx(sum(decision.regret for decision in decisions))
+    assert [d.regret for d in greedys.worst] == sorted((d.regret for d in decisions), reverse=True)[:10]
+    losses = losses_by_kind(greedys.hands)
+    assert losses["all"].per_hand.estimate == pytest.approx(greedys.per_hand)
+    assert sum(loss.decisions for kind, loss in losses.items() if kind != "all") == losses["all"].decisions
+    single = losses_by_kind(greedys.hands[:1])["all"].per_hand
+    assert np.isnan(single.low) and single.estimate == pytest.approx(greedys.hands[0].lost)
+
+
+def test_the_same_game_has_the_same_prices_and_a_part_of_it_those_of_that_part(greedys: Review) -> None:
+    record = played(6, person=0)
+    second_deal = [place for place, event in enumerate(record.events) if event.kind == "deal"][1]
+    part = review(replace(record, events=record.events[:second_deal]), 0)
+    assert part.hands == greedys.hands[:1]
+    assert review(replace(record, events=()), 0).lost == 0
+
+
+def test_who_cannot_be_answered_quickly_has_a_stand_in() -> None:
+    for player in (
+        Player("Bob"),
+        Player("m", "agent", "minimax"),
+        Player("t", "agent", "td_perceptron"),
+        Player("gone", "agent", "nowhere/weights.safetensors"),
+        Player("none", "agent"),
+        Player("odd", "agent", [1]),
+    ):
+        found, stand_in = responder_to(GameRecord((player, Player("Ann"))), 0)
+        assert (found.to.name, stand_in) == ("expected_value", True)
+
+
+def test_a_given_opponent_is_answered(responder: BestResponseAgent) -> None:
+    record = replace(played(6, person=0, hands=1), players=(Player("Ann"), Player("Bob")))
+    assert review(record, 0).opponent == "expected_value"
+    given = review(record, 0, opponent=responder.to)
+    assert (given.opponent, given.stand_in) == ("greedy", False)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (partial(review, GREEDY, 2), "seat=2: expected 0 or 1"),
+        (partial(review, GREEDY, 0, worst=-1), "worst=-1: expected 0 or more"),
+        (partial(review, GameRecord((Player("a"),) * 3), 0), "a game of 3 players: expected one of two"),
+    ],
+)
+def test_what_cannot_be_reviewed_is_refused(call: partial[Review], problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        call()

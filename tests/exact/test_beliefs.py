@@ -1,0 +1,206 @@
+"""Beliefs about the opponent's hand, against enumeration of every hand that it may have been dealt."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepcrib.agents import make_agent
+from deepcrib.exact.beliefs.cribs import fill_crib_means
+from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
+from deepcrib.game.cards import RANKS, parse_cards
+from deepcrib.game.engine import Games
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.policies import DETERMINISTIC, GREEDY, RANDOM
+from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
+from deepcrib.matches import Recorder, play_hand
+from tests import reference
+from tests.models import model_of
+
+SET_NUMBER = {tuple(row): number for number, row in enumerate(SETS_4.tolist())}
+
+
+def probabilities(name: str, hands: np.ndarray, is_dealer: bool) -> np.ndarray:
+    n = len(hands)
+    return make_agent(name).discard_probabilities(
+        DiscardObservation(
+            hand=hands.astype(np.int8),
+            seat=np.zeros(n, dtype=np.int8),
+            dealer=np.full(n, 0 if is_dealer else 1, dtype=np.int8),
+            scores=np.zeros((n, 2), dtype=np.int8),
+            key=np.arange(n, dtype=np.uint64),
+        )
+    )
+
+
+def kept_by_enumeration(name: str, seen: list[int], is_dealer: bool) -> np.ndarray:
+    """[1820]: every six of the unseen cards, one after the other."""
+    unseen = [card for card in range(52) if card not in seen]
+    hands = np.array(list(combinations(unseen, 6)))
+    chances = probabilities(name, hands, is_dealer)
+    weights = np.zeros(len(SETS_4))
+    ranks = RANKS[hands[:, KEPT_SLOTS_6]]  # [H, 15, 4]
+    for hand_ranks, hand_chances in zip(ranks.tolist(), chances.tolist(), strict=True):
+        for kept, chance in zip(hand_ranks, hand_chances, strict=True):
+            weights[SET_NUMBER[tuple(kept)]] += chance
+    return weights
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "expected_value"])
+@pytest.mark.parametrize("is_dealer", [False, True])
+@pytest.mark.parametrize("unseen", ["AC 2C 3C 4C 5C 6C 5D 5H JC JD QC KC", "JC JD 4D 5D 6D 7D 8D 8C TD KC KD 9H"])
+def test_kept_hands_are_those_of_every_deal(name: str, is_dealer: bool, unseen: str) -> None:
+    """With twelve unseen cards, rich in flushes and jacks, all 924 hands can be gone through one by one."""
+    seen = [card for card in range(52) if card not in parse_cards(unseen)]
+    found = model_of(name).kept_weights(np.array([seen], dtype=np.int8), np.array([is_dealer]))[0]
+    np.testing.assert_allclose(found, kept_by_enumeration(name, seen, is_dealer), atol=1e-9)
+
+
+@given(st.permutations(range(52)), st.integers(0, 12))
+def test_the_weights_count_all_hands(deck: list[int], num_seen: int) -> None:
+    """They add up to the number of six-card hands of the unseen cards, whatever the policy."""
+    seen = np.array([deck[:num_seen] + [-1] * (12 - num_seen)], dtype=np.int8)
+    found = model_of("greedy").kept_weights(seen, np.array([True]))
+    hands = len(list(combinations(range(52 - num_seen), 2)))  # C(n, 2), to be turned into C(n, 6)
+    n = 52 - num_seen
+    hands = hands * (n - 2) * (n - 3) * (n - 4) * (n - 5) // 360
+    assert found.min() > -1e-6
+    assert found.sum() == pytest.approx(hands, rel=1e-9)
+
+
+def test_a_random_discarder_keeps_any_four_cards() -> None:
+    """What it keeps is distributed as four cards drawn from the unseen ones."""
+    found = model_of("random").kept_weights(np.array([parse_cards("5C 5D 5H")], dtype=np.int8), np.array([True]))[0]
+    for kept, ways in (([4, 9, 9, 12], 1 * 6 * 4), ([4, 4, 9, 10], 0), ([0, 1, 2, 3], 4**4), ([7, 7, 7, 7], 1)):
+        four_of_49 = 49 * 48 * 47 * 46 / 24
+        assert found[SET_NUMBER[tuple(kept)]] / found.sum() == pytest.approx(ways / four_of_49)
+
+
+# --- after plays and goes -------------------------------------------------------------------------------------------
+
+
+def likelihood(name: str, kept: list[int], events: list[tuple[int, int]], own: list[int], me: int) -> float:
+    """Chance that a hand of ranks plays so, by a plain walk over the events (seat, rank), go by go."""
+    left = {1 - me: list(kept), me: list(own)}
+    series: list[int] = []
+    count, last, chance = 0, -1, 1.0
+    turn = events[0][0] if events else me
+
+    def fits(seat: int) -> list[int]:
+        return [rank for rank in left[seat] if count + min(rank + 1, 10) <= 31]
+
+    def advance(turn: int) -> tuple[int, int, list[int]]:
+        if count < 31 and fits(turn):
+            return turn, count, series
+        if count < 31 and fits(1 - turn):
+            return 1 - turn, count, series
+        lead = 1 - last if left[1 - last] else last
+        return lead, 0, []
+
+    for seat, rank in events:
+        turn, count, series = advance(turn) if series else (turn, count, series)
+        if seat != turn or rank not in fits(seat):
+            return 0.0
+        if seat != me:
+            options = fits(seat)
+            likings = [liking(name, series, option) for option in options]
+            best = [option for option, value in zip(options, likings, strict=True) if value == max(likings)]
+            chance *= best.count(rank) / len(best)
+        left[seat].remove(rank)
+        series = [*series, rank]
+        count += min(rank + 1, 10)
+        last, turn = seat, 1 - seat
+    if events:
+        turn, count, series = advance(turn)
+        if turn != me:
+            return 0.0
+    return chance
+
+
+def liking(name: str, series: list[int], rank: int) -> tuple[int, int]:
+    if name == "random":
+        return (0, 0)
+    held = [4 * held_rank for held_rank in (*series, rank)]
+    points = reference.pegs(held, with_31=name == "greedy")
+    return (points, rank if name == "greedy" else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"), [("greedy", GREEDY), ("deterministic", DETERMINISTIC), ("random", RANDOM), ("random", ANY_PLAY)]
+)
+def test_plays_and_goes_narrow_the_hands(name: str, policy: int) -> None:
+    """At every decision of some games: prior times likelihood, hand by hand, and the true hand is never ruled out."""
+    table = Games(np.arange(6), seed=11)
+    agents = [make_agent(name), make_agent(name)]
+    seen_rows: list[tuple[PlayObservation, np.ndarray]] = []
+
+    class Watch(Recorder):
+        def plays(self, rows: np.ndarray, observation: PlayObservation, slots: np.ndarray) -> None:
+            seen_rows.append((observation, table.state.kept[rows].copy()))
+
+    play_hand(table, agents, np.tile([0, 1], (6, 1)), Watch())
+    model = model_of("greedy")
+    checked = 0
+    for observation, kept in seen_rows:
+        found = kept_beliefs(model.arrays, policy, observation)
+        for row in range(len(observation)):
+            me = int(observation.seat[row])
+            history, seats = observation.history[row], observation.history_seats[row]
+            events = [(int(s), int(RANKS[c])) for c, s in zip(history, seats, strict=True) if c >= 0]
+            own = sorted(RANKS[kept[row, me]].tolist())
+            cards = [*observation.hand[row], *observation.discards[row], observation.starter[row]]
+            cards += [c for c, s in zip(history, seats, strict=True) if s == me]
+            seen = np.array([[c for c in cards if c >= 0]], dtype=np.int8)
+            prior = model.kept_weights(seen, np.array([observation.dealer[row] != me]))[0]
+            play = "any" if policy == ANY_PLAY else name
+            expected = np.array(
+                [
+                    weight * bool_or_chance(play, kept_ranks, events, own, me) if weight > 0 else 0.0
+                    for weight, kept_ranks in zip(prior, SETS_4.tolist(), strict=True)
+                ]
+            )
+            np.testing.assert_allclose(found[row], expected, atol=1e-6)
+            assert found[row, SET_NUMBER[tuple(sorted(RANKS[kept[row, 1 - me]].tolist()))]] > 0 or name != "greedy"
+            checked += 1
+    assert checked > 30
+
+
+def bool_or_chance(name: str, kept: list[int], events: list[tuple[int, int]], own: list[int], me: int) -> float:
+    if name == "any":
+        return float(likelihood("random", kept, events, own, me) > 0)
+    return likelihood(name, kept, events, own, me)
+
+
+# --- cribs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["greedy", "expected_value"])
+@pytest.mark.parametrize(
+    ("cards", "is_dealer"), [("5C 5D JH TC 2C 3C", True), ("AS 4S 7S JS QD KH", False), ("6C 7D 8H 9S TC JC", True)]
+)
+def test_crib_means_are_those_of_random_deals(name: str, cards: str, is_dealer: bool) -> None:
+    """6,000 deals of the other 46 cards, discarded by the agent itself: within 4.5 standard errors."""
+    hand = np.sort(parse_cards(cards)).astype(np.int8)
+    rest = np.array([card for card in range(52) if card not in hand])
+    generator = np.random.default_rng(5)
+    deals = generator.permuted(np.tile(rest, (6_000, 1)), axis=1)[:, :7]
+    theirs, starters = np.sort(deals[:, :6], axis=1), deals[:, 6]
+    chances = probabilities(name, theirs, not is_dealer)
+    actions = (chances.cumsum(axis=1) > generator.random(len(theirs))[:, None]).argmax(axis=1)
+    thrown = np.take_along_axis(theirs, DISCARD_SLOTS_6[actions].astype(np.int64), axis=1)
+    means = np.empty(15)
+    fill_crib_means(hand, model_of(name).arrays[int(not is_dealer)], means)
+    for action in (0, 4, 7, 11, 14):
+        own = hand[DISCARD_SLOTS_6[action]]
+        points = np.array(
+            [
+                reference.show([*own, *pair], starter, is_crib=True)
+                for pair, starter in zip(thrown.tolist(), starters.tolist(), strict=True)
+            ]
+        )
+        error = points.std() / np.sqrt(len(points))
+        assert abs(points.mean() - means[action]) < 4.5 * error + 0.005, (action, points.mean(), means[action])

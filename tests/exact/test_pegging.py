@@ -1,0 +1,335 @@
+"""Pegging records against plays in plain Python, brute force over opponents' hands, and their own conservation laws."""
+
+import math
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepcrib.errors import OptionError, RunError, StatisticsError
+from deepcrib.exact.pegging import (
+    MAX_POINTS,
+    PeggingRecords,
+    add_record,
+    exact_records,
+    play_every_pair,
+    play_out,
+    sampled_records,
+)
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
+from deepcrib.kernels.workers import use_workers
+from tests import reference
+from tests.reference import cards, chi_square_limit
+
+PONE, DEALER = 0, 1
+ERROR_LEVEL = 1e-6
+SETS = [tuple(map(int, row)) for row in rank_sets(4)]
+WAYS = np.array([math.prod(math.comb(4, n) for n in Counter(ranks).values()) for ranks in SETS])
+"""How many of the 270,725 hands of four cards have these ranks."""
+
+
+def plain_play(pone: list[int], dealer: list[int]) -> tuple[int, int]:
+    """Points of pone and dealer, both greedy: most points with 31 counted, then the highest rank."""
+    hands, scores = [list(pone), list(dealer)], [0, 0]
+    series: list[int] = []
+
+    def lawful(player: int) -> list[int]:
+        return [card for card in hands[player] if sum(map(reference.pips, [*series, card])) <= 31]
+
+    player = PONE
+    while any(hands):
+        series.clear()
+        while can := [seat for seat in (player, 1 - player) if lawful(seat)]:
+            turn = can[0]
+            card = max(lawful(turn), key=lambda c: (reference.pegs([*series, c]), reference.rank(c)))
+            hands[turn].remove(card)
+            series.append(card)
+            scores[turn] += reference.pegs(series)
+            player = 1 - turn
+        if sum(map(reference.pips, series)) != 31:
+            scores[1 - player] += 1  # go, or last card
+    return scores[PONE], scores[DEALER]
+
+
+def played(pone: list[int], dealer: list[int]) -> tuple[int, ...]:
+    return tuple(map(int, play_out(np.array(pone, dtype=np.int8), np.array(dealer, dtype=np.int8))))
+
+
+# --- the play -----------------------------------------------------------------------------------------------
+
+
+PLAYS = [
+    # pone, dealer, the points of each
+    # 7 7 (2) 7 (6) 7 (12, go 1), 4 4 (2) 4 (6) 4 (12, last card 1): the most that can be pegged at all
+    ("4C 4D 7C 7D", "4H 4S 7H 7S", (12, 30)),
+    # K Q J (run 3, go 1), 9 T 8 (run 3) 2 (go 1), 7 (last card 1)
+    ("KC JD TC 2D", "QC 9D 8C 7D", (5, 4)),
+    # K K (2) K (6) A (31: 2), K A 2 2 (pair and fifteen: 4, last card 1)
+    ("KC KD AC AD", "KH KS 2C 2D", (8, 7)),
+]
+
+
+@pytest.mark.parametrize(("pone", "dealer", "points"), PLAYS)
+def test_plays_by_hand(pone: str, dealer: str, points: tuple[int, int]) -> None:
+    assert plain_play(cards(pone), cards(dealer)) == points
+    assert played(cards(pone), cards(dealer)) == points
+
+
+@pytest.mark.parametrize("deck", [range(52), range(16), range(12, 36)], ids=["all", "low", "middle"])
+def test_plays_of_random_hands(deck: range) -> None:
+    rng = np.random.default_rng(len(deck))
+    for _ in range(2_000):
+        drawn = [int(card) for card in rng.permutation(deck)[:8]]
+        assert played(drawn[:4], drawn[4:]) == plain_play(drawn[:4], drawn[4:]), drawn
+
+
+def test_suits_and_order_do_not_matter() -> None:
+    """What makes two rank multisets decide the play, so that a record needs no suits."""
+    rng = np.random.default_rng(3)
+    for _ in range(500):
+        drawn = rng.permutation(52)[:8]
+        ranks = sorted(drawn[:4] // 4), sorted(drawn[4:] // 4)
+        assert played(*drawn.reshape(2, 4)) == played(*(4 * np.array(ranks)))
+
+
+# --- exact records ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["5C 5D 5H JS", "AC 4D 7H KS", "8C 8D 8H 8S"])
+def test_exact_records_are_brute_force(text: str) -> None:
+    """Against each of the 194,580 hands that the other player may hold, counted card by card."""
+    own = cards(text)
+    others = [card for card in range(52) if card not in own]
+    held = Counter(tuple(map(reference.rank, hand)) for hand in combinations(others, 4))
+    number = SETS.index(tuple(map(reference.rank, own)))
+    records, summary = exact_records(), exact_records().summary()
+    for role in (PONE, DEALER):
+        points = np.zeros((len(held), 2), dtype=np.int64)  # own, the opponent's
+        for row, ranks in enumerate(held):
+            other = [4 * rank for rank in ranks]
+            pone, dealer = plain_play(*((own, other) if role == PONE else (other, own)))
+            points[row] = (pone, dealer) if role == PONE else (dealer, pone)
+        every = np.repeat(points, list(held.values()), axis=0)
+        gained, given = (np.bincount(every[:, column], minlength=MAX_POINTS) for column in (0, 1))
+        assert np.array_equal(records.gained[number, role], gained)
+        assert np.array_equal(records.given[number, role], given)
+        mean, median = every.mean(axis=0), np.median(every[:, 0])
+        assert summary[number, role] == pytest.approx([mean[0], median, mean[1]], abs=1e-9)
+        assert records.standard_deviation[number, role] == pytest.approx(every.std(axis=0), abs=1e-9)
+
+
+def test_exact_records_are_of_all_hands() -> None:
+    records = exact_records()
+    assert (records.hands == math.comb(48, 4)).all() and (records.given.sum(axis=2) == math.comb(48, 4)).all()
+    assert records.exact and (records.standard_error == 0).all()
+    assert WAYS.sum() == math.comb(52, 4)
+
+
+def test_what_one_gains_the_other_gives() -> None:
+    """Every play is in two cells: over all hands, a role gains point by point what the other role gives."""
+    records = exact_records()
+    for role in (PONE, DEALER):
+        assert np.array_equal(WAYS @ records.gained[:, role], WAYS @ records.given[:, 1 - role])
+    sample = sampled_records(5_000, seed=2)
+    for role in (PONE, DEALER):
+        assert np.array_equal(sample.gained[:, role].sum(axis=0), sample.given[:, 1 - role].sum(axis=0))
+        assert sample.hands[:, role].sum() == 5_000
+
+
+def test_the_shared_records_cannot_be_changed() -> None:
+    records = exact_records()
+    with pytest.raises(ValueError, match="read-only"):
+        records.gained[0, 0, 0] = 1
+    copy = records.copy()
+    copy.gained[0, 0, 0] += 1
+    copy.given[0, 0, 0] += 1
+    assert records.hands[0, 0] == math.comb(48, 4) and copy.hands[0, 0] == math.comb(48, 4) + 1
+    assert not copy.exact and (copy.standard_error > 0).any()
+
+
+def test_the_packaged_records_are_those_of_every_pair() -> None:
+    records, played = exact_records(), play_every_pair()
+    assert played.exact and np.array_equal(records.gained, played.gained)
+    assert np.array_equal(records.given, played.given)
+
+
+# --- sampled records ----------------------------------------------------------------------------------------
+
+
+def test_sampled_records_agree_with_exact_ones() -> None:
+    """100,000 random hands, as in the thesis: which hands, their points, and the mean points of each."""
+    exact, sample = exact_records(), sampled_records(100_000, seed=1)
+    for role in (PONE, DEALER):
+        assert_distributed(sample.hands[:, role], WAYS)
+        assert_distributed(sample.gained[:, role].sum(axis=0), WAYS @ exact.gained[:, role])
+        assert_distributed(sample.given[:, role].sum(axis=0), WAYS @ exact.given[:, role])
+    often = sample.hands >= 50
+    assert often.sum() > 1_400  # four different ranks: 256 of 270,725 hands each
+    for column, (mine, truth) in enumerate(
+        [(sample.mean_gained, exact.mean_gained), (sample.mean_given, exact.mean_given)]
+    ):
+        z = (mine - truth) * np.sqrt(sample.hands) / exact.standard_deviation[..., column]
+        assert (z[often] ** 2).sum() < chi_square_limit(int(often.sum()), ERROR_LEVEL)
+
+
+def assert_distributed(observed: np.ndarray, weights: np.ndarray) -> None:
+    """A chi-square test; what is expected fewer than 20 times is one class."""
+    expected = weights / weights.sum() * observed.sum()
+    rare = expected < 20
+    observed = np.append(observed[~rare], observed[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    classes = expected > 0
+    assert observed[~classes].sum() == 0
+    statistic = ((observed - expected)[classes] ** 2 / expected[classes]).sum()
+    assert statistic < chi_square_limit(int(classes.sum()) - 1, ERROR_LEVEL)
+
+
+@pytest.mark.usefixtures("many_parts")
+def test_a_sample_does_not_depend_on_threads_or_size() -> None:
+    records = []
+    for threads in (1, 2):
+        use_workers(threads)
+        records.append(sampled_records(3_000, seed=9))
+    assert np.array_equal(records[0].gained, records[1].gained) and np.array_equal(records[0].given, records[1].given)
+    fewer, other = sampled_records(2_000, seed=9), sampled_records(3_000, seed=10)
+    assert (fewer.gained <= records[0].gained).all() and (fewer.given <= records[0].given).all()
+    assert not np.array_equal(other.gained, records[0].gained)
+
+
+@pytest.mark.parametrize("hands", [0, -5])
+def test_no_hands_no_sample(hands: int) -> None:
+    with pytest.raises(OptionError, match=f"hands={hands}: expected at least 1"):
+        sampled_records(hands, seed=0)
+
+
+# --- figures ------------------------------------------------------------------------------------------------
+
+
+def records_of(hands: list[tuple[int, int]], number: int = 7, role: int = DEALER) -> PeggingRecords:
+    """Records of hands (points gained, points given) in a single cell."""
+    gained, given_ = np.zeros((2, NUM_RANK_SETS_4, 2, MAX_POINTS), dtype=np.int64)
+    for mine, theirs in hands:
+        gained[number, role, mine] += 1
+        given_[number, role, theirs] += 1
+    return PeggingRecords(gained, given_)
+
+
+def random_records(seed: int) -> PeggingRecords:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, MAX_POINTS, size=(200, 2)).tolist()
+    return records_of([(mine, theirs) for mine, theirs in points])
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, MAX_POINTS - 1), st.integers(0, MAX_POINTS - 1)), min_size=1, max_size=40))
+def test_figures_are_those_of_the_hands_one_by_one(hands: list[tuple[int, int]]) -> None:
+    records, points = records_of(hands), np.array(hands)
+    mean, median = points.mean(axis=0), float(np.median(points[:, 0]))
+    assert records.summary()[7, DEALER] == pytest.approx([mean[0], median, mean[1]])
+    assert records.standard_deviation[7, DEALER] == pytest.approx(points.std(axis=0))
+    error = points.std(axis=0, ddof=1) / np.sqrt(len(hands)) if len(hands) > 1 else [np.nan, np.nan]
+    assert records.standard_error[7, DEALER] == pytest.approx(error, nan_ok=True)
+
+
+def test_a_hand_without_records_has_its_roles_figures() -> None:
+    records = records_of([(2, 5), (3, 5), (9, 8)])
+    assert records.summary()[7, DEALER].tolist() == [14 / 3, 3, 6]
+    assert (records.summary()[:, DEALER] == [14 / 3, 3, 6]).all()
+    assert (records.summary()[:, PONE] == 0).all()
+    for figures in (records.mean_gained, records.median_gained, records.mean_given):
+        assert np.isnan(figures).sum() == 2 * NUM_RANK_SETS_4 - 1
+    assert (records.mean_gained[7, 1], records.median_gained[7, 1], records.mean_given[7, 1]) == (14 / 3, 3, 6)
+
+
+def test_added_records_are_as_good_as_rebuilt_ones() -> None:
+    records, hands = sampled_records(500, seed=4), sampled_records(3_000, seed=5)
+    summary = records.summary()
+    before, recorded = summary.copy(), hands.hands > 0
+    rng = np.random.default_rng(6)
+    for number, role in zip(*np.nonzero(recorded), strict=True):
+        gains = np.repeat(np.arange(MAX_POINTS), hands.gained[number, role])
+        gives = np.repeat(np.arange(MAX_POINTS), hands.given[number, role])
+        for mine, theirs in zip(rng.permutation(gains), rng.permutation(gives), strict=True):
+            add_record(records.gained, records.given, summary, number, role, mine, theirs)
+    both = PeggingRecords(
+        sampled_records(500, seed=4).gained + hands.gained, sampled_records(500, seed=4).given + hands.given
+    )
+    assert np.array_equal(records.gained, both.gained) and np.array_equal(records.given, both.given)
+    assert np.array_equal(summary[recorded], both.summary()[recorded])
+    assert np.array_equal(summary[~recorded], before[~recorded])
+
+
+# --- files --------------------------------------------------------------------------------------------------
+
+
+def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:
+    for records in (exact_records(), sampled_records(200, seed=0)):
+        records.save(tmp_path / "records.npz")
+        read = PeggingRecords.load(tmp_path / "records.npz")
+        assert np.array_equal(read.gained, records.gained) and np.array_equal(read.given, records.given)
+        assert read.exact == records.exact
+    with pytest.raises(RunError, match="cannot write"):
+        records.save(tmp_path / "nowhere" / "records.npz")
+
+
+def write_npz(path: Path, **changed: np.ndarray) -> None:
+    records = records_of([(1, 2)])
+    np.savez(path, **{"gained": records.gained, "given": records.given, "exact": np.array(False), **changed})
+
+
+FILES = {
+    "missing": (lambda path: None, "cannot read .*: No such file"),
+    "a folder": (lambda path: path.mkdir(), "cannot read .*: Is a directory"),
+    "empty": (lambda path: path.write_bytes(b""), "damaged or holds no pegging records"),
+    "text": (lambda path: path.write_text("records"), "damaged or holds no pegging records"),
+    "one array": (lambda path: path.write_bytes(npy_bytes()), "damaged or holds no pegging records"),
+    "other arrays": (lambda path: np.savez(path, weights=np.ones(3)), "damaged or holds no pegging records"),
+    "objects": (lambda path: write_npz(path, exact=np.array([{}])), "damaged or holds no pegging records"),
+    "too few ranks": (lambda path: write_npz(path, gained=np.zeros((1820, 2, 9), dtype=np.int64)), r"gained is .* 9\)"),
+    "shares": (lambda path: write_npz(path, given=np.zeros((1820, 2, MAX_POINTS))), "given is float64"),
+    "negative": (lambda path: write_npz(path, gained=-records_of([(1, 2)]).gained), "gained holds a negative number"),
+    "unequal": (lambda path: write_npz(path, given=records_of([]).given), "of different numbers of hands"),
+    "exact how often": (lambda path: write_npz(path, exact=np.zeros(2, dtype=bool)), r"exact is bool \(2,\)"),
+}
+
+
+def npy_bytes() -> bytes:
+    return (
+        b"\x93NUMPY\x01\x00"
+        + (118).to_bytes(2, "little")
+        + (b"{'descr': '<i8', 'fortran_order': False, 'shape': (0,), }".ljust(117) + b"\n")
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_other_files_are_refused(name: str, tmp_path: Path) -> None:
+    write, message = FILES[name]
+    path = tmp_path / "records.npz"
+    write(path)
+    with pytest.raises(StatisticsError, match=message) as caught:
+        PeggingRecords.load(path)
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    """A byte changed somewhere, or the end cut off: refused, or (in what is not content) read as it was written."""
+    path, records = tmp_path / "records.npz", sampled_records(300, seed=1)
+    records.save(path)
+    sound = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for number in range(300):
+        damaged = bytearray(sound[: rng.integers(len(sound))] if number % 3 == 0 else sound)
+        if number % 3:
+            place = int(rng.integers(len(damaged)) if number % 3 == 1 else len(damaged) - 1 - rng.integers(200))
+            damaged[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        try:
+            assert np.array_equal(PeggingRecords.load(path).gained, records.gained)
+        except StatisticsError:
+            refused += 1
+    assert refused > 200

@@ -1,0 +1,253 @@
+"""Strategies of the thesis (section 3.1): desirability of the 15 discards, weights around a score, and the choice."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepcrib.errors import OptionError
+from deepcrib.exact.pegging import exact_records
+from deepcrib.exact.strategies.discards import (
+    NO_OPINION,
+    NUM_VALUES,
+    best_choices,
+    choose,
+    fill_matrix,
+    fill_preference,
+    fill_values,
+    fill_weights,
+    strategy_codes,
+)
+from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
+from deepcrib.exact.table import cached_table
+from tests import brute_force, reference
+from tests.reference import cards, chi_square_limit
+
+ERROR_LEVEL = 1e-6
+SETS = sorted(combinations_with_replacement(range(13), 4), key=lambda ranks: ranks[::-1])
+HANDS = [cards(text) for text in ("5C 5D 5H JS QS KS", "AC 2C 3C 4C 7D JC", "7C 7D 8C 8S 9H JH", "2D 4S 6D 8H TD QC")]
+
+
+def values_of(hand: list[int], role: int, pegging: np.ndarray) -> np.ndarray:
+    """[15, 8], with the statistics that stand in the table for the class of a hand."""
+    table = cached_table()
+    row, values = table.lookup([hand])[0], np.empty((15, NUM_VALUES))
+    fill_values(np.array(hand, dtype=np.int8), role, row, np.arange(15), pegging, values)
+    return values
+
+
+def matrix_of(values: np.ndarray, names: tuple[str, ...] = STRATEGIES, neutral: float = NO_OPINION) -> np.ndarray:
+    matrix = np.empty((len(names), 15))
+    fill_matrix(strategy_codes(names), values, neutral, matrix)
+    return matrix
+
+
+# --- values -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", [0, 1])
+@pytest.mark.parametrize("hand", HANDS, ids=map(str, HANDS))
+def test_values_are_those_of_a_count_card_by_card(hand: list[int], role: int) -> None:
+    found = values_of(sorted(hand), role, exact_records().summary())
+    points = brute_force.hand_points(sorted(hand))
+    cribs, completions = brute_force.crib_sums(sorted(hand))
+    assert np.array_equal(found[:, 0], points.min(axis=1)) and np.array_equal(found[:, 3], points.max(axis=1))
+    np.testing.assert_allclose(found[:, 1], points.mean(axis=1), rtol=1e-14)
+    assert np.array_equal(found[:, 2], np.median(points, axis=1))
+    np.testing.assert_allclose(found[:, 4], cribs / completions, rtol=1e-14)
+    records = exact_records()
+    for keep, row in zip(brute_force.KEEPS, found[:, 5:], strict=True):
+        number = SETS.index(tuple(reference.rank(sorted(hand)[slot]) for slot in keep))
+        gains = np.repeat(np.arange(32), records.gained[number, role])
+        gives = np.repeat(np.arange(32), records.given[number, role])
+        assert row == pytest.approx([gains.mean(), np.median(gains), gives.mean()], rel=1e-12)
+
+
+@pytest.mark.parametrize("role", [0, 1])
+def test_each_strategy_likes_what_it_is_named_after(role: int) -> None:
+    """The discards that it likes most and least are those of the counted points."""
+    best = {"hand_max_min": np.min, "hand_max_avg": np.mean, "hand_max_med": np.median, "hand_max_poss": np.max}
+    for hand in HANDS:
+        matrix = dict(zip(STRATEGIES, matrix_of(values_of(hand, role, exact_records().summary())), strict=True))
+        points = brute_force.hand_points(hand)
+        for name, statistic in best.items():
+            worth = statistic(points, axis=1)
+            assert np.array_equal(matrix[name] == 1, (worth == worth.max()) & (worth > worth.min()))
+            assert np.array_equal(matrix[name] == 0, (worth == worth.min()) & (worth < worth.max()))
+        cribs, _ = brute_force.crib_sums(hand)
+        assert np.array_equal(matrix["crib_min_avg"] == 1, cribs == cribs.min())
+        assert np.array_equal(matrix["crib_max_avg"] == 1, cribs == cribs.max())
+        np.testing.assert_allclose(matrix["crib_min_avg"] + matrix["crib_max_avg"], 1, atol=1e-12)
+
+
+# --- desirability -------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_thesis() -> None:
+    """Section 3.1: of 12, 2 and 7 points guaranteed 12 is worth 1, 2 is worth 0, 7 is worth 0.5."""
+    column = np.array([12, 2, 7] + [12] * 12)
+    values = np.repeat(column[:, None], NUM_VALUES, axis=1).astype(float)
+    for name, row in zip(STRATEGIES, matrix_of(values), strict=True):
+        wanted = [0, 1, 0.5] if "_min_avg" in name else [1, 0, 0.5]
+        assert row[:3].tolist() == wanted, name
+
+
+@pytest.mark.parametrize("neutral", [0.0, 0.5])
+def test_a_strategy_without_an_opinion(neutral: float) -> None:
+    """Lang's program: where no difference is, or no record, a discard is worth one half; 0.5 by default."""
+    assert NO_OPINION == 0.5
+    values = np.random.default_rng(0).random((15, NUM_VALUES))
+    values[:, 0] = 4  # hand_max_min: all alike
+    values[:4, 5] = [1, np.nan, 3, 2]  # pegging_max_avg_gained: one without a record
+    values[4:, 5] = 1
+    values[:, 6] = np.nan  # pegging_max_med_gained: no record at all
+    values[:14, 7] = np.nan  # pegging_min_avg_given: one record tells nothing
+    rows = dict(zip(THESIS_STRATEGIES, matrix_of(values, THESIS_STRATEGIES, neutral), strict=True))
+    assert rows["pegging_max_avg_gained"].tolist() == [0, neutral, 1, 0.5, *[0] * 11]
+    for name in ("hand_max_min", "pegging_max_med_gained", "pegging_min_avg_given"):
+        assert rows[name].tolist() == [neutral] * 15
+
+
+def test_a_strategy_to_which_all_are_alike_is_one_half() -> None:
+    values = np.random.default_rng(0).random((15, NUM_VALUES))
+    values[:, 0] = 4
+    values[:, 4] = 3.1
+    constant = {"hand_max_min", "crib_min_avg", "crib_max_avg"}
+    for name, row in zip(STRATEGIES, matrix_of(values), strict=True):
+        assert (row == 0.5).all() if name in constant else (row.min(), row.max()) == (0, 1)
+
+
+COLUMNS = dict(zip(STRATEGIES, (0, 1, 2, 3, 4, 5, 6, 7, 4), strict=True))
+
+
+@given(
+    st.lists(st.floats(0, 40, width=16), min_size=15 * NUM_VALUES, max_size=15 * NUM_VALUES),
+    st.permutations(STRATEGIES),
+    st.integers(1, 9),
+)
+def test_desirability_is_linear(numbers: list[float], names: list[str], size: int) -> None:
+    values, chosen = np.array(numbers).reshape(15, NUM_VALUES), tuple(names[:size])
+    for name, row in zip(chosen, matrix_of(values, chosen), strict=True):
+        column = values[:, COLUMNS[name]] * (-1 if name in ("crib_min_avg", "pegging_min_avg_given") else 1)
+        assert row.min() >= 0 and row.max() <= 1
+        if np.ptp(column) == 0:
+            assert (row == 0.5).all()
+            continue
+        np.testing.assert_allclose(row, (column - column.min()) / np.ptp(column), atol=1e-12)
+        # what is best is so exactly, since strategies that call a discard best answer for it together
+        assert np.array_equal(row == 1, column == column.max()) and row.min() == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("hand_max_avg", "hand_max_mean"), "strategy 'hand_max_mean': expected one of hand_max_min, "),
+        ((), r"strategies \[\]: expected one or more"),
+        (("hand_max_avg", "crib_min_avg", "hand_max_avg"), "expected one or more, each once"),
+    ],
+)
+def test_mistaken_strategies(names: tuple[str, ...], words: str) -> None:
+    with pytest.raises(OptionError, match=words) as error:
+        strategy_codes(names)
+    assert "\n" not in str(error.value)
+
+
+def test_there_are_the_eight_of_the_thesis() -> None:
+    assert len(THESIS_STRATEGIES) == 8 and "crib_max_avg" not in THESIS_STRATEGIES
+    assert strategy_codes(THESIS_STRATEGIES).tolist() == list(range(8))
+
+
+# --- weights around a score ---------------------------------------------------------------------------------
+
+PLACES = [(0, 0), (0, 120), (120, 0), (120, 120), (0, 57), (120, 3), (44, 0), (44, 120), (60, 61)]
+
+
+def random_weights(seed: int, strategies: int = 4) -> np.ndarray:
+    weights = np.random.default_rng(seed).random((121, 121, 2, strategies))
+    return weights / weights.sum(axis=3, keepdims=True)
+
+
+def around(weights: np.ndarray, own: int, other: int, role: int) -> np.ndarray:
+    cells = [
+        weights[i, j, role]
+        for i in range(121)
+        for j in range(121)
+        if max(abs(i - own), abs(j - other)) <= 1 and (i, j) != (own, other)
+    ]
+    return np.array(cells)
+
+
+@pytest.mark.parametrize(("own", "other"), PLACES)
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_weights_of_neighbours(own: int, other: int, share: float) -> None:
+    """The thesis's average of the others around, its author's sum of them; a corner has 3, a border 5."""
+    weights = random_weights(1)
+    outside = (own in (0, 120)) + (other in (0, 120))
+    for role in (0, 1):
+        cell = weights[own, other, role]
+        assert len(around(weights, own, other, role)) == {0: 8, 1: 5, 2: 3}[outside]
+        mean = (1 - share) * cell + share * around(weights, own, other, role).mean(axis=0)
+        total = (1 - share) * cell + share * around(weights, own, other, role).sum(axis=0)
+        for mode, wanted in enumerate((cell, mean, total / total.sum())):
+            blended = np.empty(4)
+            fill_weights(weights, own, other, role, mode, share, blended)
+            np.testing.assert_allclose(blended, wanted, atol=1e-14)
+            assert blended.sum() == pytest.approx(1)
+
+
+def test_the_program_s_sum_of_neighbours_by_hand() -> None:
+    """0.6 of (0.5, 0.5) and 0.4 times the sum of a corner's three, each (1, 0): (1.5, 0.3), divided by 1.8."""
+    weights = np.zeros((121, 121, 2, 2))
+    weights[..., 0] = 1
+    weights[0, 0, 1] = 0.5
+    blended = np.empty(2)
+    fill_weights(weights, 0, 0, 1, 2, 0.4, blended)
+    assert blended == pytest.approx([5 / 6, 1 / 6])
+
+
+# --- choices ------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9))
+def test_the_preference_is_the_product(seed: int, strategies: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights, matrix, found = rng.random(strategies), rng.random((strategies, 15)), np.full(15, np.nan)
+    fill_preference(weights, matrix, found)
+    np.testing.assert_allclose(found, weights @ matrix, rtol=1e-12)
+    assert bin(best_choices(found)).count("1") == 1 and best_choices(found) == 1 << int(found.argmax())
+
+
+def drawn(preference: list[float], epsilon: float, by_preference: bool, size: int = 30_000) -> np.ndarray:
+    keys = np.random.default_rng(7).integers(0, 2**64, size, dtype=np.uint64)
+    wanted = np.array(preference)
+    return np.bincount([choose(wanted, epsilon, by_preference, key) for key in keys], minlength=len(preference))
+
+
+UNEVEN = [0.0, 0.25, 0.9, 0.9 + 1e-13, 0.5, 0.9, 0.1]
+BEST = np.array([0, 0, 1, 1, 0, 1, 0]) / 3
+CHOICES: list[tuple[list[float], float, bool, Any]] = [
+    (UNEVEN, 0.0, False, BEST),
+    (UNEVEN, -0.1, True, BEST),  # a variance greater than k leaves nothing to chance
+    (UNEVEN, 1.0, False, np.full(7, 1 / 7)),
+    (UNEVEN, 0.3, False, 0.7 * BEST + 0.3 / 7),
+    (UNEVEN, 1.0, True, np.array(UNEVEN) / sum(UNEVEN)),
+    (UNEVEN, 0.3, True, 0.7 * BEST + 0.3 * np.array(UNEVEN) / sum(UNEVEN)),
+    ([0.0] * 15, 1.0, True, np.full(15, 1 / 15)),  # no strategy has an opinion
+]
+
+
+@pytest.mark.parametrize(("preference", "epsilon", "by_preference", "wanted"), CHOICES)
+def test_choices_fall_as_likely_as_they_should(
+    preference: list[float], epsilon: float, by_preference: bool, wanted: np.ndarray
+) -> None:
+    """Chi-square over 30,000 keys at a level of 1e-6; what has no chance is never chosen."""
+    counts, possible = drawn(preference, epsilon, by_preference), wanted > 0
+    assert not counts[~possible].any()
+    expected = wanted[possible] * counts.sum()
+    statistic = ((counts[possible] - expected) ** 2 / expected).sum()
+    assert statistic < chi_square_limit(max(possible.sum() - 1, 1), ERROR_LEVEL)

@@ -1,0 +1,336 @@
+"""Classes of hands under renaming of suits against plain orbits and Burnside's count; the table made by class."""
+
+import errno
+import os
+from itertools import permutations
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepcrib import files
+from deepcrib.errors import RunError, StatisticsError
+from deepcrib.exact import table as table_module
+from deepcrib.exact.classes import NUM_CLASSES, class_hands, class_sizes, find_class, suit_classes
+from deepcrib.exact.discards import DISCARD_DTYPE, discard_statistics
+from deepcrib.exact.table import (
+    DiscardTable,
+    build_table,
+    cached_table,
+    lang_index,
+    load_table,
+    parse_lang_index,
+    save_table,
+)
+from deepcrib.game.rank_sets import rank_sets
+from tests.brute_force import DISCARDS, KEEPS, varied_hands
+from tests.reference import cards
+
+RENAMINGS = list(permutations(range(4)))
+HANDS = st.lists(st.integers(0, 51), min_size=6, max_size=6, unique=True).map(sorted)
+ACTIONS = st.integers(0, 14)
+
+
+def renamed(hand: list[int], suits: tuple[int, ...]) -> list[int]:
+    """The cards of a hand in their order, with other suits."""
+    return [card // 4 * 4 + suits[card % 4] for card in hand]
+
+
+def orbit(hand: list[int]) -> set[tuple[int, ...]]:
+    """All hands that renaming suits makes of one."""
+    return {tuple(sorted(renamed(hand, suits))) for suits in RENAMINGS}
+
+
+def found_class(hand: list[int]) -> tuple[int, list[int]]:
+    classes, actions = suit_classes(), np.empty(15, dtype=np.int64)
+    return int(find_class(np.array(hand), classes.keys, classes.starts, actions)), actions.tolist()
+
+
+# --- classes ------------------------------------------------------------------------------------------------
+
+
+def test_as_many_classes_as_burnside_counts() -> None:
+    """The mean, over the 24 renamings, of how many hands each leaves as they are.
+
+    Such a hand has, in each rank, all suits of a cycle of the renaming or none; so it is counted by the coefficient of
+    x^6 in the 13th power of the product of 1 + x^length over the cycles.
+    """
+    fixed = 0
+    for suits in RENAMINGS:
+        cycles = {frozenset(iterate(suits, suit)) for suit in range(4)}
+        rank = np.array([1], dtype=object)
+        for cycle in cycles:
+            rank = np.convolve(rank, [1] + [0] * (len(cycle) - 1) + [1])
+        every = np.array([1], dtype=object)
+        for _ in range(13):
+            every = np.convolve(every, rank)
+        fixed += every[6]
+    assert fixed == 24 * 962_988 and NUM_CLASSES == 962_988
+    assert len(suit_classes().keys) == 962_988
+
+
+def iterate(suits: tuple[int, ...], start: int) -> list[int]:
+    """The cycle of a renaming in which a suit lies."""
+    cycle = [start]
+    while suits[cycle[-1]] != start:
+        cycle.append(suits[cycle[-1]])
+    return cycle
+
+
+def test_every_hand_is_in_one_class() -> None:
+    classes = suit_classes()
+    hands = class_hands(classes.keys)
+    assert class_sizes(classes.keys).sum() == comb(52, 6) == 20_358_520
+    assert (np.diff(hands, axis=1) > 0).all() and hands.min() == 0 and hands.max() == 51
+    assert len(np.unique(hands.astype(np.int64) @ 64 ** np.arange(6))) == NUM_CLASSES
+    of_ranks = np.diff(classes.starts)
+    assert len(of_ranks) == 18_564 and (of_ranks > 0).sum() == 18_395
+    assert np.array_equal(hands // 4, np.repeat(rank_sets(6), of_ranks, axis=0))
+
+
+def test_classes_are_orbits() -> None:
+    """Every hand of an orbit, and no other, has its class, which knows how many they are."""
+    classes = suit_classes()
+    hands, sizes = class_hands(classes.keys), class_sizes(classes.keys)
+    orbits: dict[int, set[tuple[int, ...]]] = {}
+    for hand in varied_hands(500, seed=1).tolist():
+        members = orbit(hand)
+        (number,) = {found_class([*member])[0] for member in members}
+        assert orbits.setdefault(number, members) == members
+        assert len(members) == sizes[number] and tuple(hands[number].tolist()) in members
+    assert len({len(members) for members in orbits.values()}) >= 3
+
+
+@given(HANDS)
+def test_actions_throw_the_same_cards(hand: list[int]) -> None:
+    """Some renaming takes a hand to its class's, and each discard to the one that it is said to be."""
+    number, actions = found_class(hand)
+    classes = suit_classes()
+    (own,) = class_hands(classes.keys[number : number + 1]).tolist()
+    assert sorted(actions) == list(range(15))
+    thrown = [{own[slot] for slot in DISCARDS[action]} for action in actions]
+    assert any(
+        [{renamed(hand, suits)[slot] for slot in slots} for slots in DISCARDS.tolist()] == thrown for suits in RENAMINGS
+    )
+
+
+@given(HANDS, st.sampled_from(RENAMINGS), ACTIONS)
+def test_suits_have_no_names(hand: list[int], suits: tuple[int, ...], action: int) -> None:
+    """A hand with other suits has the same class, and each discard the same statistics."""
+    cards_now = renamed(hand, suits)
+    other = sorted(cards_now)
+    assert found_class(other)[0] == found_class(hand)[0]
+    slots = sorted(other.index(cards_now[slot]) for slot in DISCARDS[action])
+    same = DISCARDS.tolist().index(slots)
+    assert discard_statistics([other])[0, same] == discard_statistics([hand])[0, action]
+    assert cached_table().lookup([other])[0, same] == cached_table().lookup([hand])[0, action]
+
+
+# --- looking up ---------------------------------------------------------------------------------------------
+
+
+def test_the_table_holds_what_would_be_worked_out() -> None:
+    hands = np.concatenate([varied_hands(3_000, seed=2), varied_hands(1_000, seed=3)])
+    assert np.array_equal(cached_table().lookup(hands), discard_statistics(hands))
+    rng = np.random.default_rng(4)
+    hands = np.sort(rng.random((50_000, 52)).argpartition(6, axis=1)[:, :6], axis=1)
+    assert np.array_equal(cached_table().lookup(hands), discard_statistics(hands))
+
+
+def test_each_class_finds_its_own_row() -> None:
+    table = cached_table()
+    assert np.array_equal(table.lookup(class_hands(table.classes.keys)), table.rows)
+
+
+def test_only_hands_are_looked_up() -> None:
+    for hands in ([[0, 1, 2, 3, 4]], [[0, 0, 1, 2, 3, 4]], [[0, 1, 2, 3, 4, 52]], [[0.5, 1, 2, 3, 4, 5]]):
+        with pytest.raises(StatisticsError, match="hand"):
+            cached_table().lookup(hands)
+
+
+# --- Lang's index -------------------------------------------------------------------------------------------
+
+
+def test_kings_and_queens() -> None:
+    """The thesis's example and the highest index: K K K K with Q Q tossed."""
+    keep, toss = cards("KC KD KH KS"), cards("QH QS")
+    assert lang_index(keep, toss) == 484950514647
+    hand, action = parse_lang_index(484950514647)
+    assert hand == sorted([*keep, *toss]) and [hand[slot] for slot in DISCARDS[action]] == toss
+    assert cached_table().by_index(484950514647) == discard_statistics([hand])[0, action]
+    assert lang_index(cards("AC AD AH AS"), cards("2C 2D")) == 102030405  # 00 01 02 03 04 05, the lowest
+
+
+@given(HANDS, ACTIONS)
+def test_every_discard_has_its_index(hand: list[int], action: int) -> None:
+    keep = [hand[slot] for slot in KEEPS[action]]
+    toss = [hand[slot] for slot in DISCARDS[action]]
+    index = lang_index(keep, toss)
+    assert f"{index:012d}" == "".join(f"{card:02d}" for card in [*keep, *toss])
+    assert lang_index(keep[::-1], toss[::-1]) == index
+    assert parse_lang_index(index) == (hand, action)
+
+
+BAD_INDICES = {
+    "negative": -1,
+    "a card twice": 484950514651,
+    "kept twice": 484849504647,
+    "kept not ascending": 494850514647,
+    "tossed not ascending": 484950514746,
+    "no card": 484950524647,
+    "tossed no card": 454950510052,
+    "too long": 1_484950514647,
+    "zero": 0,
+    "five cards": 10203_04,
+}
+
+
+@pytest.mark.parametrize("name", BAD_INDICES)
+def test_other_numbers_are_no_index(name: str) -> None:
+    index = BAD_INDICES[name]
+    for function in (parse_lang_index, cached_table().by_index):
+        with pytest.raises(StatisticsError, match=f"^index {index}: expected two digits a card.*$"):
+            function(index)
+
+
+@pytest.mark.parametrize(
+    ("keep", "toss"), [([0, 1, 2], [3, 4]), ([0, 1, 2], [3, 4, 5]), ([0, 1, 2, 3], [3, 4]), ([0, 1, 2, 52], [3, 4])]
+)
+def test_other_cards_have_no_index(keep: list[int], toss: list[int]) -> None:
+    with pytest.raises(StatisticsError, match="^cards .*expected"):
+        lang_index(keep, toss)
+
+
+# --- files --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> DiscardTable:
+    """A table of nine classes, where the whole one takes 130 MB."""
+    monkeypatch.setattr(table_module, "NUM_CLASSES", 9)
+    return DiscardTable(cached_table().rows[5_000:5_009].copy(), suit_classes())
+
+
+def test_a_table_is_read_as_it_was_written(small: DiscardTable, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "discards.npy"
+    save_table(small, path)
+    assert np.array_equal(load_table(path).rows, small.rows) and load_table(str(path)).rows.dtype == DISCARD_DTYPE
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_where_no_table_can_be_written(small: DiscardTable, tmp_path: Path) -> None:
+    occupied = tmp_path / "file"
+    occupied.write_text("")
+    for path in (occupied / "discards.npy", occupied / "folder" / "discards.npy", Path("/proc/discards.npy")):
+        with pytest.raises(RunError, match=f"^cannot write {path}: .*$"):
+            save_table(small, path)
+    assert occupied.read_text() == "" and [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_writing_that_breaks_off_leaves_the_old_table(
+    small: DiscardTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "discards.npy"
+    save_table(small, path)
+
+    def disk_full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", disk_full)
+    other = DiscardTable(np.zeros_like(small.rows), small.classes)
+    with pytest.raises(RunError, match="No space left on device"):
+        save_table(other, path)
+    assert np.array_equal(load_table(path).rows, small.rows)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def npz_of(path: Path) -> None:
+    with open(path, "wb") as file:
+        np.savez(file, rows=np.zeros((9, 15), dtype=DISCARD_DTYPE))
+
+
+def array_of(array: np.ndarray, path: Path) -> None:
+    with open(path, "wb") as file:
+        np.save(file, array)
+
+
+OTHER_FILES = {
+    "missing": (lambda path: None, "no table at .*: deepcrib statistics build writes one"),
+    "a folder": (lambda path: path.mkdir(), "cannot read .*: Is a directory"),
+    "empty": (lambda path: path.write_bytes(b""), "truncated or not a table"),
+    "text": (lambda path: path.write_text("cards,points\n"), "truncated or not a table"),
+    "several arrays": (npz_of, "truncated or not a table"),
+    "objects": (lambda path: array_of(np.array([[{}]]), path), "truncated or not a table"),
+    "other numbers": (
+        lambda path: array_of(np.zeros((9, 15)), path),
+        r"holds \(9, 15\) of float64, expected \(9, 15\)",
+    ),
+    "too few": (lambda path: array_of(np.zeros((8, 15), DISCARD_DTYPE), path), r"holds \(8, 15\) of .*, expected"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FILES)
+def test_other_files_are_refused(name: str, small: DiscardTable, tmp_path: Path) -> None:
+    write, message = OTHER_FILES[name]
+    path = tmp_path / "discards.npy"
+    write(path)
+    with pytest.raises(StatisticsError, match=message) as caught:
+        load_table(path)
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of headers that look like those of older versions
+def test_damaged_files_are_refused(small: DiscardTable, tmp_path: Path) -> None:
+    """Cut off anywhere, or with a changed byte in what says what it is: refused, or read as it was written."""
+    path = tmp_path / "discards.npy"
+    save_table(small, path)
+    sound = path.read_bytes()
+    rng = np.random.default_rng(5)
+    for length in [*range(0, 200, 7), *rng.integers(200, len(sound), 40)]:
+        path.write_bytes(sound[:length])
+        with pytest.raises(StatisticsError, match="truncated or not a table"):
+            load_table(path)
+    refused = 0
+    for place in range(sound.index(b"\n")):
+        damaged = bytearray(sound)
+        damaged[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        try:
+            assert np.array_equal(load_table(path).rows, small.rows)
+        except StatisticsError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 50
+
+
+def test_the_table_is_made_once(small: DiscardTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And again when what was kept is damaged; where nothing can be kept, it is made all the same."""
+    made: list[int] = []
+
+    def made_anew() -> DiscardTable:
+        made.append(1)
+        return small
+
+    monkeypatch.setattr(table_module, "build_table", made_anew)
+    monkeypatch.setattr(table_module, "cache_folder", lambda path: tmp_path)
+    fresh = cached_table.__wrapped__
+    assert np.array_equal(fresh().rows, fresh().rows) and len(made) == 1
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert np.array_equal(fresh().rows, small.rows) and len(made) == 2
+    assert np.array_equal(fresh().rows, small.rows) and len(made) == 2
+    monkeypatch.setattr(table_module, "cache_folder", lambda path: None)
+    assert np.array_equal(fresh().rows, small.rows) and len(made) == 3
+    monkeypatch.setattr(table_module, "cache_folder", lambda path: kept / "no folder")
+    assert np.array_equal(fresh().rows, small.rows) and len(made) == 4
+
+
+@pytest.mark.slow
+def test_the_whole_table_in_a_file(tmp_path: Path) -> None:
+    table = build_table()
+    save_table(table, tmp_path / "discards.npy")
+    assert np.array_equal(load_table(tmp_path / "discards.npy").rows, table.rows)
+    assert np.array_equal(cached_table().rows, table.rows)

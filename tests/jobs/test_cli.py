@@ -1,0 +1,635 @@
+"""The command line: what each command leaves behind, and one clear line for every wrong call."""
+
+import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hydra._internal.hydra import Hydra
+from safetensors.numpy import load_file, save_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from deepcrib import __version__
+from deepcrib.cli import main
+from deepcrib.files import runs, write_atomic
+from deepcrib.files.runs import RunError, RunFolder
+from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.jobs.train.learners import LEARNERS
+
+TINY = (
+    "experiment=smoke pretraining.enabled=false learner.iterations=2 learner.episodes=16 evaluation.every=0 "
+    "evaluation.final_games=20 evaluation.opponents=[random]"
+)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs of these tests go below the test's own folder, where they are named by date and time."""
+    folder = tmp_path / "outputs"
+    monkeypatch.setattr(runs, "outputs_folder", lambda: folder)
+    return folder
+
+
+def call(command: str, *more: str) -> int:
+    return main([*shlex.split(command), *more])
+
+
+def run_dir(path: Path) -> str:
+    return f"hydra.run.dir={path}"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished tiny run."""
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    assert call(f"train {TINY}", run_dir(folder)) == 0
+    return folder
+
+
+# --- what a command prints ---
+
+
+def test_help_lists_every_job_and_imports_no_torch() -> None:
+    code = "import sys; from deepcrib.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    for job in JOBS.values():
+        assert job.summary in done.stdout
+    assert "deepcrib train experiment=quick" in done.stdout
+
+
+@pytest.mark.parametrize("job", sorted(JOBS))
+def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(f"{job} --help") == 0
+    text = capsys.readouterr().out
+    assert ("seed=" in text) == (job != "report")  # what is recorded leaves nothing to chance
+    assert "hydra.run.dir=FOLDER" in text
+    assert all(example in text for example in JOBS[job].examples)
+    if job == "train":
+        for line in ("algorithm ", "expected_sarsa, monte_carlo, q_learning, sarsa", "learner.iterations=500"):
+            assert line in text
+        weighted = text.partition("Options with learner=weighted")[2]
+        assert "learner.scaling=2.0" in weighted and "learner.iterations" not in weighted
+        assert "does not read algorithm, discard_network" in weighted
+        assert "N, played by self-play in every iteration" in text  # the comment in the schema
+        assert "evaluation.opponents=[deterministic]" in text
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("--version") == 0
+    assert capsys.readouterr().out == f"deepcrib {__version__}\n"
+
+
+def test_cfg_prints_the_options_and_runs_nothing(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("evaluate agent=random games=7 --cfg job") == 0
+    shown = yaml.safe_load(capsys.readouterr().out)
+    assert (shown["agent"], shown["games"], shown["rules"]) == ("random", 7, {"name": "acc"})
+    assert not outputs.exists()
+
+
+# --- what a command leaves behind ---
+
+
+def test_evaluate_prints_its_table_and_saves_summary_config_and_environment(
+    outputs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("evaluate agent=greedy opponent=random games=200 seed=3 duplicate=true rules=random_dealer") == 0
+    (folder,) = outputs.glob("evaluate/*/*")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d/\d\d-\d\d-\d\d", folder.relative_to(outputs / "evaluate").as_posix())
+    assert {path.name for path in folder.iterdir()} == {"config.yaml", "environment.json", "summary.json"}
+    summary = json.loads((folder / "summary.json").read_text())
+    keys = {"games", "wins", "win_rate", "ci_low", "ci_high", "points_per_hand", "hands_per_game", "seconds"}
+    assert keys <= set(summary)
+    assert summary["games"] == 200 and summary["win_rate"] == summary["wins"] / 200
+    assert summary["ci_low"] < summary["win_rate"] < summary["ci_high"]
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    assert (config["duplicate"], config["rules"]["name"]) == (True, "random_dealer")
+    environment = json.loads((folder / "environment.json").read_text())
+    assert {"commit", "versions", "machine", "command", "time"} <= set(environment)
+    assert environment["versions"]["deepcrib"] == __version__
+    text = capsys.readouterr().out
+    assert "greedy against random: 200 games, seed 3" in text
+    assert f"{100 * summary['win_rate']:.1f}% [" in text
+
+
+def test_the_same_command_gives_the_same_figures(tmp_path: Path) -> None:
+    summaries = []
+    for name in ("a", "b"):
+        assert call("evaluate agent=greedy opponent=random games=50", run_dir(tmp_path / name)) == 0
+        summaries.append(json.loads((tmp_path / name / "summary.json").read_text()) | {"seconds": 0})
+    assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize(
+    "agent", ["agent=random", "agent={name: random}", "agent={name:random}", "++agent={name: random}"]
+)
+def test_agents_by_name_and_by_mapping(agent: str, tmp_path: Path) -> None:
+    assert main(["evaluate", agent, "opponent=random", "games=4", run_dir(tmp_path / "run")]) == 0
+
+
+def test_a_command_composes_its_options_once(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it sets Hydra's mode, which is known only then."""
+    compose, composed = Hydra.compose_config, []
+    monkeypatch.setattr(Hydra, "compose_config", lambda *a, **k: (composed.append(k), compose(*a, **k))[1])
+    assert call("evaluate agent=random opponent=random games=4") == 0
+    assert len(composed) == 1
+    assert call("evaluate agent=random opponent=random games=4,6 hydra.mode=MULTIRUN") == 0
+    assert len(composed) == 3 and len(list(outputs.glob("evaluate/*/*/*/summary.json"))) == 2
+
+
+def test_runs_started_in_the_same_second_get_folders_of_their_own(outputs: Path) -> None:
+    folders = [runs.new_folder("evaluate") for _ in range(3)]
+    assert len(set(folders)) == 3
+    assert all(folder.is_dir() and folder.parent.parent == outputs / "evaluate" for folder in folders)
+
+
+def test_a_failed_call_leaves_no_folder(outputs: Path) -> None:
+    assert call("evaluate agent=gredy") == 2
+    assert not list(outputs.glob("evaluate/*/*"))
+
+
+def test_a_finished_run_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = "evaluate agent=random opponent=random games=4"
+    assert call(command, run_dir(tmp_path / "run")) == 0
+    before = (tmp_path / "run" / "summary.json").read_bytes()
+    capsys.readouterr()
+    assert call(f"{command} seed=9", run_dir(tmp_path / "run")) == 2
+    assert "already holds a finished run" in one_line(capsys)
+    assert (tmp_path / "run" / "summary.json").read_bytes() == before
+
+
+def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "summary.json"
+    write_atomic(path, "old")
+
+    def broken(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", broken)
+    with pytest.raises(RunError, match="No space left"):
+        write_atomic(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_pretrain_saves_a_discard_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = "discard_network=mlp discard_network.hidden=[16] pretraining.epochs=1 pretraining.batch_size=8192"
+    assert call(f"pretrain {options}", run_dir(tmp_path / "run")) == 0
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["hands"] == 270_725
+    assert f"{summary['mean_absolute_error']:.4f}" in capsys.readouterr().out
+    assert (tmp_path / "run" / "weights.safetensors").exists()
+
+
+def test_benchmark_of_games_compares_with_the_published_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("benchmark games games=200", run_dir(tmp_path / "run")) == 0
+    games = json.loads((tmp_path / "run" / "summary.json").read_text())["games"]
+    assert games["greedy"]["games_per_second"] > 0
+    assert games["greedy against itself, in lockstep"]["games"] == 20
+    text = capsys.readouterr().out
+    assert f"{games['deterministic']['games_per_second']:,.0f}" in text and "2019 code" in text
+
+
+@pytest.mark.slow
+def test_benchmark_of_statistics_and_of_weighted_training(tmp_path: Path) -> None:
+    for task in ("statistics", "weighted"):
+        assert call(f"benchmark {task} games=300", run_dir(tmp_path / task)) == 0
+    measured = json.loads((tmp_path / "statistics" / "summary.json").read_text())["statistics"]
+    assert measured["combinations"] == 20_358_520 * 15 * 45_540
+    assert measured["all_hands_seconds"] > 0 and measured["one_by_one_us"] > measured["lookup_us"] > 0
+    rates = json.loads((tmp_path / "weighted" / "summary.json").read_text())["weighted"]
+    assert rates["one_run"] > 2  # the thesis
+
+
+@pytest.mark.slow
+def test_benchmark_of_search(tmp_path: Path) -> None:
+    assert call("benchmark search", run_dir(tmp_path / "run")) == 0
+    rates = json.loads((tmp_path / "run" / "summary.json").read_text())["search"]
+    for name in ("minimax", "greedy_minimax", "minimax, hands: kept", "best response to greedy"):
+        assert 0 < rates[name]["first plays"] < rates[name]["all plays with a choice"]
+
+
+@pytest.mark.slow
+def test_benchmark_of_an_iteration(tmp_path: Path) -> None:
+    assert call("benchmark iteration setups=[mlp_monte_carlo] iterations=5", run_dir(tmp_path / "run")) == 0
+    timed = json.loads((tmp_path / "run" / "summary.json").read_text())["iteration"]["mlp_monte_carlo"]
+    assert timed["seconds"] == timed["playing_seconds"] + timed["learning_seconds"] > 0
+
+
+# --- training ---
+
+
+def test_train_leaves_a_run_that_evaluate_can_use(trained: Path, tmp_path: Path) -> None:
+    names = {path.name for path in trained.iterdir()}
+    assert {"config.yaml", "environment.json", "summary.json", "weights.safetensors"} <= names
+    summary = json.loads((trained / "summary.json").read_text())
+    assert set(summary) == {"random"}
+    assert {"win_rate", "ci_low", "ci_high", "games"} <= set(summary["random"])
+    assert summary["random"]["games"] == 20
+    for agent in (trained, trained / "weights.safetensors"):
+        folder = tmp_path / agent.name
+        assert main(["evaluate", f"agent={agent}", "opponent=random", "games=4", run_dir(folder)]) == 0
+
+
+def test_train_writes_events_and_hyperparameters(trained: Path) -> None:
+    events = EventAccumulator(str(trained), size_guidance={"scalars": 0}).Reload()
+    tags = events.Tags()["scalars"]
+    assert {"loss/play", "loss/discard", "schedule/epsilon"} <= set(tags)
+    assert [event.step for event in events.Scalars("loss/play")] == [1, 2]
+
+
+def trains_nothing(options: Any, run: Run) -> Outcome:
+    """A job `train` of no work."""
+    run.start()
+    return Outcome({"random": {"win_rate": 0.5}}, [])
+
+
+def test_multirun_makes_a_folder_for_every_combination(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deepcrib.jobs.train.run", trains_nothing)
+    assert call(f"train -m {TINY} learner.iterations=1 algorithm=monte_carlo,sarsa seed=1,2") == 0
+    (sweep,) = outputs.glob("train/*/*")
+    found = set()
+    for folder in sorted(path for path in sweep.iterdir() if path.is_dir()):
+        assert (folder / "summary.json").exists()
+        config = yaml.safe_load((folder / "config.yaml").read_text())
+        found.add((config["algorithm"]["name"], config["seed"]))
+    assert found == {("monte_carlo", 1), ("monte_carlo", 2), ("sarsa", 1), ("sarsa", 2)}
+
+
+def test_a_failing_run_of_a_sweep_is_reported_and_the_others_go_on(
+    outputs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("evaluate agent=random opponent=random games=4,0,6 -m") == 2
+    (sweep,) = outputs.glob("evaluate/*/*")
+    names = [f"agent-random+games-{games}+opponent-random" for games in (4, 6)]
+    assert sorted(path.parent.name for path in sweep.glob("*/summary.json")) == names
+    line = one_line(capsys)
+    assert "run 1" in line and "games=0: expected 1 or more" in line
+
+
+# --- resuming ---
+
+
+def test_resume_continues_in_the_same_folder_and_purges_events(outputs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "a run, with=odd 'name"
+    quoted = str(folder).replace("'", "\\'")
+    assert main(["train", *shlex.split(TINY), "seed=5", f"hydra.run.dir='{quoted}'"]) == 0
+    assert main(["train", f"resume={folder}", "learner.iterations=4"]) == 0
+    assert not outputs.exists()
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    assert (config["learner"]["iterations"], config["learner"]["episodes"], config["seed"]) == (4, 16, 5)
+    assert config["resume"] is None
+    assert len(json.loads((folder / "environment.json").read_text())["earlier"]) == 1
+    events = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
+    assert [event.step for event in events.Scalars("loss/play")] == [1, 2, 3, 4]
+
+
+def test_a_run_killed_with_signal_9_resumes_to_the_same_weights(tmp_path: Path) -> None:
+    """One process is killed once it has saved a state; what it did after that is done again."""
+    options = f"{TINY} learner.iterations=30 learner.checkpoint_every=3 learner.episodes=64"
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    command = [sys.executable, "-m", "deepcrib", "train", *shlex.split(options), run_dir(killed)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not (killed / "state.pt").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (killed / "summary.json").exists(), "the run was over before it could be killed"
+    time.sleep(1.1)  # event files are read in the order of the seconds in their names
+    assert call("train", f"resume={killed}") == 0
+    assert call(f"train {options}", run_dir(whole)) == 0
+    weights = [load_file(folder / "weights.safetensors") for folder in (killed, whole)]
+    assert set(weights[0]) == set(weights[1])
+    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0])
+    first, second = (json.loads((folder / "summary.json").read_text())["random"] for folder in (killed, whole))
+    assert first | {"seconds": 0} == second | {"seconds": 0}
+    events = EventAccumulator(str(killed), size_guidance={"scalars": 0}).Reload()
+    assert [event.step for event in events.Scalars("loss/play")] == list(range(1, 31))
+
+
+def test_a_run_killed_before_its_first_state_starts_again(tmp_path: Path, trained: Path) -> None:
+    folder = tmp_path / "run"
+    RunFolder(folder).start((trained / "config.yaml").read_text())
+    assert call("train", f"resume={folder}") == 0
+    ours, theirs = (load_file(path / "weights.safetensors") for path in (folder, trained))
+    assert all((ours[name] == theirs[name]).all() for name in theirs)
+
+
+def test_an_unfinished_run_is_not_started_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    RunFolder(tmp_path / "run").start("seed: 1\n")
+    assert call(f"train {TINY}", run_dir(tmp_path / "run")) == 2
+    assert "resume=" in one_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("algorithm=sarsa", "algorithm=sarsa: with resume only plain values"),
+        ("experiment=quick", "experiment=quick: with resume only plain values"),
+        ("learner={iterations:3}", "with resume only plain values"),
+        ("hydra.run.dir=elsewhere", "goes on in its own folder"),
+        ("+learner.lrr=1", "unknown option learner.lrr"),
+        ("learner.iterations=abc", "learner.iterations=abc: expected a whole number"),
+        ("learner.iterations=0", "learner.iterations=0: expected 1 or more"),
+        ("play_network.hidden=[9]", "does not fit the options of this run"),
+        ("learner.discard_agent=greedy", "one has a discard network, the other a discard agent"),
+        (
+            "learner.games=9",
+            "learner.games is an option of learner=weighted and learner=weighted_network",
+        ),
+        ("learner=weighted", "learner=weighted: with resume only plain values"),
+        ("learner.name=weighted", "learner.name=weighted: expected replay"),
+        ("--cfg job", "without --cfg"),
+        ("seed=1,2 -m", "one run at a time"),
+        ("seed=1,2", "one value each"),
+    ],
+)
+def test_resume_takes_plain_values_only(
+    more: str, expected: str, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path.name: path.read_bytes() for path in trained.iterdir() if path.is_file()}
+    assert call(f"train resume={trained} {more}") == 2
+    assert expected in one_line(capsys)
+    assert before == {path.name: path.read_bytes() for path in trained.iterdir() if path.is_file()}
+
+
+def test_a_resumed_run_counts_as_unfinished_until_it_ends(trained: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(trained, run)
+    RunFolder(run).resume((run / "config.yaml").read_text())
+    assert not (run / "summary.json").exists()
+    assert call(f"train resume={run} learner.iterations=3") == 0
+    assert (run / "summary.json").exists()
+
+
+def test_training_works_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no core dependency: the figure of pretraining is left out."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    short = "pretraining.enabled=true pretraining.epochs=1 pretraining.batch_size=8192"
+    assert call(f"train {TINY} {short}", run_dir(tmp_path / "run")) == 0
+
+
+def test_learning_that_diverges_ends_with_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wild = "learner.play_lr=1e30 learner.iterations=20"
+    assert call(f"train {TINY} {wild}", run_dir(tmp_path / "run")) == 2
+    assert "learning diverged" in one_line(capsys)
+
+
+def test_resume_needs_a_run_of_this_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(f"train resume={tmp_path}/nothing") == 2
+    assert "expected the folder of an earlier run" in one_line(capsys)
+    RunFolder(tmp_path / "other").start("games: 100\n")
+    assert call(f"train resume={tmp_path}/other") == 2
+    assert "does not hold the options of this job" in one_line(capsys)
+
+
+# --- wrong calls ---
+
+
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line on stderr; fails when there are more, or a traceback."""
+    text = capsys.readouterr().err
+    lines = text.splitlines()
+    assert len(lines) == 1, text
+    assert lines[0].startswith("deepcrib: ")
+    assert "Traceback" not in text
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("trian", "unknown job trian: did you mean train?"),
+        ("train learner.lrr=1", "unknown option learner.lrr"),
+        ("train lerner.epsilon=1", "unknown option lerner.epsilon: did you mean learner.epsilon?"),
+        ("train learner.epsilonn=1", "did you mean learner.epsilon?"),
+        ("train learner.epsilon.x=1", "learner.epsilon is a single value, a number"),
+        ("train +x=1", "unknown option x"),
+        ("train +learner.lrr=1", "unknown option learner.lrr"),
+        ("train ++a.b.c=1", "unknown option a.b.c"),
+        ("train ~seed", "cannot be removed"),
+        ("train learner.iterations=many", "learner.iterations=many: expected a whole number"),
+        ("train learner.epsilon=high", "learner.epsilon=high: expected a number"),
+        ("train pretraining.enabled=7up", "pretraining.enabled=7up: expected true or false"),
+        ("train seed=1.5", "seed=1.5: expected a whole number"),
+        ("train seed=-1", "seed=-1: expected"),
+        ("train seed=null", "seed=null: expected a whole number"),
+        ("train evaluation.seed=x", "evaluation.seed=x: expected a whole number or null"),
+        ("train discard_network.hidden=64", "discard_network.hidden=64: expected a list"),
+        ("train discard_network.hidden=[64,0]", "expected 1 or more"),
+        ("train learner.epsilon=2", "learner.epsilon=2.0: expected 0 to 1"),
+        ("train learner.epsilon=nan", "learner.epsilon=nan: expected 0 to 1"),
+        ("train learner.play_lr=0", "learner.play_lr=0.0: expected a number above 0"),
+        ("train learner.episodes=0", "learner.episodes=0: expected 1 or more"),
+        ("train learner.unit=days", "learner.unit=days: expected one of games, hands"),
+        ("train learner.buffer_size=1000", "expected both, or neither"),
+        ("train state.play=tiny", "state.play=tiny: expected one of basic, full, afterstate"),
+        ("train device=abacus", "device=abacus: expected"),
+        ("train device=cuda:99", "device=cuda:99: expected"),
+        ("train threads=-1", "threads=-1: expected 0 or more"),
+        ("train algorithm=dqn", "algorithm=dqn: expected one of expected_sarsa, monte_carlo, q_learning, sarsa"),
+        ("train algorithm.name=dqn", "algorithm.name=dqn: expected one of"),
+        ("train experiment=nothing", "experiment=nothing: expected one of evolution_pairs"),
+        ("train rules=null", "rules=null: expected one of acc, random_dealer"),
+        ("train algorithm=sarsa,monte_carlo", "algorithm=sarsa,monte_carlo: several values need -m"),
+        ("train -m algorithm=sarsa,dqn", "algorithm=dqn: expected one of"),
+        ("train learner=dqn", "learner=dqn: expected one of evolution, hill_climb"),
+        ("train ~learner", "learner: expected one of replay, weighted"),
+        ("train learner.name=weighted", "learner.name=weighted: expected replay"),
+        (
+            "train learner.games=9",
+            "learner.games is an option of learner=weighted and learner=weighted_network",
+        ),
+        (
+            "train +learner.games=9",
+            "learner.games is an option of learner=weighted and learner=weighted_network",
+        ),
+        (
+            "train 'learner={games: 9}'",
+            "learner.games is an option of learner=weighted and learner=weighted_network",
+        ),
+        ("train -m learner=replay,weighted learner.games=9", "learner.games is an option of learner=weighted"),
+        ("train -m learner=weighted learner.play_lr=0.1,0.2", "learner.play_lr is an option of learner=replay"),
+        ("train learner=weighted learner.play_lr=0.1", "learner.play_lr is an option of learner=replay, not of"),
+        ("train learner=weighted learner.gamez=9", "unknown option learner.gamez: did you mean learner.games?"),
+        ("train learner=weighted learner.games.x=9", "learner.games is a single value, a whole number"),
+        ("train learner=weighted learner.games=few", "learner.games=few: expected a whole number"),
+        ("train learner=weighted learner.cap=x", "learner.cap=x: expected a number or null"),
+        ("train learner=weighted learner.cap=0", "learner.cap=0.0: expected more than 0, at most 1"),
+        ("train learner=weighted learner.scaling=0", "learner.scaling=0.0: expected a number above 0"),
+        ("train learner=weighted learner.punishment=-1", "learner.punishment=-1.0: expected 0 or more"),
+        ("train learner=weighted learner.start_spread=121", "learner.start_spread=121: expected 0 to 120"),
+        ("train learner=weighted learner.reading=book", "learner.reading=book: expected one of code, text"),
+        ("train learner=weighted learner.pairs=all", "learner.pairs=all: expected one of first, random"),
+        ("train learner=weighted learner.strategies=[hand_max]", "expected one of hand_max_min, hand_max_avg"),
+        ("train learner=weighted learner.strategies=[]", "learner.strategies=[]: expected 1 or more values"),
+        ("train learner=weighted 'learner.strategies=[crib_min_avg,crib_min_avg]'", "expected nothing twice"),
+        ("train learner=weighted learner.opponents=[]", "learner.opponents=[]: expected 1 or more values"),
+        ("train learner=weighted algorithm=sarsa", "algorithm=sarsa: learner=weighted does not read it, only"),
+        ("train learner=weighted state.scores=true", "state.scores=true: learner=weighted does not read it, only"),
+        ("train learner=weighted evaluation.epsilon=0.1", "evaluation.epsilon=0.1: learner=weighted does not read it"),
+        ("train -m learner=weighted reward=game seed=1", "reward=game: learner=weighted does not read it"),
+        ("train experiment=lang2018_round_1 learner.play_lr=1", "learner.play_lr is an option of learner=replay"),
+        ("train experiment=lang2018_round_1 learner.games=x", "learner.games=x: expected a whole number"),
+        ("train experiment=lang2018_round_1 reward=game", "reward=game: learner=weighted does not read it"),
+        ("train experiment=lang2018_round_1 learner=replay", "experiment/lang2018_base: learner.games is an option of"),
+        ("train experiment=quick learner=weighted", "experiment/quick: learner.iterations is an option of"),
+        ("train sarsa", "train: cannot read 'sarsa'"),
+        ("train --fast", "unrecognized arguments: --fast"),
+        ("train evaluation.opponents=[nobody]", "unknown agent 'nobody'"),
+        ("train learner.discard_agent=nobody", "unknown agent 'nobody'"),
+        ("evaluate", "option agent is missing"),
+        ("evaluate agent=nobody", "unknown agent 'nobody'"),
+        ("evaluate agent=greedy hands=9", "hands=9: only for the task play or audit"),
+        ("evaluate agent=greedy deals=10", "deals=10: only for exploit=true"),
+        ("evaluate play agent=greedy games=9", "games=9: only for the task games"),
+        ("evaluate pairs agent=greedy until=sprt", "until=sprt: only for the task games"),
+        ("evaluate audit agent=greedy pairs=3", "pairs=3: only for the task pairs"),
+        ("evaluate audit agent=greedy opponent=minimax", "no best response to minimax"),
+        ("evaluate audit agent=greedy opponent=greedy hands=1", "hands=1: expected at least 2 hands"),
+        ("evaluate audit agent=greedy opponent=greedy worst=-1", "worst=-1: expected 0 or more decisions"),
+        ("evaluate agent=minimax games=2 exploit=true", "no best response to minimax"),
+        ("evaluate agent=greedy games=2 exploit=true deals=3", "deals=3: expected an even number, 4 or more"),
+        ("tournament agents=[greedy,random] deals=10", "deals=10: only for the task league"),
+        ("tournament league agents=[greedy,random] games=2", "games=2: expected at least 4 in a pairing"),
+        ("evaluate 'agent={name: random, speed: 3}'", "has no option 'speed'"),
+        ("evaluate agent=random opponent=nobody", "unknown agent 'nobody'"),
+        ("evaluate agent=random games=0", "games=0: expected 1 or more"),
+        ("evaluate agent=random games=7 duplicate=true", "games=7: duplicate deals are played in pairs"),
+        ("evaluate 'agent=a(b'", "cannot be read"),
+        ("evaluate agent=random 'games=${nothing}'", "games: Interpolation key 'nothing' not found"),
+        ("evaluate agent=random =3", "=3: expected name=value"),
+        ("evaluate agent=random hydra.nothing=1", "hydra.nothing"),
+        ("evaluate agent=random hydra/launcher=rocket", "hydra/launcher=rocket: expected one of basic"),
+        ("evaluate agent=random --config-dir /no/such/folder", "/no/such/folder"),
+        ("train state=afterstate", "needs the state"),
+        ("train experiment=quick play_network=cnn_lstm", "cnn_lstm needs the state"),
+        ("pretrain state=afterstate discard_network=cnn", "cnn needs the state"),
+        (
+            "analyse strategis",
+            "analyse: cannot read 'strategis': expected a hand or one of the tasks strategies, thesis",
+        ),
+        ("analyse thesis 5H", "analyse: cannot read '5H': expected a hand or one of the tasks"),
+        ("analyse", "option hand is missing: expected six cards, or one of the tasks strategies, thesis, humans"),
+        ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration, statistics, weighted"),
+        (
+            "benchmark task=speed",
+            "task=speed: expected one of games, iteration, statistics, weighted, search, profile, device, all",
+        ),
+        ("benchmark setups=[slow]", "setups=slow: expected some of"),
+        ("benchmark iterations=1", "iterations=1: expected 5 or more"),
+    ],
+)
+def test_a_wrong_call_ends_with_one_line_and_code_2(
+    command: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(command) == 2
+    assert expected in one_line(capsys)
+
+
+@pytest.mark.parametrize("damage", ["missing", "missing in folder", "truncated", "foreign file", "foreign tensors"])
+def test_checkpoints_that_cannot_be_read(
+    damage: str, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "weights.safetensors"
+    if damage == "truncated":
+        path.write_bytes((trained / "weights.safetensors").read_bytes()[:-100])
+    elif damage == "foreign file":
+        path.write_text("no weights")
+    elif damage == "foreign tensors":
+        save_file({"layer": load_file(trained / "weights.safetensors").popitem()[1]}, path)
+    agent = tmp_path if damage == "missing in folder" else path
+    assert main(["evaluate", f"agent={agent}", "games=4"]) == 2
+    assert str(tmp_path) in one_line(capsys)
+
+
+def test_a_run_with_a_discard_agent_is_measured_by_its_folder_alone(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name, a mapping or another run, whose path was relative; in every job that takes agents."""
+    monkeypatch.chdir(trained.parent)
+    for number, by in enumerate(("greedy", "{name: weighted, initial: hand_max_avg}", trained.name)):
+        folder = tmp_path / f"run {number}"
+        assert call(f"train {TINY}", f"learner.discard_agent={by}", run_dir(folder)) == 0
+        monkeypatch.chdir("/")
+        for command in ("evaluate games=4", "evaluate play hands=4", "analyse '5H 5S JD 2C 3C KH'"):
+            agents = f"agents=['{folder}']" if command.startswith("analyse") else f"agent='{folder}'"
+            assert call(command, agents) == 0, command
+        assert call("tournament games=4", f"agents=['{folder}',greedy]") == 0
+        monkeypatch.chdir(trained.parent)
+    capsys.readouterr()
+    shutil.copytree(tmp_path / "run 2", tmp_path / "stray")
+    moved = trained.rename(trained.parent / "moved")
+    try:
+        assert main(["evaluate", f"agent={tmp_path / 'stray'}", "games=4"]) == 2
+        assert f"names an agent that cannot be made: no checkpoint at {trained}" in one_line(capsys)
+        assert main(["evaluate", f"agent={{path: {tmp_path / 'stray'}, discards: {moved}}}", "games=4"]) == 0
+    finally:
+        moved.rename(trained)
+
+
+def test_run_folders_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing/run")):
+        assert main(["evaluate", "agent=random", "games=4", run_dir(place)]) == 2
+        assert "cannot write" in one_line(capsys)
+
+
+def test_a_folder_of_own_configs_is_held_to_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "mine.yaml").write_text("# @package _global_\nlearner: {iterations: 7}\n")
+    (tmp_path / "experiment" / "typo.yaml").write_text("# @package _global_\nlearner: {iteration: 7}\n")
+    assert call(f"train --config-dir {tmp_path} experiment=mine --cfg job") == 0
+    assert yaml.safe_load(capsys.readouterr().out)["learner"]["iterations"] == 7
+    assert call(f"train --config-dir {tmp_path} experiment=typo") == 2
+    assert "experiment/typo: unknown option learner.iteration: did you mean learner.iterations?" in one_line(capsys)
+
+
+def test_a_file_says_which_learner_its_options_are_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One's own files as well; of those in the package, tests/test_configs.py speaks."""
+    (tmp_path / "learner").mkdir()
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "learner" / "few.yaml").write_text("defaults: [weighted_schema, _self_]\ngames: 7\n")
+    (tmp_path / "learner" / "bare.yaml").write_text("games: 7\n")
+    (tmp_path / "experiment" / "text.yaml").write_text(
+        "# @package _global_\ndefaults: [{override /learner: weighted}]\nlearner: {games: many}\n"
+    )
+    assert call(f"train --config-dir {tmp_path} learner=few --cfg job") == 0
+    assert yaml.safe_load(capsys.readouterr().out)["learner"]["games"] == 7
+    assert call(f"train --config-dir {tmp_path} learner=bare") == 2
+    assert f"learner/bare: learner.games: expected one of {', '.join(LEARNERS)}; a file" in one_line(capsys)
+    assert call(f"train --config-dir {tmp_path} experiment=text") == 2
+    assert "experiment/text: learner.games: expected a whole number" in one_line(capsys)
+
+
+def test_a_defect_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*arguments: object) -> None:
+        raise ZeroDivisionError("by hand")
+
+    monkeypatch.setattr(JOBS["evaluate"].module(), "run", broken)
+    assert call("evaluate agent=random") == 1
+    text = capsys.readouterr().err
+    assert "Traceback" in text and "by hand" in text.splitlines()[-1]
+
+
+def test_a_process_ends_with_the_code_of_its_call() -> None:
+    command = [sys.executable, "-m", "deepcrib", "evaluate", "agent=nobody"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,417 @@
+"""`deepcrib statistics`: rows and files against points counted card by card, and one line for every wrong call."""
+
+import csv
+import json
+import shlex
+from importlib import resources
+from io import StringIO
+from itertools import combinations, combinations_with_replacement
+from math import comb, prod
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from deepcrib.analysis.statistics.tables import Fitted
+from deepcrib.cli import main
+from deepcrib.errors import StatisticsError
+from deepcrib.exact import experts as experts_module
+from deepcrib.exact.discards import discard_statistics
+from deepcrib.exact.enumeration import enumerate_discards, random_hands, verify_table
+from deepcrib.exact.experts import experts
+from deepcrib.exact.pegging import PeggingRecords, exact_records
+from deepcrib.exact.table import cached_table, load_table
+from deepcrib.files import runs
+from deepcrib.jobs import statistics as job
+from tests import brute_force
+from tests.reference import cards
+
+HAND = "5H 5S JD 2C 3C KH"
+RANKS = "A23456789TJQK"
+PAIRS = list(combinations_with_replacement(range(13), 2))
+OTHERS = comb(48, 4)
+"""Hands of four that an opponent may hold."""
+
+
+@pytest.fixture(autouse=True)
+def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "outputs"
+    monkeypatch.setattr(runs, "outputs_folder", lambda: folder)
+    return folder
+
+
+def call(command: str) -> int:
+    return main(["statistics", *shlex.split(command)])
+
+
+def summary_of(command: str, folder: Path) -> dict[str, Any]:
+    assert call(f"{command} hydra.run.dir={folder}") == 0
+    return json.loads((folder / "summary.json").read_text())
+
+
+def table_in(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(StringIO(path.read_text())))
+
+
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    text = capsys.readouterr().err
+    assert len(text.splitlines()) == 1 and text.startswith("deepcrib: ") and "Traceback" not in text, text
+    return text
+
+
+# --- a hand -------------------------------------------------------------------------------------------------
+
+
+def test_four_kings_by_their_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """12 points whatever is turned, 8 more with each of four fives; the thesis's example of an index."""
+    found = summary_of("index=484950514647", tmp_path / "run")
+    (row,) = found["discards"]
+    assert (found["hand"], row["keep"], row["toss"]) == ("QH QS KC KD KH KS", "KC KD KH KS", "QH QS")
+    assert (row["hand_min"], row["hand_median"], row["hand_max"], row["index"]) == (12, 12, 20, 484950514647)
+    assert row["hand_mean"] == pytest.approx(12 + 4 * 8 / 46, abs=1e-12)
+    assert "KC KD KH KS │ QH QS │" in capsys.readouterr().out
+
+
+def test_every_figure_of_a_hand(tmp_path: Path) -> None:
+    """Hand and crib counted card by card; each role meets the other's discards."""
+    rows = {row["toss"]: row for row in summary_of(HAND, tmp_path / "run")["discards"]}
+    held = sorted(cards(HAND))
+    points = brute_force.hand_points(held)
+    weights = {"crib_uniform": np.ones((13, 13)), "crib_dealer": experts().pone, "crib_pone": experts().dealer}
+    cribs = {name: np.divide(*brute_force.crib_sums(held, theirs)) for name, theirs in weights.items()}
+    assert len(rows) == 15
+    for action, (first, second) in enumerate(combinations(held, 2)):
+        (row,) = (row for toss, row in rows.items() if sorted(cards(toss)) == [first, second])
+        kept = [card for card in held if card not in (first, second)]
+        assert sorted(cards(row["keep"])) == kept
+        assert row["hand_mean"] == pytest.approx(points[action].mean(), abs=1e-12)
+        own = [row["hand_min"], row["hand_median"], row["hand_max"]]
+        assert own == [points[action].min(), np.median(points[action]), points[action].max()]
+        for name, means in cribs.items():
+            assert row[name] == pytest.approx(means[action], abs=1e-9), name
+        assert row["total_dealer"] == pytest.approx(row["hand_mean"] + row["crib_dealer"], abs=1e-12)
+        assert row["total_pone"] == pytest.approx(row["hand_mean"] - row["crib_pone"], abs=1e-12)
+        assert row["index"] == int("".join(f"{card:02}" for card in [*kept, first, second]))
+
+
+def test_what_the_kept_cards_peg(tmp_path: Path) -> None:
+    """By role, and by the ranks kept: the first set of all, four aces, and one that the suits do not change."""
+    rows = {row["keep"]: row for row in summary_of("AC AD AH AS KC KD", tmp_path / "run")["discards"]}
+    points = np.arange(exact_records().gained.shape[2])
+    expected = [histogram @ points / OTHERS for histogram in exact_records().gained[0]]
+    aces = rows["AC AD AH AS"]
+    assert [aces["play_pone"], aces["play_dealer"]] == pytest.approx(expected, abs=1e-12)
+    alike = [row for keep, row in rows.items() if keep.count("A") == 3]
+    assert len(alike) == 8 and len({(row["play_pone"], row["play_dealer"]) for row in alike}) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        ("", lambda row: row["hand_mean"] + row["crib_dealer"]),
+        ("dealer=true", lambda row: row["hand_mean"] + row["crib_dealer"]),
+        ("dealer=false", lambda row: row["hand_mean"] - row["crib_pone"]),
+        ("weights=uniform", lambda row: row["hand_mean"] + row["crib_uniform"]),
+        ("weights=uniform dealer=false", lambda row: row["hand_mean"] - row["crib_uniform"]),
+    ],
+)
+def test_the_best_comes_first(options: str, value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = summary_of(f"8C 8D 7H 5S KC QC {options}", tmp_path / "run")
+    values = [value(row) for row in found["discards"]]
+    assert values == pytest.approx(sorted(values, reverse=True), abs=1e-12) and len(set(values)) > 10
+    text = capsys.readouterr().out
+    shown = [text.index(f"{row['keep']} │ {row['toss']}") for row in found["discards"]]
+    assert shown == sorted(shown)
+    assert f"best first as {'pone' if 'dealer=false' in options else 'dealer'}" in text
+
+
+@pytest.mark.parametrize(
+    "words", ["5H 5S JD 2C 3C KH", "'5H 5S JD 2C 3C KH'", "kh 3c,2c jd 5s 5h", "hand='5H 5S JD 2C 3C KH'"]
+)
+def test_bare_cards_are_the_hand(words: str, tmp_path: Path) -> None:
+    found = summary_of(f"{words} dealer=true", tmp_path / "run")
+    assert found["hand"] == "2C 3C 5H 5S JD KH"
+    assert (found["discards"][0]["keep"], found["discards"][0]["toss"]) == ("5H 5S JD KH", "2C 3C")
+
+
+# --- all hands ----------------------------------------------------------------------------------------------
+
+
+def test_build_writes_the_table_and_checks_it(
+    outputs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(job, "build_table", cached_table)  # computing it is tested with the table
+    assert call("build verify=3 seed=5") == 0
+    text = capsys.readouterr().out
+    path = outputs / "statistics" / "discards.npy"
+    (folder,) = outputs.glob("statistics/*-*-*/*")
+    found = json.loads((folder / "summary.json").read_text())
+    assert found["path"] == str(path) and found["bytes"] == path.stat().st_size > 962_988 * 15 * 9
+    assert found["hands"] == comb(52, 6)
+    assert found["combinations"] == comb(52, 6) * 15 * (46 + comb(46, 2) * 44)
+    assert found["verified_hands"] == 3 and "3 hands, all discards equal" in text and "13,920,952,390,800" in text
+    hands = random_hands(50, 1)
+    assert np.array_equal(load_table(path).lookup(hands), discard_statistics(hands))
+    before = path.stat().st_ino
+    assert call("build") == 0  # a table may be made anew
+    assert path.stat().st_ino != before
+
+
+def test_the_enumeration_by_the_rules() -> None:
+    hands = brute_force.varied_hands(12, seed=4)
+    found = enumerate_discards(hands)
+    assert np.array_equal(found, discard_statistics(hands))
+    for hand, row in zip(hands[:3].tolist(), found, strict=False):
+        points = brute_force.hand_points(hand)
+        assert row["hand_sum"].tolist() == points.sum(axis=1).tolist()
+        assert (row["hand_median_2"] / 2).tolist() == np.median(points, axis=1).tolist()
+        assert row["crib_sum"].tolist() == brute_force.crib_sums(hand)[0].tolist()
+
+
+def test_random_hands_are_hands_all_alike() -> None:
+    hands = random_hands(20_000, 3)
+    assert (np.diff(hands, axis=1) > 0).all() and len(np.unique(hands, axis=0)) > 19_900
+    counts = np.bincount(hands.ravel(), minlength=52)
+    assert (((counts - 20_000 * 6 / 52) ** 2).sum() / (20_000 * 6 / 52)) < 90  # chi squared, 51 degrees, 99.9%
+
+
+def test_verifying_finds_a_single_wrong_point() -> None:
+    hands, done = random_hands(20, 7), []
+
+    def lookup(wanted: np.ndarray) -> np.ndarray:
+        rows = discard_statistics(wanted)
+        rows["crib_sum"][(wanted == hands[13]).all(axis=1), 14] += 1
+        return rows
+
+    right = SimpleNamespace(lookup=discard_statistics)
+    verify_table(right, 20, 7, progress=done.append)
+    assert sum(done) == 20
+    with pytest.raises(StatisticsError, match="the table says .* expected .* by the rules"):
+        verify_table(SimpleNamespace(lookup=lookup), 20, 7)
+
+
+# --- cribs --------------------------------------------------------------------------------------------------
+
+
+def pair_mean(a: int, b: int, weights: np.ndarray) -> float:
+    """Mean crib of two ranks over their pairs of cards; a quarter of those of two ranks are of one suit."""
+    apart = brute_force.crib_mean([4 * a, 4 * b + 1], weights)
+    return apart if a == b else (brute_force.crib_mean([4 * a, 4 * b], weights) + 3 * apart) / 4
+
+
+def test_the_crib_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = summary_of("crib_table", tmp_path / "run")
+    path = tmp_path / "run" / "crib_table.csv"
+    assert path.read_text().splitlines()[0] == "rank_1,rank_2,own_crib,opponent_crib"
+    rows = table_in(path)
+    assert [row["rank_1"] + row["rank_2"] for row in rows] == [RANKS[a] + RANKS[b] for a, b in PAIRS]
+    assert len(rows) == 91 and found["path"] == str(path)
+    for (a, b), row, pair in zip(PAIRS, rows, found["pairs"], strict=True):
+        assert float(row["own_crib"]) == pytest.approx(pair_mean(a, b, experts().pone), rel=1e-7)
+        assert float(row["opponent_crib"]) == pytest.approx(pair_mean(a, b, experts().dealer), rel=1e-7)
+        assert pair["own_crib"] == pytest.approx(float(row["own_crib"]), rel=1e-7)
+    lines = capsys.readouterr().out.splitlines()
+    own, theirs = (line for line in lines if line.startswith(" 5 "))  # one line of each grid
+    for line, column in ((own, "own_crib"), (theirs, "opponent_crib")):
+        fives = [next(row for row in rows if sorted((row["rank_1"], row["rank_2"])) == sorted(("5", r))) for r in RANKS]
+        assert line.split()[1:] == [f"{float(row[column]):.2f}" for row in fives]
+
+
+def test_against_any_two_cards_the_crib_table_is_martins_mean(tmp_path: Path) -> None:
+    """Two computations that share the rules alone; and it does not matter whose crib it is."""
+    path = tmp_path / "below" / "table.csv"
+    assert call(f"crib_table opponent=uniform path={path}") == 0
+    assert call(f"martin games=10 hydra.run.dir={tmp_path / 'martin'}") == 0
+    bounds = {row["pair"]: row for row in table_in(tmp_path / "martin" / "martin_bounds.csv")}
+    for row in table_in(path):
+        assert row["own_crib"] == row["opponent_crib"]
+        assert float(row["own_crib"]) == pytest.approx(float(bounds[row["rank_1"] + row["rank_2"]]["mean"]), rel=1e-7)
+
+
+def test_solving_anew_writes_the_weights_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the very format of the package's own."""
+
+    def solved(most: int, progress: Any) -> tuple[Any, int, float]:
+        progress(3, 1e-5)
+        return experts(), 3, 1e-5
+
+    monkeypatch.setattr(job, "solve", solved)
+    found = summary_of("crib_table solve=true", tmp_path / "run")
+    packaged = resources.files(experts_module.__package__).joinpath("experts.csv").read_text()
+    assert (tmp_path / "run" / "experts.csv").read_text() == packaged
+    assert (found["iterations"], found["change"]) == (3, 1e-5)
+
+
+# --- the play -----------------------------------------------------------------------------------------------
+
+
+def times_dealt(name: str) -> int:
+    return prod(comb(4, name.count(rank)) for rank in set(name))
+
+
+def test_exact_pegging_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = summary_of("pegging", tmp_path / "run")
+    rows = table_in(tmp_path / "run" / "pegging.csv")
+    assert list(rows[0]) == [
+        *("rank_set", "role", "hands", "mean_gained", "median_gained", "mean_given", "se_gained", "se_given")
+    ]
+    assert len(rows) == 2 * 1_820 and {row["hands"] for row in rows} == {str(OTHERS)}
+    assert {row["se_gained"] for row in rows} == {"0"}
+    overall = {}
+    for role in ("pone", "dealer"):
+        own = [row for row in rows if row["role"] == role]
+        ways = np.array([times_dealt(row["rank_set"]) for row in own])
+        assert ways.sum() == comb(52, 4)
+        overall[role] = [
+            float(ways @ [float(row[name]) for row in own]) / ways.sum() for name in own[0] if "mean" in name
+        ]
+        figures = found["overall"][role]
+        assert [figures["mean_gained"], figures["mean_given"]] == pytest.approx(overall[role], abs=1e-6)
+        gained = sorted((float(row["mean_gained"]) for row in own), reverse=True)
+        assert [row["mean_gained"] for row in found["most"][role]] == pytest.approx(gained[:10], rel=1e-7)
+        assert [row["mean_gained"] for row in found["least"][role]] == pytest.approx(gained[-10:], rel=1e-7)
+    assert overall["pone"] == pytest.approx(overall["dealer"][::-1], abs=1e-6)  # what one gains the other gives
+    saved = PeggingRecords.load(tmp_path / "run" / "pegging_records.npz")
+    assert saved.exact and np.array_equal(saved.gained, exact_records().gained)
+    assert "exact" in capsys.readouterr().out
+
+
+def test_sampled_pegging_records(tmp_path: Path) -> None:
+    found = summary_of("pegging records=sampled hands=20000 seed=4", tmp_path / "run")
+    exact = summary_of("pegging", tmp_path / "exact")
+    rows = table_in(tmp_path / "run" / "pegging.csv")
+    assert sum(int(row["hands"]) for row in rows) == 2 * 20_000
+    unseen = [row for row in rows if row["hands"] == "0"]
+    assert unseen and all(row["mean_gained"] == row["se_given"] == "" for row in unseen)
+    for role in ("pone", "dealer"):
+        sampled, true = found["overall"][role], exact["overall"][role]
+        assert sampled["hands"] == 20_000 and 0.01 < sampled["se_gained"] < 0.02  # points of a hand vary by about two
+        assert abs(sampled["mean_gained"] - true["mean_gained"]) < 4 * sampled["se_gained"]
+        assert abs(sampled["mean_given"] - true["mean_given"]) < 4 * sampled["se_given"]
+        assert sampled["median_gained"] == true["median_gained"]
+        assert all(row["hands"] > 0 for row in found["most"][role] + found["least"][role])
+
+
+# --- Martin 2000 --------------------------------------------------------------------------------------------
+
+
+def test_martins_matrix_and_the_first_dealer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = summary_of("martin games=4000 seed=2", tmp_path / "run")
+    rows = {row["pair"]: row for row in table_in(tmp_path / "run" / "martin_matrix.csv")}
+    assert len(rows) == 91 and set(rows) == {RANKS[a] + RANKS[b] for a, b in PAIRS} == set(rows["55"]) - {"pair"}
+    assert all(rows[a][b] == rows[b][a] for a in rows for b in rows)
+    # four fives: 28 points with each of sixteen tens turned, 20 with the other 32 cards
+    assert float(rows["55"]["55"]) == pytest.approx((16 * 28 + 32 * 20) / 48, rel=1e-7)
+    fives = found["pairs"]["55"]
+    assert fives["highest"] == pytest.approx((16 * 28 + 32 * 20) / 48, abs=1e-12)  # what else is thrown is less
+    assert max(found["pairs"].values(), key=lambda pair: pair["mean"]) == fives
+    for a, b in [(4, 4), (4, 10), (9, 12), (0, 0)]:
+        pair = found["pairs"][RANKS[a] + RANKS[b]]
+        assert pair["mean"] == pytest.approx(pair_mean(a, b, np.ones((13, 13))), abs=1e-9)
+        assert pair["lowest"] < pair["mean"] < pair["highest"]
+    assert found["crib_mean"] == pytest.approx(4.73482, abs=5e-6)  # 4.7692 without the flushes of four
+    figures = found["first_dealer"]
+    assert figures["games"] == 4000 and figures["ci_low"] < 0.556 < figures["ci_high"]
+    text = capsys.readouterr().out
+    assert "Cribbage" in text and "55.5%" in text and "about 5" in text
+
+
+# --- tables and calls ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_fit_the_terminal(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is cut off or wrapped beyond the edge; the discards are one table where there is room."""
+    shown = []
+
+    def record(console: Console, table: Any = "", **options: Any) -> None:
+        shown.append(table)
+
+    monkeypatch.setattr(Console, "print", record)
+    for number, command in enumerate((HAND, "crib_table", "pegging", "martin games=100")):
+        assert call(f"{command} hydra.run.dir={tmp_path / str(number)}") == 0
+    monkeypatch.undo()
+    tables = [table for table in shown if not isinstance(table, str)]
+    assert len(tables) == 1 + 2 + 3 + 2 and isinstance(tables[0], Fitted)
+    console = Console(width=width, file=StringIO())
+    for table in tables:
+        console.print(table)
+    text = console.file.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("2C 3C 5H 5S │ JD KH") == (1 if width == 120 else 2)
+
+
+def test_help_says_that_cards_are_taken_bare(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("--help") == 0
+    assert "[HAND | build | crib_table | pegging | martin]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("", "option hand is missing: expected six cards, or one of the tasks build, crib_table, pegging, martin"),
+        ("5H 5S JD 2C 3C", "hand=5H 5S JD 2C 3C: expected six cards, found 5"),
+        ("hand=", "expected six cards, found 0"),
+        ("5H 5S JD 2C 3C 3C", "the card 3C stands twice"),
+        ("5H 5S JD 2C 3C KX", "not a card: 'KX'"),
+        ("hand=5H,5S", "several values need -m"),
+        ("biuld", "cannot read 'biuld': expected a hand or one of the tasks build, crib_table"),
+        ("build 5H", "cannot read '5H'"),
+        ("task=all", "task=all: expected one of hand, build, crib_table, pegging, martin"),
+        ("index=1", "index 1: expected two digits a card"),
+        ("index=484950514746", "index 484950514746: expected"),
+        ("index=x", "index=x: expected a whole number or null"),
+        (f"{HAND} index=484950514647", "expected one of them"),
+        (f"{HAND} dealer=perhaps", "dealer=perhaps: expected true or false or null"),
+        (f"{HAND} weights=expert", "weights=expert: expected one of experts, uniform"),
+        (f"{HAND} games=5", "games=5: only for martin, not for hand"),
+        ("build hand=5H", "hand=5H: only for hand, not for build"),
+        ("build verify=-1", "verify=-1: expected 0 or more"),
+        ("build path=/proc/nothing/table.npy", "cannot write /proc/nothing/table.npy"),
+        ("crib_table opponent=nobody", "opponent=nobody: expected one of experts, uniform"),
+        ("crib_table opponent=uniform solve=true", "only the experts' discards are found by iteration"),
+        ("crib_table path=/proc/nothing/cribs.csv", "cannot write /proc/nothing/cribs.csv"),
+        ("pegging records=all", "records=all: expected one of exact, sampled"),
+        ("pegging hands=10", "hands=10: only with records=sampled"),
+        ("pegging records=sampled hands=0", "hands=0: expected 1 or more"),
+        ("martin games=0", "games=0: expected 1 or more"),
+        ("martin path=a.csv", "path=a.csv: only for build and crib_table, not for martin"),
+    ],
+)
+def test_wrong_calls(command: str, expected: str, outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(command) == 2
+    assert expected in one_line(capsys)
+    assert not list(outputs.glob("statistics/*/*"))
+
+
+@pytest.mark.parametrize("task", ["build", "crib_table"])
+@pytest.mark.parametrize("content", ["text", "array", "archive", "folder"])
+def test_a_file_of_something_else_is_left_alone(
+    task: str, content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "file"
+    if content == "folder":
+        path.mkdir()
+    elif content == "text":
+        path.write_text("rank_1,rank_2,points\n")
+    else:
+        with open(path, "wb") as file:
+            (np.save if content == "array" else np.savez)(file, np.zeros((3, 15)))
+    before = path.read_bytes() if path.is_file() else None
+    assert call(f"{task} path={path}") == 2
+    assert "exists and is no" in one_line(capsys)
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+def test_a_crib_table_may_be_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "cribs.csv"
+    assert call(f"crib_table path={path}") == 0
+    first = path.read_text()
+    assert call(f"crib_table opponent=uniform path={path}") == 0
+    assert len(table_in(path)) == 91 and path.read_text() != first

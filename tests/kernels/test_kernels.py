@@ -1,0 +1,303 @@
+"""Compiled code is cached wherever there is a place to write, never stale, and kept through edits of other things."""
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from deepcrib import kernels
+from deepcrib.kernels import cache as kernel_cache
+from deepcrib.kernels import jit
+from deepcrib.kernels.cache import KernelCache, UnknownGlobalError, function_key
+
+CALLEE = """
+import numpy as np
+from deepcrib.kernels import jit
+
+TABLE = np.array([10, 20])
+LIMIT = 3
+
+@jit
+def plus(x):
+    return x + TABLE[0] + LIMIT
+"""
+CALLER = """
+from deepcrib import callee
+from deepcrib.callee import plus
+from deepcrib.kernels import jit
+
+@jit
+def twice(x):
+    '''Twice.'''
+    return plus(callee.plus(x))
+"""
+RUN = "from deepcrib.caller import twice; print(twice(1), sum(twice.stats.cache_hits.values()))"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A small package of the same name in which `caller` calls a function of `callee`."""
+    folder = tmp_path / "sources" / "deepcrib"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "callee.py").write_text(CALLEE)
+    (folder / "caller.py").write_text(CALLER)
+    for module in (kernels, kernel_cache):
+        shutil.copy(str(module.__file__), folder)
+    return folder
+
+
+def run(package: Path, cache: Path) -> list[str]:
+    """Call the package's kernel in a process of its own; return its result and the number of cache hits."""
+    environment = os.environ | {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", RUN], env=environment, cwd=package.parent, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def edit(file: Path, before: str, after: str) -> None:
+    text = file.read_text()
+    assert before in text
+    file.write_text(text.replace(before, after))
+
+
+def test_a_second_process_loads_what_no_edit_has_touched(package: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert run(package, cache) == ["27", "0"]
+    edit(package / "callee.py", "@jit", "# A comment above the function.\n\n@jit")
+    edit(package / "caller.py", "'''Twice.'''", "'''The function of `callee`, twice.'''  # said anew")
+    (package / "__init__.py").write_text("'''A package.'''\nVERSION = 2\n")
+    assert run(package, cache) == ["27", "1"]
+    edit(package / "callee.py", "x + TABLE[0]", "x - TABLE[0]")
+    assert run(package, cache) == ["-13", "0"]
+
+
+@pytest.fixture
+def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of modules `caller` and `callee`, which may be imported."""
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    (folder / "callee.py").write_text(CALLEE)
+    caller = CALLER.replace("from deepcrib import", "import").replace("deepcrib.callee", "callee")
+    (folder / "caller.py").write_text(caller)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two versions within a second would share a file
+    yield folder
+    for name in ("caller", "callee"):
+        sys.modules.pop(name, None)
+
+
+def fresh(name: str) -> ModuleType:
+    for loaded in ("caller", "callee"):
+        sys.modules.pop(loaded, None)
+    importlib.invalidate_caches()
+    return importlib.import_module(name)
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "other"),
+    [
+        ("callee.py", "x + TABLE", "x - TABLE", True),
+        ("callee.py", "[10, 20]", "[11, 20]", True),
+        ("callee.py", "[10, 20]", "[2 * 5, 20]", False),
+        ("callee.py", "LIMIT = 3", "LIMIT = 4", True),
+        ("callee.py", "LIMIT = 3", "LIMIT = 3\nOTHER = 4", False),
+        ("callee.py", "def plus(x):", "def plus(x):  # adds", False),
+        ("callee.py", "    return", "    '''Sum.'''\n    return", False),
+        ("caller.py", "'''Twice.'''", "'''Two times.'''", False),
+        ("caller.py", "def twice(x):", "\n\ndef other(x):\n    return x\n\n@jit\ndef twice(x: int) -> int:", False),
+        ("caller.py", "plus(callee", "1 + plus(callee", True),
+    ],
+)
+def test_the_key_follows_what_is_called_and_read(loaded: Path, file: str, before: str, after: str, other: bool) -> None:
+    key = function_key(fresh("caller").twice)
+    assert key == function_key(fresh("caller").twice)
+    edit(loaded / file, before, after)
+    assert (key != function_key(fresh("caller").twice)) == other
+
+
+def test_the_key_follows_how_a_function_is_compiled() -> None:
+    def half(x: float) -> float:
+        return x / 2
+
+    def halving_twice(inner: Callable[[float], float]) -> Callable[[float], float]:
+        return lambda x: inner(x) / 2
+
+    keys = set()
+    for options in ({"error_model": "numpy"}, {"error_model": "python"}, {"error_model": "numpy", "fastmath": True}):
+        inner = numba.njit(**options)(half)
+        keys |= {function_key(inner), function_key(numba.njit(halving_twice(inner)))}
+    assert len(keys) == 6
+
+
+def test_every_kernel_of_the_package_has_a_key() -> None:
+    """What cannot be hashed would be compiled anew by every process."""
+    found = 0
+    for file in sorted(kernel_cache.PACKAGE.rglob("*.py")):
+        if "\n@jit" in file.read_text(encoding="utf-8"):
+            name = ".".join(file.relative_to(kernel_cache.PACKAGE.parent).with_suffix("").parts)
+            for value in vars(importlib.import_module(name)).values():
+                if isinstance(getattr(value, "_cache", None), KernelCache) and value.__module__ == name:
+                    assert len(function_key(value)) == 24
+                    found += 1
+    assert found > 300
+
+
+def test_what_cannot_be_hashed_is_compiled_and_not_kept() -> None:
+    unknown = object()
+
+    @jit
+    def never(x: int) -> int:
+        return x if unknown is None else x + 1
+
+    with pytest.raises(UnknownGlobalError, match="never reads <object"):
+        function_key(never)
+    assert never.stats.cache_path is None
+
+
+class Sides(NamedTuple):
+    left: int
+    right: int
+
+
+class Turned(NamedTuple):
+    right: int
+    left: int
+
+
+def test_tuples_of_other_fields_are_other_arguments() -> None:
+    """Compiled code knows fields by their places; Numba's own key of both is the same but for the class."""
+    one, other = numba.typeof(Sides(1, 2)), numba.typeof(Turned(1, 2))
+    assert kernel_cache._fields((one,)) != kernel_cache._fields((other,))
+    assert kernel_cache._fields((numba.typeof((1, Sides(1, 2))),)) != kernel_cache._fields(
+        (numba.typeof((1, Turned(1, 2))),)
+    )
+    assert kernel_cache._fields((numba.int64, numba.typeof(np.zeros(2)))) == ((), ())
+
+
+def test_whole_numbers_are_of_one_type_in_calls() -> None:
+    @jit
+    def double(x: int) -> int:
+        return 2 * x
+
+    @jit
+    def doubles(small: np.ndarray) -> int:
+        return double(small[0]) + double(1) + double(2) + double(len(small)) + double(small[0] > 2)
+
+    assert doubles(np.array([3], dtype=np.int8)) == 16
+    assert [str(types) for types in double.signatures] == ["(int64,)", "(bool,)"]
+    assert kernels._settled(numba.uint64) == numba.uint64  # a key of 64 bits is no int64
+    assert kernels._settled(numba.float32) == numba.float32
+
+
+def test_compiling_is_told_before_it_begins_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache, "cache_root", lambda: None)
+    told: list[float] = []
+    kernels.on_compile(lambda: told.append(kernels.seconds_compiling()))
+
+    @jit
+    def plus_one(x: int) -> int:
+        return x + 1
+
+    before = kernels.seconds_compiling()
+    assert plus_one(1) == 2
+    after = kernels.seconds_compiling()
+    assert told == [before] and after > before
+    assert plus_one(2) == 3 and plus_one(1.5) == 2.5
+    assert len(told) == 1 and kernels.seconds_compiling() > after
+
+
+# --- places ---------------------------------------------------------------------------------------------------------
+
+
+def fresh_root(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Path | None:
+    """The cache folder that a new process with this environment would take."""
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", "")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return kernel_cache.cache_root.__wrapped__()
+
+
+def test_home_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = fresh_root(monkeypatch, HOME=os.devnull)
+    assert folder is not None
+    assert folder.is_relative_to(tmp_path)
+
+
+def test_cache_home_is_respected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert fresh_root(monkeypatch, XDG_CACHE_HOME=str(tmp_path)) == tmp_path / "deepcrib"
+
+
+def test_nowhere_to_write_means_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    assert fresh_root(monkeypatch, HOME=os.devnull) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_temporary_folder_that_others_can_write_is_not_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    own = kernel_cache._own_temporary_folder()
+    assert own is not None
+    own.chmod(0o777)
+    assert kernel_cache._own_temporary_folder() is None
+
+
+def compiled_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Compile a function with its cache there; its files. Each call makes it anew, as a new process does."""
+    monkeypatch.setattr(kernel_cache, "cache_root", lambda: root)
+
+    @jit
+    def triple(x: int) -> int:
+        return 3 * x
+
+    assert triple(5) == 15
+    return sorted(file for file in root.rglob("*triple*") if file.suffix != ".lock")  # those of the tests' workers
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"no pickle"])
+def test_a_damaged_file_is_as_good_as_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, content: bytes
+) -> None:
+    files = compiled_in(tmp_path, monkeypatch)
+    assert [file.suffix for file in files] == [".nbc", ".nbi"]
+    damaged = next(file for file in files if file.suffix == suffix)
+    damaged.write_bytes(content)
+    assert compiled_in(tmp_path, monkeypatch) == files
+    assert damaged.read_bytes() != content
+
+
+def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
+    assert compiled_in(tmp_path, monkeypatch) == []
+
+
+def test_oldest_versions_of_the_same_function_are_removed(tmp_path: Path) -> None:
+    for age in range(5):
+        for name in ("peg", "peg_all"):
+            for end in ("nbi", "1.nbc"):
+                file = tmp_path / f"{name}-{age}a.py311.{end}"
+                file.touch()
+                os.utime(file, (1000 - age, 1000 - age))
+    kernel_cache.remove_old_versions(tmp_path, "peg-0a.py311", kept=2)
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {
+        *(f"peg-{age}a.py311.{end}" for age in (0, 1) for end in ("nbi", "1.nbc")),
+        *(f"peg_all-{age}a.py311.{end}" for age in range(5) for end in ("nbi", "1.nbc")),
+    }

@@ -1,0 +1,313 @@
+"""Hill-climbing: contests in pairs, the champion's move, what is climbed, checkpoints, and runs."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.cli import main
+from deepcrib.errors import OptionError
+from deepcrib.files import weights as formats
+from deepcrib.files.weights import read_metadata
+from deepcrib.game.engine import Games
+from deepcrib.learners.evolution.agent import EvolutionaryAgent
+from deepcrib.learners.hill_climb.climbers import make_climber
+from deepcrib.learners.hill_climb.learner import (
+    LearnerState,
+    contest,
+    hands_share,
+    pair_margins,
+    prepare,
+    required_share,
+    train,
+)
+from deepcrib.matches import play_match
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.training.options import EvaluationOptions, HillClimbOptions, StateOptions
+from tests.figures import match_of
+
+
+def settings(seed: int = 1, **options: Any) -> Any:
+    small = {"games": 240, "unit": "hands", "pairs": 20, "checkpoint_every": 80}
+    return SimpleNamespace(
+        seed=seed,
+        device="cpu",
+        learner=HillClimbOptions(**{**small, **options}),
+        state=StateOptions("afterstate", "afterstate", True, False),
+        discard_network=DiscardNetworkConfig("mlp", [4]),
+        play_network=PlayNetworkConfig("mlp", [4]),
+        evaluation=EvaluationOptions(opponents=[], every=0),
+    )
+
+
+def no_match(*_: Any) -> Any:
+    raise AssertionError("no match was asked for")
+
+
+class Toy:
+    """A climber of two values of cards: of aces to nines, and of tens and court cards."""
+
+    def start(self) -> np.ndarray:
+        return np.zeros(2)
+
+    def agent(self, vector: np.ndarray) -> EvolutionaryAgent:
+        return EvolutionaryAgent("toy", np.tile(np.repeat(vector, [9, 4])[None], (2, 1)))
+
+    def save(self, vector: np.ndarray, path: Path, metadata: dict[str, Any]) -> None:
+        raise AssertionError("not saved")
+
+
+# --- contests ---
+
+
+def test_equals_win_one_half_of_their_pairs() -> None:
+    """Of single hands, and of games: whoever plays like its twin gets the same cards once in each seat."""
+    twins = make_agent("hand_max_avg"), make_agent("hand_max_avg")
+    margins = pair_margins(twins, 300, 3)
+    # Ties are broken by the key of seat and game, which the two share: every pair comes out even.
+    assert not margins.any() and hands_share(twins, 300, 3) == 0.5
+    result = play_match(twins, 200, 3, duplicate=True)
+    assert (result.winner == 0).mean() == 0.5
+
+
+def test_margins_of_pairs_are_the_points_of_both_hands() -> None:
+    """Against the engine, hand by hand; the better player wins more than half, and its rival the rest."""
+    agents = make_agent("greedy"), make_agent("random")
+    margins = pair_margins(agents, 200, 9, first=7)
+    numbers = np.arange(7, 207)
+    expected = np.zeros(200, dtype=np.int64)
+    for seats in ((0, 1), (1, 0)):
+        table = Games(numbers, 9, first_dealer=numbers % 2, stop_at_121=False)
+        rows = table.deal()
+        for seat in range(2):
+            observation = table.discard_observation(rows, np.full(200, seat, dtype=np.int8))
+            table.discard(rows, observation.seat, agents[seats[seat]].discard(observation))
+        table.start_play()
+        while len(turns := table.to_play):
+            observation = table.play_observation(turns)
+            first = np.array([seats[seat] == 0 for seat in observation.seat])
+            table.play(turns, np.where(first, agents[0].play(observation), agents[1].play(observation)))
+        table.show()
+        expected += (1 if seats == (0, 1) else -1) * (
+            table.state.scores[:, 0].astype(np.int64) - table.state.scores[:, 1]
+        )
+    np.testing.assert_array_equal(margins, expected)
+    share = hands_share(agents, 200, 9)
+    assert share > 0.8 and hands_share((agents[1], agents[0]), 200, 9) == pytest.approx(1 - share)
+
+
+# --- the move ---
+
+
+def climb_toy(champion: list[float], **options: Any) -> tuple[LearnerState, float]:
+    chosen = settings(**options)
+    run = LearnerState(Toy(), np.array(champion))
+    return run, contest(run, chosen, "acc")
+
+
+def test_the_champion_moves_a_step_towards_a_mutant_that_wins() -> None:
+    """The mutant is the champion plus noise times sigma: a step moves by `step` times that, or not at all."""
+    moved = stayed = 0
+    for seed in range(6):
+        for start in (np.array([0.01, 0.0]), np.array([0.0, 0.01])):  # one of them is the better player
+            run, replaced = LearnerState(Toy(), start.copy()), LearnerState(Toy(), start.copy())
+            share = contest(run, settings(seed, sigma=1.0, step=0.05, pairs=100), "acc")
+            assert contest(replaced, settings(seed, sigma=1.0, step=1.0, pairs=100), "acc") == share
+            np.testing.assert_allclose(run.champion - start, 0.05 * (replaced.champion - start), atol=1e-15)
+            assert (run.champion != start).all() == (share > 0.5)
+            assert (run.contests, run.moves, run.games) == (1, int(share > 0.5), 200)
+            moved, stayed = moved + run.moves, stayed + 1 - run.moves
+    assert moved and stayed
+
+
+def test_of_two_players_the_better_is_found() -> None:
+    """Which of two sets of values is the better is known by 2,000 pairs; from the worse one, contests lead there."""
+    better, worse = Toy().agent(np.array([1.0, 0.0])), Toy().agent(np.array([0.0, 1.0]))
+    share = hands_share((better, worse), 2000, 5)
+    sign = 1 if share > 0.5 else -1
+    assert abs(share - 0.5) > 4 * 0.5 / np.sqrt(2000)
+    run = LearnerState(Toy(), np.array([-0.2, 0.2]) * sign)
+    chosen = settings(pairs=200, sigma=0.5, step=0.5)
+    for _ in range(30):
+        contest(run, chosen, "acc")
+    assert sign * (run.champion[0] - run.champion[1]) > 0 and 0 < run.moves < 30
+
+
+def test_the_share_to_be_won_may_rise_to_the_end() -> None:
+    constant = HillClimbOptions(games=1000, share=0.75)
+    assert required_share(constant, 0) == required_share(constant, 1000) == 0.75
+    rising = HillClimbOptions(games=1000, share=0.5, final_share=0.7)
+    assert [required_share(rising, games) for games in (0, 500, 1000)] == pytest.approx([0.5, 0.6, 0.7])
+
+
+def test_a_mutant_that_wins_too_little_changes_nothing() -> None:
+    """Nobody wins more than all."""
+    run, share = climb_toy([0.3, 0.1], share=1.0, sigma=1.0)
+    assert run.champion.tolist() == [0.3, 0.1] and run.moves == 0 and 0 < share <= 1
+
+
+# --- what is climbed ---
+
+
+@pytest.mark.parametrize("climb", ["both", "discard", "play", "genome"])
+def test_a_saved_champion_is_made_again(climb: str, tmp_path: Path) -> None:
+    """By its path alone, with the agent that takes the other decisions."""
+    others = {"play": {"discards_by": "hand_max_avg"}, "discard": {"plays_by": "deterministic"}}
+    chosen = settings(climb=climb, **others.get(climb, {}))
+    climber = make_climber(chosen)
+    vector = climber.start() + 0.1
+    climber.save(vector, tmp_path / "weights.safetensors", {"games": 3})
+    again, agent = make_agent(str(tmp_path)), climber.agent(vector)
+    table = Games(np.arange(100), 3, first_dealer=np.arange(100) % 2)
+    seen = table.discard_observation(table.deal(), np.zeros(100, dtype=np.int8))
+    np.testing.assert_array_equal(again.discard(seen), agent.discard(seen))
+    result = play_match((again, agent), 20, 3, duplicate=True)
+    assert (result.winner == 0).mean() == 0.5  # twins
+    if climb == "play":
+        np.testing.assert_array_equal(again.discard(seen), make_agent("hand_max_avg").discard(seen))
+        other = make_agent({"path": str(tmp_path), "discards": "greedy"})
+        np.testing.assert_array_equal(other.discard(seen), make_agent("greedy").discard(seen))
+        np.testing.assert_allclose(
+            again.discard_probabilities(seen), make_agent("hand_max_avg").discard_probabilities(seen)
+        )
+    if climb == "discard":
+        assert isinstance(again, QNetworkAgent) and again.plays_by is not None
+        assert again.plays_by.name == "deterministic"
+
+
+def test_the_path_of_who_discards_is_kept_as_an_absolute_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_agent("hand_max_avg").save(tmp_path / "first.safetensors")
+    climber = make_climber(settings(climb="play", discards_by="first.safetensors"))
+    climber.save(climber.start(), tmp_path / "second.safetensors", {})
+    assert read_metadata(tmp_path / "second.safetensors")["discards_by"] == str(tmp_path / "first.safetensors")
+
+
+def test_another_agent_plays_for_a_discard_network() -> None:
+    chosen = settings(climb="discard", plays_by="greedy")
+    climber = make_climber(chosen)
+    agent, greedy = climber.agent(climber.start()), make_agent("greedy")
+    table = Games(np.arange(200), 3, first_dealer=np.arange(200) % 2)
+    rows = table.deal()
+    for seat in range(2):
+        seen = table.discard_observation(rows, np.full(200, seat, dtype=np.int8))
+        table.discard(rows, seen.seat, greedy.discard(seen))
+    table.start_play()
+    seen = table.play_observation(table.to_play)
+    np.testing.assert_array_equal(agent.play(seen), greedy.play(seen))
+    np.testing.assert_allclose(agent.play_probabilities(seen), greedy.play_probabilities(seen))
+
+
+# --- runs ---
+
+
+def trained(folder: Path, chosen: Any, **more: Any) -> dict[str, np.ndarray]:
+    train(chosen, folder, no_match, **more)
+    return load_file(folder / "weights.safetensors")
+
+
+def same(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]) -> bool:
+    return set(ours) == set(theirs) and all((ours[name] == theirs[name]).all() for name in ours)
+
+
+def test_values_of_cards_climb_to_better_discards(tmp_path: Path) -> None:
+    """From all discards alike, greedy play on both sides, to one that beats them clearly."""
+    chosen = settings(
+        climb="genome", genome="ranks", games=40_000, pairs=200, sigma=0.3, step=0.3, checkpoint_every=40_000
+    )
+    agent = train(chosen, tmp_path, no_match).agent
+    start = make_agent(str(tmp_path / "checkpoints" / "games_00000000.safetensors"))
+    assert hands_share((agent, start), 3000, 77) > 0.53  # 3.3 standard errors above equals
+
+
+@pytest.mark.parametrize("unit", ["hands", "games"])
+def test_the_same_seed_gives_the_same_weights(unit: str, tmp_path: Path) -> None:
+    found = [trained(tmp_path / name, settings(seed, unit=unit)) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
+    assert same(found[0], found[1]) and not same(found[0], found[2])
+
+
+def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path) -> None:
+    chosen = settings(games=300, checkpoint_every=100)
+
+    def stop(games: int, figures: Any) -> None:
+        if games == 160:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(chosen, tmp_path / "parts", no_match, progress=stop)
+    assert 100 <= prepare(chosen, tmp_path / "parts" / "state.pt").games < 160
+    assert same(trained(tmp_path / "parts", chosen, resume=True), trained(tmp_path / "whole", chosen))
+
+
+def test_states_and_agents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    trained(tmp_path, settings())
+    with pytest.raises(formats.CheckpointError, match="does not fit the options of this run: its champion has"):
+        prepare(settings(climb="play"), tmp_path / "state.pt")
+    with pytest.raises(AgentError, match="unknown agent 'nobody'"):
+        prepare(settings(climb="play", discards_by="nobody"))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"climb": "both", "discards_by": "random"}, "learner.discards_by=random: read with learner.climb=play alone"),
+        ({"climb": "play", "plays_by": "random"}, "learner.plays_by=random: read with learner.climb=discard alone"),
+        ({"climb": "genome", "plays_by": "random"}, "learner.plays_by=random: read with learner.climb=discard alone"),
+        ({"climb": "discard", "genome": "ranks"}, "learner.genome=ranks: read with learner.climb=genome alone"),
+    ],
+)
+def test_options_that_a_climb_does_not_read_are_refused(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(OptionError) as found:
+        prepare(settings(**options))
+    assert expected in str(found.value) and "\n" not in str(found.value)
+
+
+def test_checkpoints_are_counted_as_they_are_though_contests_end_late(tmp_path: Path) -> None:
+    """Contests of 40 hands and checkpoints from 100 on: at 120, 200 and 320; every second one is 200."""
+    chosen, measured = settings(games=320, checkpoint_every=100), []
+    chosen.evaluation = EvaluationOptions(opponents=["random"], every=2, games=2)
+
+    def match(agent: Any, *_: Any) -> Any:
+        measured.append(prepare(chosen, tmp_path / "state.pt").games)  # saved before the match
+        return match_of()
+
+    train(chosen, tmp_path, match)
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == [f"games_{games:08d}.safetensors" for games in (0, 120, 200, 320)]
+    assert measured == [200]
+
+
+def test_a_run_that_is_killed_in_its_matches_loses_no_contest(tmp_path: Path) -> None:
+    chosen = settings()
+    whole = trained(tmp_path / "whole", chosen)
+    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    with pytest.raises(AssertionError, match="no match"):
+        train(chosen, tmp_path / "parts", no_match)
+    chosen.evaluation = EvaluationOptions(opponents=[], every=0)
+    assert prepare(chosen, tmp_path / "parts" / "state.pt").games == 80
+    assert same(trained(tmp_path / "parts", chosen, resume=True), whole)
+
+
+def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["experiment=pollack_blair", "learner.games=80", "learner.pairs=20", "learner.checkpoint_every=40"]
+    matches = ["evaluation.opponents=[random]", "evaluation.final_games=100", "evaluation.games=10"]
+    assert main(["train", *words, *matches, f"hydra.run.dir={tmp_path / 'run'}"]) == 0
+    assert "80 games" in capsys.readouterr().out
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["random"]["games"] == 100
+    assert isinstance(make_agent(str(tmp_path / "run")), QNetworkAgent)
+    assert main(["train", "learner=hill_climb", "learner.share=2", f"hydra.run.dir={tmp_path / 'no'}"]) == 2
+    assert "learner.share=2.0: expected 0 to 1" in capsys.readouterr().err
+
+
+def test_the_packaged_champion_plays_by_its_network_and_discards_as_greedy_does() -> None:
+    agent = make_agent("hill_climber")
+    assert isinstance(agent, QNetworkAgent) and agent.discard_q is None and agent.play_q is not None
+    assert agent.name == "hill_climber" and agent.discards_by is not None and agent.discards_by.name == "greedy"
+    margins = pair_margins((agent, make_agent("greedy")), 4000, 5)
+    assert margins.mean() > 0  # about 0.3 points a pair in longer matches

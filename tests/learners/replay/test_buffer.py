@@ -1,0 +1,143 @@
+"""The replay buffer: which hands it keeps, and that a saved one is the same."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deepcrib.agents import make_agent
+from deepcrib.learners.replay.buffer import ReplayBuffer, hands_per_iteration
+from deepcrib.matches.trajectories import Trajectories, self_play
+from deepcrib.networks.checkpoints import load_state, save_state
+
+NAMES = [field.name for field in fields(Trajectories)]
+
+
+def epoch(number: int, num_hands: int) -> Trajectories:
+    """Different hands for every number."""
+    return self_play(make_agent("random"), 1_000 * number, num_hands, 601, unit="hands")
+
+
+def assert_same(one: Trajectories, two: Trajectories) -> None:
+    for name in NAMES:
+        a, b = getattr(one, name), getattr(two, name)
+        assert a.dtype == b.dtype == np.int8 and (a.shape == b.shape) and (a == b).all(), name
+
+
+def test_the_newest_epochs_are_kept_in_order() -> None:
+    """Epochs of different sizes, as games are of different lengths."""
+    epochs = [epoch(number, size) for number, size in enumerate([3, 5, 2, 7, 4])]
+    buffer = ReplayBuffer(epochs=3)
+    for number, hands in enumerate(epochs):
+        buffer.add(hands)
+        kept = epochs[max(0, number - 2) : number + 1]
+        assert_same(buffer.hands(), Trajectories.concatenate(kept))
+    assert len(buffer.hands()) == 2 + 7 + 4
+
+
+def test_how_many_hands_are_the_newest() -> None:
+    """Those added last, and no more than the buffer holds."""
+    by_epochs, by_size = ReplayBuffer(epochs=3), ReplayBuffer(epochs=1, experiences=80)
+    assert by_epochs.newest == by_size.newest == 0
+    for number, size in enumerate([3, 5, 12, 4]):
+        for buffer, newest in ((by_epochs, size), (by_size, min(size, 10))):
+            hands = epoch(number, size)
+            buffer.add(hands)
+            assert buffer.newest == newest
+            assert_same(buffer.hands().take(slice(-newest, None)), hands.take(slice(-newest, None)))
+
+
+def test_a_state_of_other_columns_is_refused() -> None:
+    buffer = ReplayBuffer(epochs=2)
+    buffer.add(epoch(0, 3))
+    state = buffer.state()
+    state[0]["play_states"] = state[0]["play_states"][:, :, :22]
+    with pytest.raises(ValueError, match="its plays have 22 columns, expected 24: of another version"):
+        ReplayBuffer(epochs=2).load(state)
+
+
+def test_one_epoch_kept_is_the_last_one() -> None:
+    buffer = ReplayBuffer(epochs=1)
+    for number in range(3):
+        buffer.add(epoch(number, 4))
+    assert_same(buffer.hands(), epoch(2, 4))
+
+
+@pytest.mark.parametrize("experiences", [80, 87])  # ten whole hands of eight plays, what is over is no hand
+def test_a_size_keeps_the_newest_hands_whole(experiences: int) -> None:
+    epochs = [epoch(number, 4) for number in range(5)]
+    buffer = ReplayBuffer(epochs=2, experiences=experiences)
+    for number, hands in enumerate(epochs):
+        buffer.add(hands)
+        every = Trajectories.concatenate(epochs[: number + 1])
+        assert len(buffer.hands()) == min(10, 4 * (number + 1))
+        assert_same(buffer.hands(), every.take(slice(-min(10, len(every)), None)))
+    assert (buffer.hands().play_seats >= 0).all()
+
+
+def test_an_epoch_larger_than_the_buffer() -> None:
+    buffer = ReplayBuffer(epochs=1, experiences=24)
+    buffer.add(epoch(0, 2))
+    buffer.add(epoch(1, 9))
+    assert_same(buffer.hands(), epoch(1, 9).take(slice(6, 9)))
+
+
+def test_a_buffer_smaller_than_a_hand_holds_one() -> None:
+    buffer = ReplayBuffer(epochs=1, experiences=5)
+    buffer.add(epoch(0, 3))
+    assert_same(buffer.hands(), epoch(0, 3).take(slice(2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("size", "replacement", "hands"),
+    [
+        (45_000, 0.2, 1125),  # 9,000 new experiences of 8 plays a hand
+        (45_000, 0.5, 2812),  # 2,812.5, to the even
+        (10_000, 0.1, 125),
+        (90_000, 0.2, 2250),
+        (8, 0.01, 1),  # at least one
+        (80, 1.0, 10),
+    ],
+)
+def test_the_share_replaced(size: int, replacement: float, hands: int) -> None:
+    """Table 4 of Bélanger et al. 2019: 10k, 45k and 90k experiences, 10, 20 and 50% of them replaced."""
+    assert hands_per_iteration(size, replacement) == hands
+
+
+def test_after_so_many_iterations_the_buffer_is_full_and_then_turns_over() -> None:
+    size, replacement = 160, 0.25  # 20 hands, 5 new ones every time
+    buffer = ReplayBuffer(epochs=1, experiences=size)
+    new = hands_per_iteration(size, replacement)
+    lengths = []
+    for number in range(6):
+        buffer.add(epoch(number, new))
+        lengths.append(len(buffer.hands()))
+    assert lengths == [5, 10, 15, 20, 20, 20]
+    assert_same(buffer.hands().take(slice(0, 5)), epoch(2, 5))
+
+
+@pytest.mark.parametrize("experiences", [None, 56])
+def test_a_saved_buffer_goes_on_like_the_one_that_was_saved(experiences: int | None, tmp_path: Path) -> None:
+    """Through a file: the same hands, and the same ones dropped later."""
+    buffer = ReplayBuffer(epochs=2, experiences=experiences)
+    for number in range(3):
+        buffer.add(epoch(number, 3 + number))
+    save_state(tmp_path / "state", {"buffer": buffer.state()})
+    restored = ReplayBuffer(epochs=2, experiences=experiences)
+    restored.load(load_state(tmp_path / "state")["buffer"])
+    assert_same(restored.hands(), buffer.hands())
+    for number in (3, 4, 5):
+        for one in (buffer, restored):
+            one.add(epoch(number, 2))
+        assert_same(restored.hands(), buffer.hands())
+
+
+def test_taking_and_joining_hands() -> None:
+    hands = epoch(0, 6)
+    parts = [hands.take(slice(0, 2)), hands.take(np.array([2, 3])), hands.take(slice(4, 6))]
+    assert [len(part) for part in parts] == [2, 2, 2]
+    assert_same(Trajectories.concatenate(parts), hands)
+    assert_same(hands.take(np.array([5, 0])).take(slice(1, 2)), hands.take(slice(0, 1)))

@@ -1,0 +1,184 @@
+"""Every option of targets and replay on a problem whose values can be counted: a table of 14 numbers must find them.
+
+A player has four decisions with two actions each. The first one decides between two branches: taking 3 points at once
+leads to the poor one. Points of branch b at decision k for action a stand in POINTS[k][b][a].
+"""
+
+from __future__ import annotations
+
+import copy
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from deepcrib.agents.q_network import QFunction
+from deepcrib.learners.replay.experience import Backup, play_samples
+from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.minibatches.sampling import UNIFORM, Sampling
+from deepcrib.matches.trajectories import Trajectories
+from deepcrib.networks import FeedForward, PlayNetworkConfig
+from deepcrib.networks.encoders.states import OWN_RANKS, PLAY_COLUMNS, STARTER_RANK
+
+POINTS = [[[3, 0], [3, 0]], [[0, 1], [2, 5]], [[1, 0], [4, 1]], [[0, 2], [0, 6]]]
+STATES = [(0, 0)] + [(k, branch) for k in (1, 2, 3) for branch in (0, 1)]
+"""Decision and branch; in the first decision there is none yet."""
+TOLERANCE = 0.1
+"""Points; values that options could be mistaken in are half a point or more apart."""
+
+
+def all_hands() -> Trajectories:
+    """Every course of four decisions once for either seat; the seats take turns."""
+    courses = list(product((0, 1), repeat=4))
+    states = np.zeros((16, 8, PLAY_COLUMNS), dtype=np.int8)
+    states[:, :, OWN_RANKS + 2 : OWN_RANKS + 4] = -1  # slots 0 and 1 may be played
+    actions, points = np.zeros((2, 16, 8), dtype=np.int8)
+    for hand, play in product(range(16), range(8)):
+        course, k = courses[hand if play % 2 == 0 else 15 - hand], play // 2
+        branch = course[0] if k else 0
+        states[hand, play, STARTER_RANK] = STATES.index((k, branch))
+        actions[hand, play], points[hand, play] = course[k], POINTS[k][branch][course[k]]
+    seats = np.tile(np.array([0, 1], dtype=np.int8), (16, 4))
+    unread = np.zeros(16, dtype=np.int8)
+    discards = np.zeros((16, 2, 9), dtype=np.int8), np.zeros((16, 2), dtype=np.int8)
+    learned = np.ones((len(states), 2), dtype=np.int8)
+    return Trajectories(*discards, states, actions, seats, points, unread, unread, unread, unread, learned)
+
+
+def counted(k: int, branch: int, action: int, random_steps: int) -> float:
+    """The value of an action: points now, then `random_steps` more decisions by a fair coin, then the best ones."""
+    points = POINTS[k][branch][action]
+    if k == 3:
+        return points
+    after = [counted(k + 1, branch if k else action, a, max(0, random_steps - 1)) for a in (0, 1)]
+    return points + (sum(after) / 2 if random_steps else max(after))
+
+
+def test_the_problem_is_what_it_says() -> None:
+    """By hand: 3 + 1 + 1 + 2 = 7 at best, but 0 + 5 + 4 + 6 = 15; of random play 3 + .5 + .5 + 1, 0 + 3.5 + 2.5 + 3."""
+    assert [counted(0, 0, action, 0) for action in (0, 1)] == [7, 15]
+    assert [counted(0, 0, action, 3) for action in (0, 1)] == [5, 9]
+
+
+class Lookup:
+    """An encoder that makes a table of a linear network: one channel for each state and action."""
+
+    spec = SimpleNamespace(width=2 * len(STATES))
+
+    def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        return 2 * states[:, STARTER_RANK].astype(np.int64) + actions
+
+    def expand(self, columns: np.ndarray, device: Any) -> torch.Tensor:
+        return torch.eye(self.spec.width, device=device)[torch.as_tensor(columns)]
+
+    def encode(self, states: np.ndarray, actions: np.ndarray, device: Any) -> torch.Tensor:
+        return self.expand(self.indices(states, actions), device)
+
+
+def table(
+    algorithm: str,
+    target_every: int = 1,
+    double: bool = False,
+    sampling: Sampling = UNIFORM,
+    passes: float = 5.0,
+    **backup: Any,
+) -> np.ndarray:
+    """[14] values learned in 40 iterations from all hands; the last five of the 16 are the newest epoch."""
+    torch.manual_seed(1)
+    encoder: Any = Lookup()
+    learned = LearnedNetwork(encoder, FeedForward(PlayNetworkConfig("mlp", []), encoder.spec), torch.device("cpu"))
+    for parameter in learned.network.parameters():
+        parameter.requires_grad_(parameter.dim() == 2)
+        parameter.data.zero_()  # a table needs no bias
+    hands, generator = all_hands(), np.random.default_rng(2)
+    frozen = QFunction(encoder, copy.deepcopy(learned.network))
+    batch_size = 128 if sampling == UNIFORM else 64  # 128: all samples
+    for iteration in range(40):
+        if iteration % target_every == 0:
+            frozen.network.load_state_dict(learned.network.state_dict())
+        chooser = learned.q_function() if double else None
+        ahead = Backup(chooser=chooser, **backup)
+        samples = play_samples(hands, algorithm, "offensive", frozen, 1.0, True, ahead, newest=5)
+        learned.train_pass(samples, 0.3 * (1 - iteration / 40), batch_size, passes, generator, sampling)
+    numbers = np.arange(len(STATES), dtype=np.int8)
+    states = np.zeros((len(STATES), PLAY_COLUMNS), dtype=np.int8)
+    states[:, STARTER_RANK] = numbers
+    values = [learned.q_function().values(states, np.full_like(numbers, action)) for action in (0, 1)]
+    return np.stack(values, axis=1).reshape(-1)
+
+
+def exact(random_steps: int) -> list[float]:
+    return [counted(k, branch, action, random_steps) for k, branch in STATES for action in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        ("monte_carlo", {}),
+        ("sarsa", {}),
+        ("sarsa", {"n_steps": 2}),
+        ("sarsa", {"trace_decay": 0.5}),
+        ("expected_sarsa", {"n_steps": 3}),
+        ("expected_sarsa", {"trace_decay": 0.8}),
+        ("q_learning", {"n_steps": 4}),
+    ],
+)
+def test_values_of_the_policy_that_played(algorithm: str, options: dict[str, Any]) -> None:
+    """All actions equally often: the mean over all courses. Epsilon is 1, so it is Expected SARSA's policy too.
+
+    n-step Q-learning looks for no best action before the hand is over: from 4 steps on it is Monte Carlo.
+    """
+    assert table(algorithm, **options) == pytest.approx(exact(3), abs=TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"trace_decay": 0.9},
+        {"target_every": 2, "double": True},
+        {"target_every": 3, "double": True, "trace_decay": 0.7},
+        {"sampling": Sampling(True, 0.6, 0.4)},
+        {"sampling": Sampling(True, 1.0, 1.0), "target_every": 2, "double": True},
+        {"sampling": Sampling(combined=True)},
+    ],
+)
+def test_values_of_the_best_policy(options: dict[str, Any]) -> None:
+    """Q-learning from random courses; Watkins's traces end where an action was not the best, so they do no harm."""
+    assert table("q_learning", **options) == pytest.approx(exact(0), abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_uncorrected_steps_of_q_learning(n: int) -> None:
+    """Its fixed point: n - 1 decisions as they were played, at random, and the best ones only after those."""
+    found = table("q_learning", n_steps=n)
+
+    def value(k: int, branch: int, action: int, steps: int) -> float:
+        """Of an action; `steps` random decisions come before the next best one, which n - 1 random ones follow."""
+        points = POINTS[k][branch][action]
+        if k == 3:
+            return points
+        left = n - 1 if steps == 0 else steps - 1
+        after = [value(k + 1, branch if k else action, a, left) for a in (0, 1)]
+        return points + (max(after) if steps == 0 else sum(after) / 2)
+
+    expected = [value(k, branch, action, n - 1) for k, branch in STATES for action in (0, 1)]
+    assert found == pytest.approx(expected, abs=TOLERANCE)
+    assert found[0] != pytest.approx(exact(0)[0], abs=0.3)
+
+
+@pytest.mark.parametrize("sampling", [Sampling(True, 0.6, 1.0), Sampling(combined=True)])
+def test_returns_that_differ_from_hand_to_hand(sampling: Sampling) -> None:
+    """With beta = 1 errors weigh nothing: the mean of all hands. Of the combined ones the five newest count twice."""
+    encoder: Any = Lookup()
+    hands = all_hands()
+    samples = play_samples(hands, "monte_carlo", "offensive", QFunction(encoder, torch.nn.Identity()), 1.0)
+    counts = np.ones(len(samples)) + sampling.combined * (np.arange(len(samples)) >= 8 * 11)
+    entries = encoder.indices(samples.states, samples.actions)
+    sums = np.bincount(entries, counts * samples.targets) / np.bincount(entries, counts)
+    expected = exact(3) if sampling.prioritised else sums
+    passes = 5.0 if sampling.prioritised else 1.0
+    assert table("monte_carlo", passes=passes, sampling=sampling) == pytest.approx(expected, abs=0.25)

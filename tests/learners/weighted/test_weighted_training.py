@@ -1,0 +1,743 @@
+"""Training of weighted strategies: against a plain replica of chapter 3, and the run that it leaves.
+
+What the thesis leaves open is as in its author's program (github.com/srlang/ms-thesis-code, folder sim): its facts are
+worked by hand here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from test_weighted_agent import SETS, plain_matrix, plain_weights
+from torch.utils.tensorboard import SummaryWriter
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.errors import OptionError
+from deepcrib.exact.pegging import exact_records
+from deepcrib.exact.strategies.discards import strategy_codes
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.exact.table import cached_table
+from deepcrib.files.weights import CheckpointError
+from deepcrib.game.engine import Games
+from deepcrib.game.engine.state import new_games
+from deepcrib.game.randomness import START, below, hash_key, uniform
+from deepcrib.learners.replay.monitoring import MATCH_FIGURES
+from deepcrib.learners.weighted import games as weighted_games
+from deepcrib.learners.weighted import learner as weighted
+from deepcrib.learners.weighted.agent import WeightedAgent, load_weighted
+from deepcrib.learners.weighted.games import adjust, draw_pair, play_games, responsible
+from deepcrib.learners.weighted.learner import LearnerState, prepare, train
+from deepcrib.learners.weighted.state import READINGS, Memory, Tables, new_memory, new_scratch
+from deepcrib.matches import play_match
+from deepcrib.training.options import EvaluationOptions, WeightedOptions
+from tests import reference
+from tests.figures import match_of
+from tests.reference import chi_square_limit
+
+ERROR_LEVEL = 1e-6
+
+
+def settings(seed: int = 1, every: int = 0, rivals: tuple[Any, ...] = (), **options: Any) -> SimpleNamespace:
+    defaults: dict[str, Any] = {"games": 20, "checkpoint_every": 10}
+    evaluation = EvaluationOptions(opponents=list(rivals), every=every, games=10)
+    return SimpleNamespace(seed=seed, learner=WeightedOptions(**{**defaults, **options}), evaluation=evaluation)
+
+
+def played(
+    run: LearnerState,
+    learner: WeightedOptions,
+    first: int,
+    last: int,
+    seed: int,
+    dealing: str = "acc",
+    memory: Memory | None = None,
+) -> int:
+    """Games first..last - 1 by the compiled loop, in the run's own arrays; returns the hands."""
+    table, codes, records = cached_table(), strategy_codes(learner.strategies), run.records
+    tables = Tables(np.asarray(table.rows), *table.classes, records.gained, records.given, run.summary)
+    learns = np.array([True] + [learner.opponents_learn] * (len(run.pool) - 1))
+    return play_games(
+        new_games(np.zeros(1, dtype=np.int64), 2),
+        first,
+        last,
+        seed,
+        run.pool,
+        run.play_pool,
+        learns,
+        learner.switch_every,
+        codes,
+        tables,
+        weighted.method(learner, dealing),
+        memory or new_memory(),
+        new_scratch(len(codes)),
+    )
+
+
+# --- a replica of chapter 3 -----------------------------------------------------------------------------------
+
+
+class Replica:
+    """The training in plain Python, on the engine's games and with the decisions' keys.
+
+    It shares nothing with the code under test but the engine, the statistics of a hand and the hashes.
+    """
+
+    def __init__(self, run: LearnerState, learner: WeightedOptions, seed: int, dealing: str) -> None:
+        self.pool, self.play_pool = run.pool.copy(), run.play_pool.copy()
+        self.gained, self.given = run.records.gained.copy(), run.records.given.copy()
+        self.summary = run.summary.copy()
+        self.o, self.seed, self.dealing = learner, seed, dealing
+        self.greedy = ScriptedAgent("greedy")
+        self.hands = 0
+
+    def start(self, number: int) -> tuple[int, list[int]]:
+        """The first score anywhere, the second around it; the first is agent 1's if it is even."""
+        key = np.uint64(hash_key(self.seed, number, 0, -1, START))
+        dealer = below(key, 0, 2)
+        if not self.o.exploring_starts:
+            return dealer, [0, 0]
+        one = below(key, 1, 121)
+        possible = [other for other in range(121) if abs(one - other) <= self.o.start_spread]
+        scores = [one, possible[below(key, 2, len(possible))]]
+        agents = scores if one % 2 == 0 else scores[::-1]
+        return dealer, agents if number % 2 == 0 else agents[::-1]
+
+    def game(self, number: int) -> None:
+        o = self.o
+        dealer, scores = self.start(number)
+        games = Games([number], self.seed, dealing=self.dealing, first_dealer=[dealer])
+        games.state.scores[0] = scores
+        block, members = number // o.switch_every, len(o.opponents) + 1
+        one, two = 0, 1 + block % len(o.opponents)
+        if o.pairs == "random":
+            key = np.uint64(hash_key(self.seed, block, 1, -1, START))
+            one = below(key, 0, members)
+            two = (one + 1 + below(key, 1, members - 1)) % members
+        players = [one, two] if number % 2 == 0 else [two, one]
+        discards: list[list[tuple]] = [[], []]
+        plays: list[list[tuple]] = [[], []]
+        row = np.array([0])
+        while not games.finished[0]:
+            games.deal()
+            for seat in (0, 1):
+                seen = games.discard_observation(row, [seat])
+                action, responsible = self.discard(seen, self.pool[players[seat]])
+                place = (int(seen.scores[0, seat]), int(seen.scores[0, 1 - seat]), int(seen.is_dealer[0]))
+                discards[seat].append((place, responsible))
+                games.discard(row, [seat], [action])
+            games.start_play()
+            while len(games.to_play):
+                seen = games.play_observation(row)
+                seat = int(seen.seat[0])
+                slot, responsible = self.play(seen, self.play_pool[players[seat]])
+                place = (int(seen.scores[0, seat]), int(seen.scores[0, 1 - seat]), int(seen.is_dealer[0]))
+                plays[seat].append((place, responsible, len(discards[seat])))
+                games.play(row, [slot])
+            games.show()
+            self.hands += 1
+            if o.update_records:
+                self.record(games)
+        for seat in (0, 1):
+            if players[seat] == 0 or o.opponents_learn:
+                margin = int(games.scores[0, seat]) - int(games.scores[0, 1 - seat])
+                self.learn(self.pool[players[seat]], self.play_pool[players[seat]], margin, discards[seat], plays[seat])
+
+    def discard(self, seen: Any, weights: np.ndarray) -> tuple[int, list[int]]:
+        o, key, seat = self.o, seen.key[0], int(seen.seat[0])
+        own, other, role = int(seen.scores[0, seat]), int(seen.scores[0, 1 - seat]), int(seen.is_dealer[0])
+        neutral = {"code": 0.5, "text": 0.0}[o.reading]
+        matrix = plain_matrix(seen.hand[0], bool(role), tuple(o.strategies), self.summary, neutral)
+        p = plain_weights(weights, (own, other, role), o.neighbours, o.neighbour_share) @ matrix
+        chance = o.epsilon
+        if o.exploration == "variance":
+            chance -= (p if o.reading == "code" else weights[own, other, role]).var(ddof=1)
+        if uniform(key, 1) >= chance:
+            best = np.flatnonzero(p >= p.max() - 1e-9)
+            action = int(best[below(key, 0, len(best))])
+        elif o.explore_by == "preference":
+            action = int(np.searchsorted(np.cumsum(p), uniform(key, 2) * p.sum(), side="right"))
+        else:
+            action = below(key, 2, 15)
+        return action, answering(matrix[:, action], o.reading)
+
+    def play(self, seen: Any, weights: np.ndarray) -> tuple[int, list[int]]:
+        o, seat, key = self.o, int(seen.seat[0]), seen.key[0]
+        if o.play == "greedy":
+            return int(self.greedy.play(seen)[0]), []
+        own, other, role = int(seen.scores[0, seat]), int(seen.scores[0, 1 - seat]), int(seen.is_dealer[0])
+        legal = np.flatnonzero(seen.legal[0])
+        matrix = plain_play_matrix(seen)
+        p = weights[own, other, role] @ matrix
+        if uniform(key, 1) < o.epsilon:
+            choice = below(key, 2, len(legal))
+        else:
+            choice = max(range(len(legal)), key=lambda i: (round(p[i], 9), legal[i]))
+        liked = matrix[:, choice].max() > 0
+        return int(legal[choice]), answering(matrix[:, choice], o.reading) if liked else []
+
+    def record(self, games: Games) -> None:
+        state = games.state[0]
+        if state.num_played == 0:
+            return
+        pegged = [int(state.play_points[state.history_seats == seat].sum()) for seat in (0, 1)]
+        for seat in (0, 1):
+            number = SETS[tuple(state.kept[seat] // 4)]
+            self.gained[number, :, pegged[seat]] += 1
+            self.given[number, :, pegged[1 - seat]] += 1
+            gains = np.repeat(np.arange(32), self.gained[number, 0])
+            gives = np.repeat(np.arange(32), self.given[number, 0])
+            self.summary[number] = gains.mean(), np.median(gains), gives.mean()
+
+    def learn(self, weights: np.ndarray, play_weights: np.ndarray, margin: int, discards: list, plays: list) -> None:
+        o, last = self.o, len(discards)
+        constant = o.scaling * margin * (o.punishment if margin < 0 else 1) / {"code": 121, "text": 100}[o.reading]
+        for j, (place, answer) in enumerate(discards, start=1):
+            self.adjust(weights[place], answer, constant * (1 - o.decay) ** (last - j))
+        for place, answer, j in plays:
+            self.adjust(play_weights[place], answer, constant * (1 - o.decay) ** (last - j))
+
+    def adjust(self, cell: np.ndarray, answer: list[int], c: float) -> None:
+        o = self.o
+        for i in answer:
+            cell[i] *= 1 + c if o.reading == "code" else max(0.01, 1 + c)
+            if o.reading == "code":
+                cell[i] = max(cell[i], 0.001)
+            if o.cap is not None:
+                cell[i] = min(o.cap, cell[i])
+        cell /= np.abs(cell).sum()
+
+
+def scaled(values: np.ndarray) -> np.ndarray:
+    """0 for the worst to 1 for the best; 0 where all are the same."""
+    low, high = values.min(), values.max()
+    return np.zeros(len(values)) if low == high else (values - low) / (high - low)
+
+
+def answering(column: np.ndarray, reading: str) -> list[int]:
+    """By the text those with the highest value; by the program the first third of those with 0.7 of it or more."""
+    if reading == "text":
+        return [i for i, value in enumerate(column) if value > 1e-12 and value >= column.max() - 1e-12]
+    near = [i for i, value in enumerate(column) if value >= 0.7 * column.max() - 1e-9]
+    near.sort(key=lambda i: -round(column[i], 9))  # a stable sort: equal ones stay in the order of the list
+    return near[: max(1, int(0.33 * len(column)))]
+
+
+def plain_play_matrix(seen: Any) -> np.ndarray:
+    """[2, legal cards]: own points scaled, and the mean points of the answer over the unseen cards, reversed."""
+    hand, history = seen.hand[0].tolist(), [card for card in seen.history[0].tolist() if card >= 0]
+    series = history[int(seen.series_start[0]) :]
+    known = {*hand, *history, *seen.discards[0].tolist(), int(seen.starter[0])}
+    unseen = [card for card in range(52) if card not in known]
+    points, answers = [], []
+    for slot in np.flatnonzero(seen.legal[0]):
+        after = [*series, hand[slot]]
+        points.append(reference.pegs(after))
+        total = sum(map(reference.pips, after))
+        lawful = [card for card in unseen if total < 31 and total + reference.pips(card) <= 31]
+        answers.append(-sum(reference.pegs([*after, card]) for card in lawful) / len(unseen))
+    return np.array([scaled(np.array(points)), scaled(np.array(answers))])
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "base": {"exploring_starts": False},
+    "round_1": {
+        "scaling": 10.0,
+        "exploration": "variance",
+        "explore_by": "preference",
+        "records": "sampled",
+        "record_hands": 2_000,
+        "update_records": True,
+        "start_spread": 3,
+    },
+    "variance": {"exploration": "variance", "initial": "semi_pure_hand_max_avg", "epsilon": 0.5},
+    "punishment": {"punishment": 0.25, "decay": 0.4, "start_spread": 0},
+    "cap": {"cap": 0.3, "scaling": 8.0, "exploring_starts": False},
+    "text": {"reading": "text", "scaling": 3.0, "exploration": "variance", "play": "weighted"},
+    "floor": {"reading": "text", "scaling": 60.0, "exploring_starts": False, "decay": 0.0},
+    "smallest": {"scaling": 60.0, "exploring_starts": False, "decay": 0.0},
+    "average": {"neighbours": "average", "neighbour_share": 0.7, "epsilon": 0.1},
+    "sum": {"neighbours": "sum", "neighbour_share": 0.2, "epsilon": 0.0},
+    "pool": {"opponents": ["random", "semi_pure_hand_max_avg", "random"], "switch_every": 2},
+    "round robin": {"opponents": ["random", "random"], "switch_every": 1, "pairs": "random"},
+    "static": {"opponents_learn": False, "initial": "semi_pure_hand_max_med", "exploring_starts": False},
+    "play": {"play": "weighted", "scaling": 5.0, "exploring_starts": False},
+    "crib": {"strategies": ["crib_max_avg", "hand_max_avg", "crib_min_avg"], "scaling": 20.0},
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_weights_are_those_of_a_plain_replica(name: str) -> None:
+    """Game after game, both going on from their own: all weights to 1e-12, and all pegging records."""
+    learner, seed, dealing = settings(**VARIANTS[name]).learner, 1234, "acc" if name != "base" else "random_dealer"
+    run = prepare(settings(**VARIANTS[name]))
+    twin, start = Replica(run, learner, seed, dealing), run.pool.copy()
+    hands = 0
+    for number in range(9, 17):
+        hands += played(run, learner, number, number + 1, seed, dealing)
+        twin.game(number)
+        np.testing.assert_allclose(run.pool, twin.pool, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(run.play_pool, twin.play_pool, rtol=0, atol=1e-12)
+        assert hands == twin.hands
+        assert np.array_equal(run.records.gained, twin.gained) and np.array_equal(run.records.given, twin.given)
+        np.testing.assert_allclose(run.summary, twin.summary, rtol=0, atol=1e-12)
+    changed = np.abs(run.pool - start).max(axis=(1, 2, 3, 4)) > 0.001
+    assert changed.tolist() == [True] + [learner.opponents_learn] * len(learner.opponents)
+
+
+# --- one update -----------------------------------------------------------------------------------------------
+
+
+def adjusted(weights: list[float], mask: int, change: float, reading: str = "code", cap: float = np.inf) -> np.ndarray:
+    cell = np.array(weights)
+    adjust(cell, mask, change, READINGS[reading], cap)
+    return cell
+
+
+def test_updates_by_hand() -> None:
+    """Won by 10 at s = 2 it is 20 / 121; lost by 121, a factor of -1, which leaves the program's thousandth."""
+    assert adjusted([0.5, 0.3, 0.2], 0b001, 0.2) == pytest.approx([0.6 / 1.1, 0.3 / 1.1, 0.2 / 1.1])
+    assert adjusted([0.5, 0.3, 0.2], 0b110, 0.2) == pytest.approx([0.5 / 1.1, 0.36 / 1.1, 0.24 / 1.1])
+    assert adjusted([0.5, 0.3, 0.2], 0b001, -2.0) == pytest.approx([0.001 / 0.501, 0.3 / 0.501, 0.2 / 0.501])
+    assert adjusted([0.5, 0.3, 0.2], 0b001, -0.9) == pytest.approx([0.05 / 0.55, 0.3 / 0.55, 0.2 / 0.55])
+    assert adjusted([0.0, 1.0, 0.0], 0b011, 0.5) == pytest.approx([0.001 / 1.501, 1.5 / 1.501, 0])  # it rises from 0
+    assert adjusted([0.4, 0.6], 0b11, 0.7, cap=0.5) == pytest.approx([0.5, 0.5])  # 0.68 and 1.02, both cut
+    assert adjusted([0.4, 0.6], 0b01, 0.1, cap=0.5) == pytest.approx([0.44 / 1.04, 0.6 / 1.04])  # the other is left
+
+
+def test_the_text_s_update_by_hand() -> None:
+    """Its factor is at least a hundredth, and what is 0 stays so but for what a later factor needs."""
+    assert adjusted([0.5, 0.3, 0.2], 0b001, -1.2, "text") == pytest.approx([0.005 / 0.505, 0.3 / 0.505, 0.2 / 0.505])
+    assert adjusted([0.0, 1.0], 0b11, 0.5, "text") == pytest.approx([0, 1], abs=1e-20)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "change"),
+    [
+        ((121, 61), {}, 2 * 60 / 121),
+        ((100, 121), {}, -2 * 21 / 121),
+        ((100, 121), {"punishment": 0.25}, -0.5 * 21 / 121),
+        ((121, 61), {"reading": "text"}, 1.2),
+    ],
+)
+def test_a_game_adjusts_the_two_hands_of_a_player_by_hand(scores: Any, options: dict, change: float) -> None:
+    """s = 2, d = 0.1: the last hand by m, the one before it by 0.9 m; the third strategy answered for both."""
+    state, memory = new_games(np.zeros(1, dtype=np.int64), 2), new_memory()
+    state["scores"][0] = scores
+    places = [(3, 5, 0), (20, 17, 1)]
+    memory.places[0, :2], memory.masks[0, :2], memory.counts[0, 0] = places, 0b100, 2
+    weights = np.full((121, 121, 2, 4), 0.25)
+    how = weighted.method(WeightedOptions(**options))
+    weighted_games._learn(state[0], 0, weights, np.empty((0, 0, 0, 0)), how, memory)
+    for place, part in zip(places, (0.9, 1.0), strict=True):
+        raised = 0.25 * (1 + part * change)
+        assert weights[place] == pytest.approx(np.array([0.25, 0.25, raised, 0.25]) / (0.75 + raised))
+    assert np.count_nonzero(weights != 0.25) == 8
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([1, 0.7, 0.69, 0, 0, 0, 0, 0], [0, 1]),  # 0.69 is below 0.7 of the highest
+        ([0.69, 1, 0, 0, 0, 0, 0, 0], [1]),
+        ([0.8, 0.9, 0, 1, 0, 0, 0, 0.85], [1, 3]),  # the two highest of four near it
+        ([0.5] * 8, [0, 1]),  # equal ones in the order of the list
+        ([0.2, 0.5, 0.5, 0.5, 0, 0, 0, 0], [1, 2]),
+        ([0.2, 0.14, 0.13, 0.1, 0, 0, 0, 0], [0, 1]),  # of the highest, not of 1
+        ([0] * 8, [0, 1]),  # a discard that nobody likes, explored
+        ([0.1, 0.3, 0.3], [1]),  # int(0.33 x 3) = 0 is raised to one
+        ([0.8, 1, 0.9, 1, 1, 1, 1, 1, 1], [1, 3]),  # int(0.33 x 9) = 2
+    ],
+)
+def test_who_answers_for_a_discard_by_hand(values: list[float], found: list[int]) -> None:
+    """`action_indices` of the program: 0.7 of the highest value or more, and int(0.33 m) at most."""
+    matrix = np.zeros((len(values), 15))
+    matrix[:, 4] = values
+    assert responsible(matrix, 4, True) == sum(1 << i for i in found)
+
+
+@given(st.lists(st.sampled_from([0, 0.25, 0.35, 0.5, 0.69, 0.7, 1]), min_size=1, max_size=9))
+def test_who_answers_is_as_in_plain_words(values: list[float]) -> None:
+    column = np.array(values)
+    for reading in ("code", "text"):
+        mask = responsible(column[:, None].copy(), 0, READINGS[reading].shared)
+        assert mask == sum(1 << i for i in answering(column, reading))
+
+
+def test_a_pure_strategy_cannot_be_punished() -> None:
+    """Section 4.2: no other weight could increase; the reason for semi-pure ones."""
+    assert adjusted([1.0, 0.0, 0.0], 0b001, -0.8).tolist() == [1, 0, 0]
+    semi_pure = adjusted([0.7, 0.15, 0.15], 0b001, -0.8)
+    assert semi_pure[0] < 0.7 and semi_pure[1] > 0.15
+
+
+def test_a_capped_weight_converges_to_the_cap() -> None:
+    """Section 4.2: what exceeds r after normalising comes back to it within a handful of rewards."""
+    for start in (0.2, 0.9):
+        cell = [start, *[(1 - start) / 7] * 7]
+        for _ in range(12):
+            cell = adjusted(cell, 1, 0.6, cap=0.5).tolist()
+        assert cell[0] == pytest.approx(0.5, abs=0.01)
+
+
+@given(
+    st.lists(st.floats(1e-6, 1), min_size=1, max_size=9),
+    st.integers(0, 511),
+    st.floats(-4, 4),
+    st.sampled_from(list(READINGS)),
+    st.one_of(st.just(np.inf), st.floats(0.05, 1)),
+)
+def test_what_every_update_keeps(numbers: list[float], mask: int, c: float, reading: str, cap: float) -> None:
+    before = np.array(numbers) / sum(numbers)
+    after = adjusted(before.tolist(), mask, c, reading, cap)
+    assert after.sum() == pytest.approx(1) and (after > 0).all()
+    answers = np.array([bool(mask >> i & 1) for i in range(len(before))])
+    others = before[~answers]
+    if not len(others):
+        return
+    total = others.sum() / after[~answers].sum()  # by which all were divided
+    np.testing.assert_allclose(after[~answers] * total, others, rtol=1e-9)
+    wanted = before[answers] * (1 + c if reading == "code" else max(0.01, 1 + c))
+    if reading == "code":
+        wanted = np.maximum(wanted, 0.001)
+    np.testing.assert_allclose(after[answers] * total, np.minimum(wanted, cap), rtol=1e-6)
+    if not np.isfinite(cap) and answers.any() and before.min() > 0.001:
+        gain = after[answers].sum() - before[answers].sum()
+        assert gain * c >= -1e-12  # a win strengthens those that answer for it, a loss weakens them
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_endless_rewards_and_punishments_leave_weights_that_can_return(reading: str) -> None:
+    for c in (1e305, -1e305, 3.0, -3.0):
+        cell = [0.25] * 4
+        for _ in range(2_000):
+            cell = adjusted(cell, 0b0101, c, reading).tolist()
+        assert sum(cell) == pytest.approx(1) and min(cell) >= 0
+        for _ in range(200):
+            cell = adjusted(cell, 0b1010 if c > 0 else 0b0101, 4.0, reading).tolist()
+        assert sum(cell[1::2] if c > 0 else cell[::2]) > 0.99
+
+
+def test_the_chance_of_exploring_by_hand() -> None:
+    """Five preferences of 1, ten of 0: squares about 1/3 add up to 10/3, Var(p) is 5/21, and 0.3 - 5/21 = 13/210."""
+    preference, weights = np.array([1.0] * 5 + [0.0] * 10), np.eye(8)[2]
+    for options, wanted in (
+        ({"exploration": "variance"}, 13 / 210),
+        (
+            {"exploration": "variance", "reading": "text"},
+            0.175,
+        ),  # of a pure strategy's weights 1/8: "18%" in section 4.1
+        ({"exploration": "constant"}, 0.3),
+    ):
+        how = weighted.method(WeightedOptions(epsilon=0.3, **options))
+        assert weighted_games._exploration(how, weights, preference) == pytest.approx(wanted, abs=1e-12)
+
+
+# --- where games start, and who plays -------------------------------------------------------------------------
+
+
+def starts(games: int, **options: Any) -> np.ndarray:
+    """[games, 2, 3]: own score, opponent's, role of both seats at the first discard of games."""
+    learner = settings(**options).learner
+    run, memory, found = prepare(settings(**options)), new_memory(), []
+    for number in range(games):
+        played(run, learner, number, number + 1, 5, memory=memory)
+        found.append(memory.places[:, 0].copy())
+    return np.array(found)
+
+
+def assert_uniform(counts: np.ndarray, weights: np.ndarray | None = None) -> None:
+    """Chi-square at a level of 1e-6."""
+    weights = np.ones(len(counts)) if weights is None else weights
+    expected = weights / weights.sum() * counts.sum()
+    assert expected.min() > 10
+    assert ((counts - expected) ** 2 / expected).sum() < chi_square_limit(len(counts) - 1, ERROR_LEVEL)
+
+
+def start_chances(spread: int) -> np.ndarray:
+    """[121, 121]: chance of agent 1's and agent 2's score; one is uniform, the other uniform around it on the board."""
+    chances = np.zeros((121, 121))
+    for one in range(121):
+        others = [other for other in range(121) if abs(one - other) <= spread]
+        for other in others:
+            chances[(one, other) if one % 2 == 0 else (other, one)] += 1 / 121 / len(others)
+    return chances
+
+
+def test_exploring_starts_are_drawn_one_score_after_the_other() -> None:
+    """As in `play_training_game`: scores near 0 and 120 more often than in a draw of pairs."""
+    found = starts(9_000, start_spread=1)
+    assert (found[:, 0, 0] == found[:, 1, 1]).all() and (found[:, 0, 1] == found[:, 1, 0]).all()
+    assert (found[:, 0, 2] + found[:, 1, 2] == 1).all()
+    agents = np.where(np.arange(9_000)[:, None] % 2 == 0, found[:, 0, :2], found[:, 0, 1::-1])  # agent 1's score first
+    chances = start_chances(1)
+    pairs = np.argwhere(chances > 0)
+    counts = np.array([(agents == pair).all(axis=1).sum() for pair in pairs])
+    assert counts.sum() == 9_000
+    assert_uniform(counts, chances[tuple(pairs.T)])
+    assert_uniform(np.bincount(found[:, 0, 2], minlength=2))
+
+
+def test_exploring_starts_are_at_most_sixty_points_apart() -> None:
+    found = starts(6_000)[:, 0].astype(int)
+    difference = found[:, 0] - found[:, 1]
+    assert difference.min() == -60 and difference.max() == 60
+    chances = start_chances(60)
+    both = (chances + chances.T) / 2  # the seats change from game to game
+    apart = np.array([np.trace(both, offset) for offset in range(-60, 61)])
+    assert apart.sum() == pytest.approx(1)
+    assert_uniform(np.bincount(difference + 60), apart)
+    assert_uniform(np.bincount(found[:, 0], minlength=121), both.sum(axis=1))
+
+
+def test_without_exploring_starts_games_begin_at_the_beginning() -> None:
+    found = starts(400, exploring_starts=False)
+    assert not found[:, :, :2].any()
+    assert 140 < found[:, 0, 2].sum() < 260  # a coin decides who deals: 200 +- 6 sigma
+
+
+def test_a_pool_plays_in_turn() -> None:
+    """Each opponent `switch_every` games, then the next; a game changes its two players' weights and no others'."""
+    options = {"opponents": ["random", "hand_max_avg", "semi_pure_crib_min_avg"], "switch_every": 3}
+    run, learner = prepare(settings(**options)), settings(**options).learner
+    turns = []
+    for number in range(20):
+        before = run.pool.copy()
+        played(run, learner, number, number + 1, 3)
+        changed = [bool((run.pool[member] != before[member]).any()) for member in range(4)]
+        assert changed[0] and sum(changed) <= 2
+        turns.append(changed[1:])
+    for number, changed in enumerate(turns):
+        if number // 3 % 3 != 1:  # what is pure stays pure
+            assert changed == [member == number // 3 % 3 for member in range(3)]
+
+
+def test_pairs_of_a_round_robin_are_drawn() -> None:
+    """Any two of the pool, equally often and either way round, for `switch_every` games (the draft, 4.3.1)."""
+    pairs = [draw_pair(number, 5, 4, True, 9) for number in range(60_000)]
+    assert all(pair == pairs[number - number % 5] for number, pair in enumerate(pairs))
+    drawn = [one * 4 + two for one, two in pairs[::5]]
+    assert all(number % 5 for number in drawn)  # nobody meets itself
+    assert_uniform(np.bincount(drawn, minlength=16)[[i for i in range(16) if i % 5]])
+
+
+def test_a_set_of_cards_without_a_record_is_known_to_have_none(tmp_path: Path) -> None:
+    """Two plays leave at most four sets with records; the weights carry which, and play by them."""
+    run = prepare(settings(records="sampled", record_hands=2))
+    known = ~np.isnan(run.summary).any(axis=2)
+    assert 2 <= known[:, 0].sum() <= 4 and np.array_equal(known[:, 0], known[:, 1])
+    options = settings(records="sampled", record_hands=2, games=3)
+    train(options, tmp_path, Match())
+    agent = load_weighted(tmp_path)
+    assert np.array_equal(agent.pegging, run.summary, equal_nan=True)
+    assert play_match([agent, make_agent("greedy")], 10, 1).scores.max() == 121
+
+
+def test_opponents_that_do_not_learn_stay_as_they_are() -> None:
+    options = {"opponents": ["random", "hand_max_avg"], "opponents_learn": False, "switch_every": 5}
+    run, learner = prepare(settings(**options)), settings(**options).learner
+    before = run.pool.copy()
+    played(run, learner, 0, 200, 3)
+    assert np.array_equal(run.pool[1:], before[1:])
+    assert (run.pool[0] != before[0]).any()
+
+
+def test_scores_far_apart_keep_their_first_weights() -> None:
+    """Section 4.1: the corners that no game comes to stay untouched."""
+    run, learner = prepare(settings(start_spread=60)), settings().learner
+    before = run.pool[0].copy()
+    played(run, learner, 0, 6_000, 3)
+    apart = np.abs(np.subtract.outer(np.arange(121), np.arange(121)))
+    changed = (run.pool[0] != before).any(axis=(2, 3))
+    assert not changed[apart > 105].any()
+    assert changed[apart > 85].mean() < 0.05 and changed[apart <= 60].mean() > 0.7
+    np.testing.assert_allclose(run.pool.sum(axis=4), 1, atol=1e-12)
+
+
+def test_records_grow_by_the_hands_played() -> None:
+    """By both players' cards of every hand but those won by the starter; the shared exact records stay as they are."""
+    shared = exact_records().gained.sum()
+    for update in (False, True):
+        run = prepare(settings(update_records=update))
+        hands = played(run, settings(update_records=update).learner, 0, 300, 3)
+        new = run.records.hands - exact_records().pooled().hands
+        assert np.array_equal(new[:, 0], new[:, 1])
+        assert 2 * (hands - 15) <= new[:, 0].sum() <= 2 * hands if update else not new.any()
+        assert np.allclose(run.summary, run.records.known(), atol=1e-12)
+    assert exact_records().gained.sum() == shared
+
+
+# --- runs -----------------------------------------------------------------------------------------------------
+
+
+class Match:
+    """Stands in for a match: notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, str, int, int]] = []
+
+    def __call__(self, agent: WeightedAgent, opponent: Any, games: int, seed: int) -> SimpleNamespace:
+        self.calls.append((agent.metadata["games"], opponent.name, games, seed))
+        return match_of(win_rate=0.25, margin=-3.5)
+
+
+def arrays_of(folder: Path) -> dict[str, np.ndarray]:
+    agent = load_weighted(folder)
+    arrays = {"weights": agent.weights, "pegging": agent.pegging}
+    return arrays if agent.play_weights is None else arrays | {"play": agent.play_weights}
+
+
+def assert_same(one: Path, two: Path, same: bool = True) -> None:
+    first, second = arrays_of(one), arrays_of(two)
+    assert first.keys() == second.keys()
+    assert all(np.array_equal(first[name], second[name]) for name in first) == same
+
+
+LEARNS_ALL = {"update_records": True, "play": "weighted", "exploring_starts": False, "opponents": ["random"] * 2}
+
+
+def test_the_same_seed_gives_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the games are divided into checkpoints, or into pieces between two signs of life."""
+    options = {"games": 60, "switch_every": 7, **LEARNS_ALL}
+    train(settings(2, checkpoint_every=60, **options), tmp_path / "whole", Match())
+    train(settings(2, checkpoint_every=7, **options), tmp_path / "divided", Match())
+    train(settings(3, checkpoint_every=60, **options), tmp_path / "other", Match())
+    monkeypatch.setattr(weighted, "PIECE", 4)
+    signs: list[int] = []
+    train(
+        settings(2, checkpoint_every=30, **options),
+        tmp_path / "pieces",
+        Match(),
+        progress=lambda games, figures: signs.append(games),
+    )
+    assert_same(tmp_path / "whole", tmp_path / "divided")
+    assert_same(tmp_path / "whole", tmp_path / "pieces")
+    assert_same(tmp_path / "whole", tmp_path / "other", same=False)
+    assert signs == [*range(4, 29, 4), 30, 30, *range(34, 59, 4), 60, 60]
+
+
+class StopRunError(Exception):
+    """What stops a run in a test."""
+
+
+def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """Interrupted after a checkpoint and again within the next, then made longer: the weights of one whole run."""
+    options = {**LEARNS_ALL, "switch_every": 7}
+    train(settings(checkpoint_every=20, games=70, **options), tmp_path / "whole", Match())
+
+    def stop_at(last: int) -> Any:
+        def progress(games: int, figures: Any) -> None:
+            if games >= last:
+                raise StopRunError
+
+        return progress
+
+    parts = tmp_path / "parts"
+    for last, resume in ((20, False), (50, True)):
+        with pytest.raises(StopRunError):
+            train(
+                settings(checkpoint_every=20, games=60, **options),
+                parts,
+                Match(),
+                progress=stop_at(last),
+                resume=resume and (parts / weighted.STATE_FILE).exists(),
+            )
+    assert not (parts / "weights.safetensors").exists()
+    result = train(settings(checkpoint_every=20, games=60, **options), parts, Match(), resume=True)
+    assert result.games == 60 and result.weights == parts / "weights.safetensors"
+    longer = train(settings(checkpoint_every=20, games=70, **options), parts, Match(), resume=True)
+    assert longer.games == 70 and longer.hands > result.hands and longer.seconds >= result.seconds > 0
+    assert_same(tmp_path / "whole", parts)
+    for number in (1, 2):
+        assert_same(tmp_path / "whole" / f"opponent_{number}.safetensors", parts / f"opponent_{number}.safetensors")
+
+
+def test_what_a_run_leaves(tmp_path: Path) -> None:
+    """Checkpoints by name, events by tag, and a monitoring match with each opponent at every second checkpoint."""
+    match = Match()
+    names = ["hand_max_avg", "crib_min_avg"]
+    options = settings(4, every=2, rivals=("greedy", "random"), games=45, opponents_learn=False, strategies=names)
+    with SummaryWriter(str(tmp_path)) as writer:
+        result = train(options, tmp_path, match, dealing="random_dealer", writer=writer)
+    files = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert files == [f"games_{games:08d}.safetensors" for games in (0, 10, 20, 30, 40, 45)]
+    assert not list(tmp_path.glob("opponent_*"))
+    assert [call[:3] for call in match.calls] == [(g, name, 10) for g in (20, 40) for name in ("greedy", "random")]
+    assert len({call[3] for call in match.calls}) == 1
+    events = EventAccumulator(str(tmp_path)).Reload()
+    roles = [
+        f"weights_{role}/{tag}"
+        for role in ("pone", "dealer")
+        for tag in (*options.learner.strategies, "largest", "change")
+    ]
+    rates = [f"{name}/{tag}" for name in ("greedy", "random") for tag in MATCH_FIGURES]
+    assert set(events.Tags()["scalars"]) == {*roles, *rates, "speed/games_per_second"}
+    assert all([event.step for event in events.Scalars(tag)] == [10, 20, 30, 40, 45] for tag in roles)
+    assert [(event.step, event.value) for event in events.Scalars("random/margin")] == [(20, -3.5), (40, -3.5)]
+    final, last = load_weighted(tmp_path), load_weighted(tmp_path / "checkpoints" / files[-1])
+    assert np.array_equal(final.weights, last.weights) and np.array_equal(final.weights, result.agent.weights)
+    assert final.metadata["games"] == 45 and final.metadata["rules"] == "random_dealer"
+    first = load_weighted(tmp_path / "checkpoints" / files[0])
+    assert np.array_equal(first.weights, prepare(options).pool[0].astype(np.float32))
+    for role, name in enumerate(("pone", "dealer")):
+        mean = final.weights[:, :, role].mean(axis=(0, 1))
+        for strategy, value in zip(names, mean, strict=True):
+            assert events.Scalars(f"weights_{name}/{strategy}")[-1].value == pytest.approx(value, abs=1e-6)
+
+
+def test_a_trained_agent_continues_from_a_run(tmp_path: Path) -> None:
+    """`initial` and `opponents` name folders too, as for the winners' bracket of round 2."""
+    train(settings(games=30), tmp_path / "one", Match())
+    start = prepare(
+        settings(initial=str(tmp_path / "one"), opponents=[str(tmp_path / "one" / "opponent_1.safetensors")])
+    )
+    assert np.array_equal(start.pool[0], load_weighted(tmp_path / "one").weights)
+    assert not np.array_equal(start.pool[0], start.pool[1])
+    assert make_agent(tmp_path / "one").metadata["learner"] == "weighted"
+
+
+def test_members_of_a_pool_start_with_weights_of_their_own() -> None:
+    pool = prepare(settings(opponents=["random"] * 3)).pool
+    again, other = prepare(settings(opponents=["random"] * 3)).pool, prepare(settings(seed=2)).pool
+    assert np.array_equal(pool, again)
+    cells = np.concatenate([pool, other])[:, 0, 0, 0, 0]
+    assert len(set(cells.tolist())) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"initial": "hand_max"}, "initial=hand_max: expected random, STRATEGY"),
+        ({"opponents": ["random", "crib_max_avg"]}, "initial=crib_max_avg: crib_max_avg is none of the strategies"),
+        ({"strategies": ["hand_max_avg", "hand_max_mean"]}, "strategy 'hand_max_mean': expected one of"),
+        ({"records": "sampled", "record_hands": 0}, "hands=0: expected at least 1"),
+    ],
+)
+def test_mistaken_options(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words) as error:
+        prepare(settings(**options))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"opponents": ["random", "random"]}, r"pool has the shape \(2, 121, 121, 2, 8\), expected \(3, 121"),
+        ({"strategies": [*THESIS_STRATEGIES[:7], "crib_max_avg"]}, "it weighs hand_max_min, .*pegging_min_avg_given"),
+    ],
+)
+def test_a_state_of_other_options_is_refused(tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    train(settings(games=5), tmp_path, Match())
+    with pytest.raises(CheckpointError, match=words) as error:
+        train(settings(**options), tmp_path, Match(), resume=True)
+    assert "\n" not in str(error.value)
+    (tmp_path / weighted.STATE_FILE).write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(CheckpointError, match="damaged"):
+        prepare(settings(), tmp_path / weighted.STATE_FILE)

@@ -1,0 +1,296 @@
+"""Checkpoints: what is saved comes back the same, and every other file is refused with one clear line."""
+
+import errno
+import json
+import os
+import pickle
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load, save, save_file
+from tests.test_encoders import sample
+
+from deepcrib.agents import AgentError, make_agent
+from deepcrib.files import weights as formats
+from deepcrib.files.weights import CheckpointError
+from deepcrib.networks import (
+    DiscardNetworkConfig,
+    PlayNetworkConfig,
+    checkpoints,
+    make_discard_network,
+    make_play_network,
+)
+from deepcrib.networks.checkpoints import load_state, load_weights, save_state, save_weights
+from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
+
+METADATA = {"rules": "acc", "learner": {"name": "replay", "iterations": 7}, "ties": None}
+
+
+def networks(discard=("mlp", "afterstate"), play=("mlp", "afterstate"), scores=False, dealer=True):
+    discard_spec = make_discard_encoder(discard[1], scores=scores).spec
+    play_spec = make_play_encoder(play[1], dealer, scores).spec
+    return (
+        make_discard_network(DiscardNetworkConfig(discard[0], hidden=[8, 8], channels=2), discard_spec),
+        make_play_network(PlayNetworkConfig(play[0], hidden=[8], channels=2, lstm_hidden=4), play_spec),
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "agent.safetensors"
+    save_weights(path, *networks(), METADATA)
+    return path
+
+
+def refusal(path: Path, read=load_weights) -> str:
+    with pytest.raises(CheckpointError) as caught:
+        read(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path.name) in message
+    return message
+
+
+@pytest.mark.parametrize("scores", [False, True])
+@pytest.mark.parametrize(
+    ("discard", "play"),
+    [
+        (("cnn", "basic"), ("cnn_lstm", "basic")),
+        (("cnn", "full"), ("cnn_lstm", "full")),
+        (("mlp", "afterstate"), ("mlp", "afterstate")),
+    ],
+)
+def test_saved_networks_give_the_same_values(tmp_path: Path, discard, play, scores: bool) -> None:
+    saved = networks(discard, play, scores)
+    save_weights(tmp_path / "x.safetensors", *saved, METADATA)
+    loaded = load_weights(str(tmp_path / "x.safetensors"))
+    assert loaded.metadata == METADATA
+    for before, after, encoder in (
+        (saved[0], loaded.discard_network, loaded.discard_encoder),
+        (saved[1], loaded.play_network, loaded.play_encoder),
+    ):
+        assert not after.training
+        assert after.config == before.config
+        assert encoder.spec == before.spec == after.spec
+        inputs = encoder.encode(*sample(encoder))[:30]
+        assert torch.equal(before(inputs), after(inputs))
+
+
+def test_one_of_the_networks_may_be_absent(tmp_path: Path) -> None:
+    discard, play = networks()
+    save_weights(tmp_path / "play.safetensors", None, play, {})
+    loaded = load_weights(tmp_path / "play.safetensors")
+    assert loaded.discard_network is None and loaded.discard_encoder is None
+    assert loaded.play_network is not None
+    save_weights(tmp_path / "discard.safetensors", discard, None, {})
+    assert load_weights(tmp_path / "discard.safetensors").play_encoder is None
+
+
+def test_a_run_folder_stands_for_its_final_checkpoint(tmp_path: Path) -> None:
+    assert "holds no weights.safetensors" in refusal(tmp_path)
+    save_weights(tmp_path / formats.WEIGHTS_FILE, *networks(), METADATA)
+    assert load_weights(tmp_path).metadata == METADATA
+    assert os.listdir(tmp_path) == [formats.WEIGHTS_FILE]  # no temporary file is left
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    assert "no checkpoint at" in refusal(tmp_path / "none.safetensors")
+    assert "no checkpoint at" in refusal(tmp_path / "none.pt", load_state)
+
+
+@pytest.mark.parametrize("kept", [0, 5, 100, 0.5, -1])
+def test_a_truncated_file_is_refused(path: Path, kept: float) -> None:
+    content = path.read_bytes()
+    size = int(kept * len(content)) if isinstance(kept, float) else kept
+    path.write_bytes(content[:size])
+    assert "damaged or not a deepcrib checkpoint" in refusal(path)
+
+
+@pytest.mark.parametrize("content", [b"hello, this is no checkpoint at all", pickle.dumps({"a": 1}), b"\xff" * 400])
+def test_a_foreign_file_is_refused(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    assert "damaged or not a deepcrib checkpoint" in refusal(path)
+    assert "not a training state" in refusal(path, load_state)
+
+
+def test_safetensors_of_something_else_are_refused(path: Path) -> None:
+    save_file({"weight": torch.zeros(3)}, path)
+    assert "not of a deepcrib agent" in refusal(path)
+    save_file({"weight": torch.zeros(3)}, path, {"format": "pt"})
+    assert "not of a deepcrib agent" in refusal(path)
+
+
+def rewrite(path: Path, change) -> None:
+    """Change the header (parts as dicts) and the tensors of a checkpoint."""
+    with safe_open(path, framework="pt") as file:
+        header = dict(file.metadata())
+    tensors = load(path.read_bytes())
+    parts = {name: json.loads(header[name]) for name in ("discard", "play")}
+    change(header, parts, tensors)
+    header |= {name: json.dumps(part) for name, part in parts.items()}
+    path.write_bytes(save(tensors, header))
+
+
+def set_version(header, parts, tensors):
+    header["format_version"] = "99"
+
+
+def set_hash(header, parts, tensors):
+    parts["play"]["spec_hash"] = "0" * 64
+
+
+def set_encoder(header, parts, tensors):
+    parts["discard"]["encoder"]["name"] = "future"
+
+
+def set_network(header, parts, tensors):
+    parts["play"]["network"]["name"] = "transformer"
+
+
+def set_option(header, parts, tensors):
+    parts["play"]["network"]["heads"] = 8
+
+
+def drop_description(header, parts, tensors):
+    del parts["play"]["encoder"]
+
+
+def change_sizes(header, parts, tensors):
+    parts["play"]["network"]["hidden"] = [9]
+
+
+def drop_tensor(header, parts, tensors):
+    del tensors["discard.layers.layers.0.weight"]
+
+
+def set_size(header, parts, tensors):
+    parts["play"]["network"]["hidden"] = [-1]
+
+
+def break_metadata(header, parts, tensors):
+    header["metadata"] = "{"
+
+
+def list_metadata(header, parts, tensors):
+    header["metadata"] = "[1]"
+
+
+def deep_metadata(header, parts, tensors):
+    header["metadata"] = "[" * 100_000
+
+
+def name_nobody(header, parts, tensors):
+    header["metadata"] = '{"discards_by": {"name": "nobody"}}'
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (set_version, "format version 99; this deepcrib reads 1"),
+        (set_hash, "play network was trained on other input channels than those of 'afterstate'"),
+        (set_encoder, "unknown discard encoder 'future'"),
+        (set_network, "unknown play network 'transformer'"),
+        (set_option, "cannot read"),
+        (drop_description, "cannot read"),
+        (change_sizes, "play tensors do not fit its network"),
+        (drop_tensor, "discard tensors do not fit its network"),
+        (set_size, "needs what this deepcrib does not have"),
+        (break_metadata, "cannot read"),
+        (list_metadata, "metadata that this deepcrib cannot read: expected a mapping"),
+        (deep_metadata, "cannot read"),
+    ],
+)
+def test_a_checkpoint_that_does_not_fit_is_refused(path: Path, change, message: str) -> None:
+    rewrite(path, change)
+    assert message in refusal(path)
+
+
+def test_an_agent_that_a_checkpoint_names_and_nobody_knows_is_refused_with_the_file(path: Path) -> None:
+    rewrite(path, name_nobody)
+    with pytest.raises(AgentError, match="unknown agent 'nobody'") as error:
+        make_agent(str(path))
+    assert str(error.value).startswith(f"{path} names an agent that cannot be made: ")
+
+
+def test_a_full_disk_leaves_the_old_checkpoint(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    for write in (lambda: save_weights(path, *networks(), {}), lambda: save_state(path, {})):
+        with pytest.raises(CheckpointError, match=r"cannot write .*agent.safetensors: No space left on device"):
+            write()
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(CheckpointError, match=r"cannot write .*file.x\.pt: Not a directory"):
+        save_state(tmp_path / "file" / "x.pt", {})
+    with pytest.raises(CheckpointError, match=r"cannot write .*none.x\.pt: No such file"):
+        save_weights(tmp_path / "none" / "x.pt", *networks(), {})
+
+
+def test_a_training_state_comes_back(tmp_path: Path) -> None:
+    network = networks()[1]
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.1)
+    network(torch.rand(4, network.spec.width)).sum().backward()
+    optimizer.step()
+    generator = torch.Generator().manual_seed(5)
+    state = {
+        "network": network.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "generator": generator.get_state(),
+        "buffer": {
+            "states": np.arange(12, dtype=np.int8).reshape(3, 4),
+            "keys": np.array([2**63], np.uint64),
+        },
+        "counters": [1, 2.5, "three", None, True, (np.int64(4), np.float32(0.5))],
+    }
+    save_state(tmp_path / "state.pt", state)
+    loaded = load_state(str(tmp_path / "state.pt"))
+    assert list(loaded) == list(state)
+    assert loaded["counters"] == [1, 2.5, "three", None, True, (4, 0.5)]
+    assert loaded["buffer"]["states"].numpy().tolist() == state["buffer"]["states"].tolist()
+    assert loaded["buffer"]["keys"].numpy()[0] == 2**63
+    other = networks()[1]
+    other.load_state_dict(loaded["network"])
+    torch.optim.Adam(other.parameters(), lr=0.3).load_state_dict(loaded["optimizer"])
+    restored = torch.Generator()
+    restored.set_state(loaded["generator"])
+    assert torch.equal(torch.rand(3, generator=restored), torch.rand(3, generator=generator))
+
+
+def test_objects_are_refused_when_saved_and_when_loaded(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"state\['a'\]\[1\] cannot be saved.*PosixPath|WindowsPath"):
+        save_state(tmp_path / "state.pt", {"a": [1, tmp_path]})
+    assert not os.listdir(tmp_path)
+    torch.save({"format": checkpoints.STATE_FORMAT, "state": subprocess.Popen}, tmp_path / "state.pt")
+    assert "not a training state" in refusal(tmp_path / "state.pt", load_state)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_a_truncated_training_state_is_refused(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "state.pt"
+    save_state(path, {"weights": torch.arange(1000)})
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    assert "not a training state" in refusal(path, load_state)
+
+
+def test_weights_of_another_program_are_no_training_state(tmp_path: Path) -> None:
+    torch.save({"epoch": 3}, tmp_path / "state.pt")
+    assert "not a training state" in refusal(tmp_path / "state.pt", load_state)
+
+
+@pytest.mark.gpu
+def test_networks_load_onto_a_gpu(path: Path) -> None:
+    loaded = load_weights(path, "cuda")
+    assert all(p.is_cuda for p in loaded.play_network.parameters())

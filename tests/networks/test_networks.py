@@ -1,0 +1,230 @@
+"""Networks: shapes, agreement with plain torch layers, and what each may and may not see."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from deepcrib.networks import (
+    RANK_KERNELS,
+    SERIES_KERNELS,
+    Convolutions,
+    DiscardNetworkConfig,
+    PlayNetworkConfig,
+    make_discard_network,
+    make_play_network,
+)
+from deepcrib.networks.bodies.columns import linear_of_columns
+from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, expand, make_discard_encoder, make_play_encoder
+
+DISCARD_CASES = [("cnn", "basic"), ("cnn", "full"), ("belanger2019", "basic")] + [
+    ("mlp", name) for name in DISCARD_ENCODERS
+]
+PUBLISHED = ("belanger2019_cnn_lstm", "belanger2019_mlp")
+PLAY_CASES = (
+    [("cnn_lstm", "basic"), ("cnn_lstm", "full")]
+    + [(name, name) for name in PUBLISHED]
+    + [("mlp", name) for name in PLAY_ENCODERS]
+)
+CASES = [("discard", *case) for case in DISCARD_CASES] + [("play", *case) for case in PLAY_CASES]
+
+
+def build(part: str, name: str, state: str, options: bool = False, **sizes):
+    torch.manual_seed(0)
+    if part == "discard":
+        spec = make_discard_encoder(state, scores=options).spec
+        return make_discard_network(DiscardNetworkConfig(name, hidden=[32, 16], **sizes), spec)
+    spec = make_play_encoder(state, dealer=options, scores=options).spec
+    return make_play_network(PlayNetworkConfig(name, hidden=[32, 16], **sizes), spec)
+
+
+def inputs_of(part: str, network, num_rows: int, seed: int = 0) -> torch.Tensor:
+    """Encoded random positions; those of the play have series of one to eight cards."""
+    rng = np.random.default_rng(seed)
+    spec = network.spec
+    if part == "discard":
+        states = np.zeros((num_rows, 9), dtype=np.int8)
+        states[:, :6] = np.sort(rng.random((num_rows, 52)).argsort(axis=1)[:, :6], axis=1)
+        states[:, 6] = rng.integers(0, 2, num_rows)
+        states[:, 7:] = rng.integers(0, 121, (num_rows, 2))
+        encoder = make_discard_encoder(spec.name, spec.dealer, spec.scores)
+        return encoder.encode(states, rng.integers(0, 15, num_rows).astype(np.int8))
+    states = rng.integers(0, 13, (num_rows, 24)).astype(np.int8)
+    num_played = np.arange(num_rows) % 8
+    states[:, 4:11][np.arange(7) >= num_played[:, None]] = -1
+    states[:, 11] = 0
+    states[:, 16:18] = rng.integers(0, 121, (num_rows, 2))
+    states[:, 18] = rng.integers(0, 5, num_rows)
+    states[:, 19] = rng.integers(0, 22, num_rows)
+    states[:, 15] = states[:, 20] = num_played % 2
+    states[:, 21] = num_played
+    states[:, 22] = rng.integers(0, 2, num_rows)
+    states[:, 23] = rng.integers(0, 128, num_rows)
+    encoder = make_play_encoder(spec.name, spec.dealer, spec.scores)
+    return encoder.encode(states, rng.integers(0, 4, num_rows).astype(np.int8))
+
+
+@pytest.mark.parametrize("options", [False, True])
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_a_network_gives_a_value_a_row_whatever_the_batch(case, options: bool) -> None:
+    network = build(*case, options=options)
+    inputs = inputs_of(case[0], network, 50)
+    values = network(inputs)
+    assert values.shape == (50,)
+    assert network(inputs[:0]).shape == (0,)
+    singly = torch.cat([network(row) for row in inputs.split(1)])
+    torch.testing.assert_close(values, singly)
+    order = torch.randperm(50, generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(network(inputs[order]), values[order])
+
+
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_every_parameter_learns(case) -> None:
+    network = build(*case, options=True)
+    network(inputs_of(case[0], network, 200)).square().sum().backward()
+    without = [name for name, value in network.named_parameters() if not value.grad.abs().sum() > 0]
+    assert not without
+
+
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_every_input_is_read(case) -> None:
+    network = build(*case, options=True)
+    inputs = inputs_of(case[0], network, 400).requires_grad_()
+    network(inputs).sum().backward()
+    used = inputs.grad.abs().sum(dim=0) > 0
+    present = (inputs != 0).any(dim=0)
+    assert bool(used[present].all())
+
+
+def kernel(convolutions: Convolutions, index: int, height: int, width: int, kernels) -> torch.Tensor:
+    """Weights of one kernel in the layout of torch's conv2d."""
+    first = sum(h * w for h, w in kernels[:index])
+    return convolutions.weight[:, first : first + height * width].view(-1, 1, height, width)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "kernels", "padded"),
+    [
+        (1, 13, [(1, length) for length in RANK_KERNELS], False),
+        (1, 4, [(1, 4)], False),
+        (4, 13, [(side, side) for side in SERIES_KERNELS], True),
+    ],
+)
+def test_convolutions_are_those_of_torch(rows: int, columns: int, kernels, padded: bool) -> None:
+    torch.manual_seed(0)
+    layer = Convolutions(rows, columns, kernels, channels=3, padded=padded)
+    grids = torch.randn(20, rows, columns)
+    parts = []
+    for index, (height, width) in enumerate(kernels):
+        sides = ((width - 1) // 2, width // 2) if padded else (0, 0)
+        part = functional.pad(grids[:, None, rows - height :], sides)
+        parts.append(functional.conv2d(part, kernel(layer, index, height, width, kernels), layer.bias[:, index]))
+    expected = torch.cat([part.flatten(2) for part in parts], dim=2).flatten(1)
+    assert layer.num_features == expected.shape[1]
+    torch.testing.assert_close(layer(grids.flatten(1)), expected)
+
+
+def untrimmed_values(network, inputs: torch.Tensor) -> torch.Tensor:
+    """The play CNN+LSTM over all eight rows of every series, with the convolutions of torch."""
+    layer = network.over_series
+    kernels = [(side, side) for side in SERIES_KERNELS]
+    cards = inputs[:, network.spec["series"].slice].view(-1, 1, 8, 13)
+    maps = []
+    for index, (side, _) in enumerate(kernels):
+        padded = functional.pad(cards, ((side - 1) // 2, side // 2, side - 1, 0))
+        maps.append(functional.conv2d(padded, kernel(layer, index, side, side, kernels), layer.bias[:, index]))
+    features = torch.cat(maps, dim=3).transpose(1, 2).flatten(2).relu()  # [B, 8, channels * kernels * 13]
+    hidden, _ = network.lstm(torch.cat([features, cards[:, 0]], dim=2).transpose(0, 1))
+    lengths = cards.sum(dim=(1, 3)).sum(dim=1).long()
+    last = hidden[lengths - 1, torch.arange(len(inputs))]
+    hand = inputs[:, network.spec["hand"].slice].view(-1, 4, 13).sum(dim=1)
+    others = [inputs[:, b.slice] for b in network.spec.blocks if b.name not in ("series", "hand")]
+    return network.head(torch.cat([last, hand, *others], dim=1))
+
+
+@pytest.mark.parametrize("state", ["basic", "full"])
+def test_trimming_short_series_changes_no_value_and_no_gradient(state: str) -> None:
+    network = build("play", "cnn_lstm", state, options=True, channels=3, lstm_hidden=10)
+    inputs = inputs_of("play", network, 120)
+    gradients = []
+    values = []
+    for forward in (network, lambda x: untrimmed_values(network, x)):
+        values.append(forward(inputs))
+        gradients.append(torch.autograd.grad(values[-1].square().sum(), list(network.parameters())))
+    torch.testing.assert_close(values[0], values[1])
+    for ours, reference in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, reference, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("scales", [[], [1 / 121, 0.3]])
+def test_a_layer_of_index_columns_is_the_layer_of_the_rows_they_stand_for(scales: list[float]) -> None:
+    """Random columns in any order, with channels that are there none to five times, and scalars of either sign."""
+    rng = np.random.default_rng(0)
+    columns = rng.integers(-1, 12, size=(200, 9)).astype(np.int16)
+    columns[:50] = columns[:50, :1]
+    numbers = rng.integers(-30, 120, size=(200, len(scales))).astype(np.int16)
+    columns = np.concatenate([columns, numbers], axis=1)
+    factors = np.array(scales, dtype=np.float32)
+    layer = torch.nn.Linear(12 + len(scales), 37)
+    with torch.no_grad():
+        expected = layer(expand(columns, 12 + len(scales), factors))
+    torch.testing.assert_close(linear_of_columns(layer, columns, factors), expected)
+
+
+@pytest.mark.parametrize("options", [False, True])
+@pytest.mark.parametrize("state", PLAY_ENCODERS)
+def test_values_of_columns_are_those_of_the_inputs(state: str, options: bool) -> None:
+    network = build("play", "mlp", state, options)
+    encoder = make_play_encoder(state, dealer=options, scores=options)
+    states = np.random.default_rng(1).integers(0, 7, (100, 24)).astype(np.int8)
+    columns = encoder.indices(states, np.arange(100, dtype=np.int8) % 4)
+    with torch.no_grad():
+        values = network.values_of_columns(columns, encoder.spec.scales)
+        torch.testing.assert_close(values, network(encoder.expand(columns)))
+
+
+@pytest.mark.parametrize("state", ["basic", "full"])
+def test_without_suit_convolution_suits_change_nothing(state: str) -> None:
+    blind = build("discard", "cnn", state, suit_convolution=False)
+    seeing = build("discard", "cnn", state)
+    inputs = inputs_of("discard", blind, 100)
+    suits = [block.slice for block in blind.spec.blocks if block.name.endswith("_suits")]
+    assert len(suits) == (2 if state == "full" else 1)
+    for part in suits:
+        flush = inputs.clone()
+        flush[:, part] = torch.tensor([4.0, 0.0, 0.0, 0.0])
+        assert torch.equal(blind(flush), blind(inputs))
+        assert not torch.equal(seeing(flush), seeing(inputs))
+
+
+def test_default_sizes_and_config_are_kept() -> None:
+    encoder = make_play_encoder("afterstate")
+    network = make_play_network(PlayNetworkConfig("mlp"), encoder.spec)
+    assert [layer.out_features for layer in network.modules() if isinstance(layer, torch.nn.Linear)] == [
+        256,
+        256,
+        1,
+    ]
+    assert network.config == PlayNetworkConfig("mlp")
+    assert network.spec is encoder.spec
+
+
+def test_unknown_networks_and_unfit_states_are_refused() -> None:
+    play, discard = make_play_encoder("afterstate").spec, make_discard_encoder("afterstate").spec
+    with pytest.raises(ValueError, match="unknown play network 'cnn'.*cnn_lstm, mlp"):
+        make_play_network(PlayNetworkConfig("cnn"), play)
+    with pytest.raises(ValueError, match="unknown discard network 'lstm'.*cnn, mlp"):
+        make_discard_network(DiscardNetworkConfig("lstm"), discard)
+    with pytest.raises(ValueError, match="cnn_lstm needs the state basic or full"):
+        make_play_network(PlayNetworkConfig("cnn_lstm"), play)
+    with pytest.raises(ValueError, match="cnn needs the state basic or full"):
+        make_discard_network(DiscardNetworkConfig("cnn"), discard)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_a_gpu_gives_the_same_values(case) -> None:
+    network = build(*case)
+    inputs = inputs_of(case[0], network, 300)
+    values = network(inputs)
+    torch.testing.assert_close(network.cuda()(inputs.cuda()).cpu(), values, rtol=1e-3, atol=1e-4)

@@ -1,0 +1,88 @@
+"""What an import or a command pulls in: nothing that it does not use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+from deepcrib.agents.specs import BUILDERS, LOADERS, SCRIPTED_NAMES, Builder
+from deepcrib.game.policies import POLICIES
+
+HEAVY = ("numba", "scipy", "torch", "tensorboard", "matplotlib", "textual", "hydra")
+
+
+def modules_after(code: str) -> set[str]:
+    """Modules that a fresh interpreter holds once it has run some lines."""
+    lines = f"{code}\nimport json, sys\nprint(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_agents_are_imported_when_they_are_asked_for() -> None:
+    loaded = modules_after("import deepcrib.agents")
+    assert not loaded.intersection(HEAVY)
+    of_agents = {name for name in loaded if name.startswith("deepcrib.agents.")}
+    assert of_agents == {"deepcrib.agents.base", "deepcrib.agents.specs"}
+
+
+def test_a_scripted_player_needs_no_other_one_and_no_pytorch() -> None:
+    loaded = modules_after("from deepcrib.agents import make_agent\nmake_agent('greedy')")
+    assert "deepcrib.agents.scripted" in loaded and "torch" not in loaded
+    assert not {f"deepcrib.agents.{name}" for name in ("minimax", "best_response", "q_network")} & loaded
+
+
+def test_a_match_of_scripted_players_needs_no_pytorch() -> None:
+    code = "from deepcrib.matches import play_match\nfrom deepcrib.evaluation.evaluate import evaluate"
+    assert "torch" not in modules_after(code)
+
+
+def test_help_needs_neither_numba_nor_pytorch() -> None:
+    code = "from deepcrib.cli import main\nassert main(['--help']) == 0"
+    assert not modules_after(code).intersection(HEAVY)
+
+
+def test_wrong_names_and_options_are_refused_without_an_import() -> None:
+    code = """
+from deepcrib.agents import AgentError, make_agent
+for spec in ("gready", {"name": "minimax", "sample": 3}, {"name": "best_response"}, {"name": "weighted", "seed": -1}):
+    try:
+        make_agent(spec)
+    except AgentError as error:
+        print(error)
+    else:
+        raise SystemExit(f"{spec} was made")
+"""
+    loaded = modules_after(code)
+    assert "numba" not in loaded and "deepcrib.search.minimax" not in loaded
+
+
+@pytest.mark.parametrize(
+    "builder",
+    [*BUILDERS.values(), *(loader.builder for loader in LOADERS.values())],
+    ids=[*BUILDERS, *LOADERS],
+)
+def test_every_entry_names_what_takes_its_options(builder: Builder) -> None:
+    module, _, function = builder.make.partition(":")
+    made_by = signature(getattr(import_module(module), function))
+    path = () if "path" in builder.options or builder in BUILDERS.values() else ("path",)
+    given = {*builder.options, *builder.fixed, *path, *(("device",) if builder.device else ())}
+    made_by.bind(**dict.fromkeys(given))
+    assert set(builder.needs) <= set(builder.options) and set(builder.agents) <= set(builder.options)
+
+
+def test_scripted_names_are_the_policies() -> None:
+    assert tuple(POLICIES) == SCRIPTED_NAMES
+
+
+def test_a_match_of_scripted_players_by_command_needs_no_pytorch(tmp_path: Path) -> None:
+    words = ["evaluate", "agent=greedy", "opponent=deterministic", "games=10", f"hydra.run.dir={tmp_path}"]
+    loaded = modules_after(f"from deepcrib.cli import main\nassert main({words}) == 0")
+    assert not loaded.intersection(("torch", "tensorboard", "matplotlib", "textual"))
+    assert not [name for name in loaded if name.startswith("deepcrib.training") or "best_response" in name]

@@ -1,0 +1,298 @@
+"""Records hold a game whole: written, read and replayed it is the same, and nothing that breaks the rules passes."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepcrib.agents import make_agent
+from deepcrib.errors import RunError
+from deepcrib.game.cards import parse_cards
+from deepcrib.game.engine.phases import DISCARD, OVER
+from deepcrib.records import Event, GameWriter, RecordError, choices, read_games, replay
+from deepcrib.records.schema import event_line, header_line, parse_event, parse_line
+from tests.recorded import ROW, played, write
+
+DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "game_records.md").read_text(encoding="utf-8")
+
+
+GAME = played(1)
+
+
+@pytest.mark.parametrize(("num_players", "rules"), [(2, "acc"), (2, "random_dealer"), (3, "acc"), (4, "acc")])
+def test_a_game_is_read_as_it_was_written_and_replays_to_its_end(num_players: int, rules: str, tmp_path: Path) -> None:
+    games = [played(seed, num_players, rules, ("random", "greedy")) for seed in range(4)]
+    found = read_games(write(tmp_path / "games.jsonl", *games))
+    assert [replace(game, source="") for game in found] == games
+    for game in found:
+        turns = replay(game)
+        assert turns.phase[0] == OVER
+        assert tuple(turns.games.scores[0]) == game.events[-1].scores and turns.games.winner[0] == game.winner
+        assert max(game.events[-1].scores) == 121
+
+
+def test_points_of_the_events_add_up_to_the_scores() -> None:
+    for seed in range(30):
+        game = played(seed)
+        sums = [sum(event.points for event in game.events if event.seat == seat) for seat in (0, 1)]
+        final = game.events[-1]
+        assert sums[1 - final.seat] == final.scores[1 - final.seat]
+        assert sums[final.seat] >= 121  # the last count may go beyond
+
+
+def test_choices_are_those_that_the_agents_made() -> None:
+    greedy = make_agent("greedy")
+    count = 0
+    for turns, seat, action in choices(GAME):
+        assert turns.seat[0] == seat
+        if turns.phase[0] == DISCARD:
+            assert greedy.discard(turns.discard_observation(ROW))[0] == action
+        else:
+            assert greedy.play(turns.play_observation(ROW))[0] == action
+        count += 1
+    assert count == sum(event.kind in ("discard", "play") for event in GAME.events)
+
+
+@given(st.integers(0, len(GAME.events) - 1))
+def test_a_game_may_stop_anywhere(length: int) -> None:
+    turns = replay(replace(GAME, events=GAME.events[:length]))
+    last_choice = max(place for place, event in enumerate(GAME.events) if event.kind in ("discard", "play"))
+    assert length > last_choice or turns.phase[0] != OVER
+    assert (turns.games.scores[0] <= GAME.events[-1].scores).all()
+
+
+@given(st.integers(0, len(GAME.events) - 1), st.integers(-2, 3).filter(bool))
+def test_no_wrong_point_passes(place: int, change: int) -> None:
+    event = GAME.events[place]
+    if event.kind in ("deal", "discard", "end") or event.points + change < 0:
+        return
+    events = [*GAME.events[:place], replace(event, points=event.points + change), *GAME.events[place + 1 :]]
+    with pytest.raises(RecordError, match=f'"points": {event.points}'):
+        replay(replace(GAME, events=tuple(events)))
+
+
+@given(st.integers(0, len(GAME.events) - 2))
+def test_no_event_can_be_left_out(place: int) -> None:
+    with pytest.raises(RecordError):
+        replay(replace(GAME, events=GAME.events[:place] + GAME.events[place + 1 :]))
+
+
+@given(st.integers(1, len(GAME.events) - 1), st.data())
+def test_no_other_card_passes_unless_the_player_might_have_chosen_it(place: int, data: st.DataObject) -> None:
+    event = GAME.events[place]
+    if len(event.cards) != 1 or event.kind != "play":
+        return
+    other = data.draw(st.integers(0, 51).filter(lambda card: card != event.cards[0]))
+    hands = next(e.hands for e in reversed(GAME.events[:place]) if e.kind == "deal")
+    changed = (*GAME.events[:place], replace(event, cards=(other,)), *GAME.events[place + 1 :])
+    if other not in hands[event.seat]:
+        with pytest.raises(RecordError, match="expected a card of"):
+            replay(replace(GAME, events=changed))
+
+
+def test_hints_change_nothing_and_are_counted() -> None:
+    with_hint = replace(GAME, events=(*GAME.events[:1], Event("hint", 1), *GAME.events[1:]))
+    assert replay(with_hint).games.winner[0] == GAME.winner
+    assert with_hint.hints(1) == 1 and with_hint.hints(0) == 0
+
+
+def test_a_hint_at_the_end_does_not_reopen_a_game() -> None:
+    late = replace(GAME, events=(*GAME.events, Event("hint", 0)))
+    assert late.finished and late.winner == GAME.winner
+    assert replay(late).phase[0] == OVER
+
+
+def test_a_choice_that_the_rules_do_not_allow_is_never_handed_out() -> None:
+    """Whoever looks at choices one by one meets only positions in which that seat chooses, and legal actions."""
+    hands = ("AC 2C TC JC QC KC", "3D 4D TD JD QD KD")
+    opening = [
+        Event("deal", 0, hands=tuple(tuple(parse_cards(hand)) for hand in hands), hand=0),
+        Event("discard", 1, tuple(parse_cards("3D 4D"))),
+        Event("discard", 0, tuple(parse_cards("2C KC"))),
+    ]
+    starter = Event("starter", 0, tuple(parse_cards("9H")))
+    plays = [Event("play", seat, tuple(parse_cards(card))) for seat, card in ((1, "TD"), (0, "JC"), (1, "KD"))]
+    for events, message, legal in (
+        ([*opening, plays[0]], "expected a starter", 2),
+        ([*opening, starter, *plays, Event("play", 0, tuple(parse_cards("TC")))], "over 31 on a count of 30", 5),
+    ):
+        handed = 0
+        with pytest.raises(RecordError, match=message):
+            for turns, seat, _ in choices(replace(GAME, events=tuple(events))):
+                assert turns.seat[0] == seat
+                handed += 1
+        assert handed == legal
+
+
+def lines() -> list[str]:
+    return [header_line(GAME), *map(event_line, GAME.events)]
+
+
+def change(number: int, **values: object) -> Callable[[list[str]], None]:
+    def apply(text: list[str]) -> None:
+        text[number] = json.dumps({k: v for k, v in (json.loads(text[number]) | values).items() if v is not None})
+
+    return apply
+
+
+def put(number: int, line: str) -> Callable[[list[str]], None]:
+    def apply(text: list[str]) -> None:
+        text[number] = line
+
+    return apply
+
+
+BROKEN = [
+    (put(3, "{"), r"line 4: '\{' is no JSON, expected a line of a game record"),
+    (put(0, "hand,dealer,own_score"), "line 1: 'hand,dealer,own_score' is no JSON"),
+    (put(0, '{"event": "game"}'), 'line 1: this is no game record: expected a first line with .* "deepcrib.game"'),
+    (put(0, "[1]"), r"line 1: '\[1\]' is no event"),
+    (change(0, version=2), "line 1: version='2': expected 1"),
+    (change(0, players=[]), "line 1: players='\\[\\]': expected a list of 2 to 4"),
+    (
+        change(0, players=[{"name": "a", "kind": "cat"}] * 2),
+        "line 1: kind='cat' of player 'a': expected human or agent",
+    ),
+    (change(0, rules="mine"), "line 1: rules='mine': expected one of acc, random_dealer"),
+    (change(0, players=[{"name": "a\nb", "kind": 1}] * 2), "kind='1' of player 'a.nb': expected human or agent"),
+    (
+        change(0, players=[{"name": "a", "kind": "human", "age": 1}] * 2),
+        "player has no 'age': expected name, kind, spec",
+    ),
+    (change(0, version=True), "line 1: version='true': expected 1"),
+    (change(0, version=1.0), "line 1: version='1.0': expected 1"),
+    (change(0, rules=None), "line 1: rules='null': expected one of acc"),
+    (change(0, mood="good"), "line 1: game has no 'mood': expected format, version, players"),
+    (change(0, started=5), "line 1: started='5': expected a text"),
+    (change(0, seed=2**63), "line 1: seed='9223372036854775808': expected at most"),
+    (change(0, seed=float("nan")), "line 1: .* is no JSON"),
+    (put(0, '{"event": "game", "seed": ' + "9" * 5000 + "}"), "line 1: .* is no JSON"),
+    (put(3, '{"event": "hint", "seat": 0, "seat": 1}'), "line 4: the key 'seat' stands twice"),
+    (change(2, cards="5H " * 1000), "line 3: discard, cards='5H .*: expected no more cards than there are"),
+    (change(-1, scores=[121.0, True]), "end, scores=.*: expected 2 scores from 0 to 121"),
+    (change(0, seed=-1), "line 1: seed='-1': expected a whole number"),
+    (change(1, event="shuffle"), "line 2: event 'shuffle': expected one of game, deal, discard"),
+    (change(1, dealer=2), "line 2: deal, dealer='2': expected a seat 0..1"),
+    (change(1, dealer=True), "line 2: deal, dealer='true': expected a seat 0..1"),
+    (change(1, crib_card="5H"), "line 2: deal, crib_card='5H': expected none but with three players"),
+    (change(2, cards="5H 1Z"), "line 3: discard, cards='5H 1Z': not a card: '1Z'"),
+    (change(2, cards="5H 5H"), "line 3: discard, .* the card 5H stands twice"),
+    (change(2, cards=5), "line 3: discard, cards='5': expected cards as text"),
+    (change(2, mood="good"), "line 3: discard has no 'mood': expected seat, cards"),
+    (change(5, points=None), "line 6: play without points: expected seat, card, points"),
+    (change(5, points=-1), "line 6: play, points='-1': expected a whole number"),
+    (change(5, card="5H 6H"), "line 6: play, card='5H 6H': expected one card"),
+    (change(-1, scores=[121, 122]), "end, scores=.*: expected 2 scores from 0 to 121"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "message"), BROKEN)
+def test_a_broken_line_is_named(spoil: Callable[[list[str]], None], message: str, tmp_path: Path) -> None:
+    text = lines()
+    spoil(text)
+    path = tmp_path / "games.jsonl"
+    path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=message) as raised:
+        read_games(path)
+    assert str(path) in str(raised.value) and "\n" not in str(raised.value) and len(str(raised.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (change(1, dealer=1 - GAME.events[0].seat), r"line 3: .*: expected a discard by seat"),
+        (change(1, cards=["AC 2C 3C 4C 5C 6C", "6C 7C 8C 9C TC JC"]), "line 2: .*: expected distinct cards"),
+        (change(1, cards=["AC 2C 3C 4C 5C", "6C 7C 8C 9C TC JC"]), "line 2: .*: 5 cards, expected 6 for each player"),
+        (change(1, hand=1), 'line 2: .*: expected {"event": "deal", "hand": 0'),
+        (change(-1, scores=[121, 120]), 'expected {"event": "end"'),
+    ],
+)
+def test_what_the_rules_do_not_allow_is_named(spoil: Callable[[list[str]], None], message: str, tmp_path: Path) -> None:
+    text = lines()
+    spoil(text)
+    path = tmp_path / "games.jsonl"
+    path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    (game,) = read_games(path)
+    with pytest.raises(RecordError, match=message):
+        replay(game)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff\xfe\x00", b"PK\x03\x04", b"[" * 100_000 + b"\n"])
+def test_foreign_files_are_refused_in_one_line(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(RecordError) as raised:
+        read_games(path)
+    assert str(path) in str(raised.value) and "\n" not in str(raised.value) and len(str(raised.value)) < 250
+    with pytest.raises(RecordError, match="No such file"):
+        read_games(tmp_path / "absent.jsonl")
+
+
+def test_an_interrupted_write_costs_its_own_line_only(tmp_path: Path) -> None:
+    path = write(tmp_path / "games.jsonl", GAME)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    (found,) = read_games(path)
+    assert found.events == GAME.events[:-1] and not found.finished
+    write(path, played(2))
+    first, second = read_games(path)
+    assert first.events == GAME.events[:-1] and second.events == played(2).events
+
+
+@pytest.mark.parametrize("content", ["my notes", "{}", '{"event": "deal"', "first\nsecond", "[1]\n"])
+def test_a_file_of_something_else_is_left_alone(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(RunError, match="holds something else than games"):
+        GameWriter(path)
+    assert path.read_text(encoding="utf-8") == content
+
+
+@pytest.mark.parametrize("content", ["", "\n", '{"event"', header_line(GAME)])
+def test_an_interrupted_header_is_begun_again(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(content, encoding="utf-8")
+    assert read_games(write(path, GAME))[0].events == GAME.events
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot write"):
+        GameWriter(tmp_path / "file" / "games.jsonl")
+    writer = GameWriter(tmp_path / "taken.jsonl")
+    (tmp_path / "taken.jsonl").mkdir()
+    with pytest.raises(RunError, match="cannot write"):
+        writer.begin(GAME)
+
+
+def document_lines() -> Iterator[str]:
+    block = re.search(r"```json\n(.*?)```", DOCUMENT, re.DOTALL)
+    assert block is not None
+    yield from block.group(1).splitlines()
+
+
+def test_the_documented_example_is_a_game(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("\n".join(document_lines()) + "\n", encoding="utf-8")
+    (game,) = read_games(path)
+    assert replay(game).games.scores[0].tolist() == [2, 0]
+    assert game.humans == [0]
+
+
+def test_the_document_names_every_event_and_key() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", DOCUMENT, re.MULTILINE))
+    kinds = {event.kind for event in GAME.events}
+    assert kinds < set(rows)
+    for line in [*lines(), *map(event_line, played(1, 3).events[:3])]:
+        content = parse_line(line)
+        assert set(content) - {"event"} <= set(re.findall(r"`(\w+)`", rows[content["event"]]))
+
+
+@given(st.integers(0, len(GAME.events) - 1))
+def test_an_event_is_read_as_it_was_written(place: int) -> None:
+    assert parse_event(parse_line(event_line(GAME.events[place])), 2) == GAME.events[place]

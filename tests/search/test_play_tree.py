@@ -1,0 +1,190 @@
+"""The game tree of the play against a plain recursion, card by card, over the rules in `reference`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numba
+import numpy as np
+import pytest
+
+from deepcrib.game.rules import add_rank, play_points
+from deepcrib.search.play_tree import (
+    NO_VALUE,
+    NUM_ENDS,
+    STACK,
+    fill_play_values,
+    join_hands,
+    pack_hand,
+)
+from tests import reference
+from tests.reference import cards, pips, rank
+
+Hands = tuple[tuple[int, ...], tuple[int, ...]]
+PLAYER, OPPONENT = 0, 1
+
+
+def fits(hand: tuple[int, ...], series: tuple[int, ...]) -> list[int]:
+    return [card for card in hand if sum(map(pips, series)) + pips(card) <= 31]
+
+
+def after(hands: Hands, series: tuple[int, ...], seat: int, card: int) -> tuple[int, int, Hands, tuple[int, ...]]:
+    """Points of a card, then who plays next (-1: nobody), with what hands and series."""
+    left = tuple(c for c in hands[seat] if c != card)
+    hands = (left, hands[1]) if seat == 0 else (hands[0], left)
+    series = (*series, card)
+    points = reference.pegs(series)
+    if sum(map(pips, series)) != 31:
+        for player in (1 - seat, seat):
+            if fits(hands[player], series):
+                return points, player, hands, series
+        points += 1  # a go, or the last card
+    following = next((player for player in (1 - seat, seat) if hands[player]), -1)
+    return points, following, hands, ()
+
+
+@cache
+def worth(hands: Hands, series: tuple[int, ...], seat: int, greedy: bool) -> int:
+    """Points of the player minus the opponent's, from this choice to the end."""
+    if seat < 0:
+        return 0
+    choices = fits(hands[seat], series)
+    if greedy and seat == OPPONENT:
+        choices = [max(choices, key=lambda card: (reference.pegs((*series, card)), rank(card)))]
+    values = [card_worth(hands, series, seat, card, greedy) for card in choices]
+    return max(values) if seat == PLAYER else min(values)
+
+
+def card_worth(hands: Hands, series: tuple[int, ...], seat: int, card: int, greedy: bool) -> int:
+    points, following, left, longer = after(hands, series, seat, card)
+    return (points if seat == PLAYER else -points) + worth(left, longer, following, greedy)
+
+
+def slots(hand: tuple[int, ...]) -> np.ndarray:
+    return np.array([*sorted(hand), *[-1] * (4 - len(hand))], dtype=np.int8)
+
+
+def found(hands: Hands, series: tuple[int, ...], greedy: bool, gaps: np.ndarray | None = None) -> list[int]:
+    """What the package says of the four slots of the player's hand (`gaps`: with the played cards where they stood)."""
+    own = slots(hands[PLAYER]) if gaps is None else gaps
+    packed = 0
+    for card in series:
+        packed = add_rank(packed, rank(card))
+    room = np.empty(STACK, dtype=np.int64), np.empty(NUM_ENDS, dtype=np.int8)
+    values = np.empty(4, dtype=np.int64)
+    both = join_hands(pack_hand(own), pack_hand(slots(hands[OPPONENT])))
+    fill_play_values(both, packed, sum(map(pips, series)), greedy, *room, values)
+    return [int(value) for value in values]
+
+
+def expected(hands: Hands, series: tuple[int, ...], greedy: bool) -> list[int]:
+    own = slots(hands[PLAYER]).tolist()
+    lawful = fits(hands[PLAYER], series)
+    return [card_worth(hands, series, PLAYER, card, greedy) if card in lawful else NO_VALUE for card in own]
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.parametrize("deck", [range(52), range(8, 32), range(12, 44)], ids=["all", "low", "middle"])
+def test_every_position_of_random_plays(deck: range, greedy: bool) -> None:
+    """All positions of the player in plays of random cards, goes and new series among them."""
+    rng = np.random.default_rng(len(deck))
+    after_go = later = 0
+    for _ in range(25):
+        drawn = [int(card) for card in rng.permutation(deck)[:8]]
+        hands: Hands = (tuple(drawn[:4]), tuple(drawn[4:]))
+        series: tuple[int, ...] = ()
+        seat, last = int(rng.integers(2)), -1
+        while seat >= 0:
+            if seat == PLAYER:
+                assert found(hands, series, greedy) == expected(hands, series, greedy), (hands, series)
+                after_go += bool(series) and last == PLAYER
+                later += not series and last >= 0
+            card = int(rng.choice(fits(hands[seat], series)))
+            last = seat
+            _, seat, hands, series = after(hands, series, seat, card)
+    assert after_go and later
+
+
+KNOWN = [
+    # player, opponent, series, what the player's cards are worth
+    ("KC", "", "", [1]),  # last card
+    ("AC", "", "TC TD TH", [2]),  # thirty-one, and no point for the last card beside it
+    ("5C", "5D", "", [-3]),  # the other pairs it (2) and has the last card (1)
+]
+
+
+@pytest.mark.parametrize(("player", "opponent", "series", "values"), KNOWN)
+def test_values_by_hand(player: str, opponent: str, series: str, values: list[int]) -> None:
+    hands = (tuple(cards(player)), tuple(cards(opponent)))
+    for greedy in (False, True):
+        assert found(hands, tuple(cards(series)), greedy) == [*values, *[NO_VALUE] * (4 - len(values))]
+
+
+def test_a_greedy_opponent_is_never_harder_than_one_who_knows_both_hands() -> None:
+    rng = np.random.default_rng(5)
+    differ = 0
+    for _ in range(300):
+        drawn = [int(card) for card in rng.permutation(52)[:8]]
+        hands: Hands = (tuple(drawn[:4]), tuple(drawn[4:]))
+        best, naive = found(hands, (), False), found(hands, (), True)
+        assert all(a <= b for a, b in zip(best, naive, strict=True))
+        differ += best != naive
+    assert differ > 100
+
+
+def test_cards_in_their_slots_and_equal_ranks() -> None:
+    """Gaps where cards were played change nothing, and cards of one rank are worth the same."""
+    hands: Hands = (tuple(cards("5C 5D")), tuple(cards("4C 6D KH")))
+    series = tuple(cards("8C"))
+    a, b = cards("5C 5D")
+    plain = found(hands, series, False)[:2]
+    assert plain[0] == plain[1]
+    assert found(hands, series, False, np.array([-1, a, -1, b], dtype=np.int8)) == [
+        *(NO_VALUE, plain[0], NO_VALUE, plain[1])
+    ]
+
+
+@numba.njit
+def _plain_points(series: np.ndarray, n: int, count: int) -> int:
+    """Points of the n-th of the ranks of a series, by looking at all of its ends."""
+    points, alike = 2 if count == 15 or count == 31 else 0, 1
+    while alike < n and series[n - 1 - alike] == series[n - 1]:
+        alike += 1
+    for size in range(n, 2, -1):
+        low, high, distinct = 13, -1, True
+        for i in range(n - size, n):
+            low, high = min(low, series[i]), max(high, series[i])
+            for j in range(n - size, i):
+                distinct = distinct and series[i] != series[j]
+        if distinct and high - low == size - 1:
+            return points + size
+    return points + alike * (alike - 1)
+
+
+@numba.njit
+def _compare_all(series: np.ndarray, n: int, packed: int, count: int, used: np.ndarray) -> int:
+    """Series compared, all that extend this one; -1 when points differ somewhere."""
+    compared = 0
+    for r in range(13):
+        value = min(r + 1, 10)
+        if used[r] == 4 or count + value > 31:
+            continue
+        series[n] = r
+        longer = add_rank(packed, r)
+        if play_points(longer, count + value) != _plain_points(series, n + 1, count + value):
+            return -1
+        compared += 1
+        if n < 7:
+            used[r] += 1
+            more = _compare_all(series, n + 1, longer, count + value, used)
+            used[r] -= 1
+            if more < 0:
+                return -1
+            compared += more
+    return compared
+
+
+def test_points_are_those_of_the_rules_for_every_series() -> None:
+    """Every series of up to eight cards that counts 31 or less."""
+    compared = _compare_all(np.zeros(8, dtype=np.int8), 0, 0, 0, np.zeros(13, dtype=np.int64))
+    assert compared > 1_000_000

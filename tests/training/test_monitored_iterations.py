@@ -1,0 +1,263 @@
+"""Matches after chosen iterations, before the first one too; curve.csv; matches of the agent that explores."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from test_replay import Stopped, Writer, assert_same_runs, run, small
+
+from deepcrib.cli import main
+from deepcrib.errors import OptionError, RunError
+from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.game.randomness import FINAL_MATCHES, derive
+from deepcrib.jobs.hydra.options_together import check_heard
+from deepcrib.jobs.hydra.schema import parse
+from deepcrib.jobs.hydra.values import check_values
+from deepcrib.learners.replay.monitoring import FIGURES, Monitor
+from deepcrib.training.curve import COLUMNS, CURVE_FILE, add_matches, forget_after
+from deepcrib.training.options import EvaluationOptions, ReplayOptions, TdOptions
+
+
+def settings_at(*at: int, **learner: Any) -> Any:
+    settings = small(opponents=("random", "greedy"), every=10, **learner)
+    settings.evaluation.at = list(at)
+    return settings
+
+
+def curve(folder: Path) -> list[dict[str, str]]:
+    with open(folder / CURVE_FILE, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def untimed(folder: Path) -> list[tuple[str, ...]]:
+    return [tuple(value for name, value in row.items() if name != "seconds") for row in curve(folder)]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"every": 2}, [2, 4]),
+        ({"every": 0}, []),
+        ({"every": 2, "at": []}, [2, 4]),
+        ({"every": 2, "at": [0, 1, 5]}, [0, 1, 5]),
+        ({"every": 10, "at": [0, 3, 400]}, [0, 3]),
+        ({"every": 0, "at": [0, 1]}, []),
+    ],
+)
+def test_the_iterations_with_matches(options: dict[str, Any], expected: list[int], tmp_path: Path) -> None:
+    """`at` instead of `every`; what lies after the end never comes; every=0 is none in any case."""
+    settings = small(iterations=5, opponents=("random",))
+    settings.evaluation = EvaluationOptions(["random"], games=4, **options)
+    shown: list[int] = []
+    run(
+        tmp_path,
+        settings,
+        evaluate=evaluate,
+        progress=lambda done, found: shown.append(done) if "random/win_rate" in found else None,
+    )
+    assert shown == expected
+    assert (tmp_path / CURVE_FILE).exists() == bool(expected)
+    if expected:
+        assert [int(row["iteration"]) for row in curve(tmp_path)] == expected
+
+
+def test_matches_before_the_first_iteration_change_nothing_that_is_learned(tmp_path: Path) -> None:
+    run(tmp_path / "without", small())
+    writer = Writer(tmp_path / "with")
+    run(tmp_path / "with", settings_at(0, 1, 3), evaluate=evaluate, writer=writer)
+    assert_same_runs(tmp_path / "without", tmp_path / "with")
+    assert list(writer.scalars["greedy/win_rate"]) == [0, 1, 3]
+    assert list(writer.scalars["loss/play"]) == [1, 2, 3, 4]
+    assert writer.scalars["progress/hands"] == {0: 0, 1: 20, 2: 40, 3: 60, 4: 80}
+
+
+def test_iteration_0_is_the_agent_before_it_learned_anything(tmp_path: Path) -> None:
+    """The matches of 0 are those of the networks of a run of no iterations; learning changes how later ones end."""
+    agent = run(tmp_path / "none", small(iterations=0)).agent
+    settings = settings_at(0, 4, play_lr=0.1, discard_lr=0.1)
+    asked: list[tuple[Any, ...]] = []
+
+    def spy(*match: Any) -> Any:
+        asked.append((match, evaluate(*match)))
+        return asked[-1][1]
+
+    run(tmp_path / "some", settings, evaluate=spy)
+    for (_, opponent, games, seed), found in asked[:2]:
+        assert evaluate(agent, opponent, games, seed).to_dict() | {"seconds": found.seconds} == found.to_dict()
+    assert any(evaluate(agent, *match[1:]).hand_margin != found.hand_margin for match, found in asked[2:])
+
+
+def test_the_curve_holds_what_matches_found(tmp_path: Path) -> None:
+    found: dict[tuple[str, str], Any] = {}
+    numbers = iter((0, 0, 2, 2))
+
+    def spy(agent: Any, opponent: Any, games: int, seed: int) -> Any:
+        result = evaluate(agent, opponent, games, seed)
+        found[str(next(numbers)), opponent.name] = result
+        return result
+
+    run(tmp_path, settings_at(0, 2), evaluate=spy)
+    rows = curve(tmp_path)
+    assert list(rows[0]) == list(COLUMNS)
+    assert [(row["iteration"], row["opponent"]) for row in rows] == list(found)
+    for row in rows:
+        match = found[row["iteration"], row["opponent"]]
+        assert row["games"] == "7"
+        for name in ("win_rate", "ci_low", "ci_high", "hand_margin", "hand_margin_low", "hand_margin_high"):
+            assert float(row[name]) == pytest.approx(getattr(match, name), rel=1e-5, abs=1e-9)
+    seconds = [float(row["seconds"]) for row in rows]
+    assert seconds == sorted(seconds) and seconds[0] >= 0
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    run(folder, settings_at(0, 1, 2, 3, 5, 6, iterations=6), evaluate=evaluate)
+    return folder
+
+
+@pytest.mark.parametrize("stop", [0, 2, 3, 5])  # before there is a state, at one, and after one
+def test_a_stopped_run_has_the_curve_of_a_whole_one(stop: int, whole: Path, tmp_path: Path) -> None:
+    settings = settings_at(0, 1, 2, 3, 5, 6, iterations=6)
+
+    def interrupt(done: int, figures: Any) -> None:
+        if done == stop:
+            raise Stopped
+
+    folder = tmp_path / "stopped"
+    with pytest.raises(Stopped):
+        run(folder, settings, evaluate=evaluate, progress=interrupt)
+    saved = stop // 2 * 2
+    assert (folder / "state.pt").exists() == (saved > 0)
+    seen: list[int] = []
+
+    def note(done: int, figures: Any) -> None:
+        if "random/win_rate" in figures:
+            seen.append(done)
+
+    run(folder, settings, evaluate=evaluate, progress=note, resume=saved > 0)
+    assert seen == [one for one in (0, 1, 2, 3, 5, 6) if not saved or one > saved]
+    assert untimed(folder) == untimed(whole)
+    seconds = [float(row["seconds"]) for row in curve(folder)]
+    assert seconds == sorted(seconds)
+    assert_same_runs(whole, folder)
+
+
+def test_resumed_without_matches_the_curve_keeps_no_later_points(tmp_path: Path) -> None:
+    """Rows that a killed process wrote after the state that the run goes on from are none of the run's."""
+    run(tmp_path, settings_at(0, 2, iterations=2), evaluate=evaluate)
+    before = curve(tmp_path)
+    add_matches(tmp_path, 3, ["random"], 7, 1.0, {"random/win_rate": 1.0})
+    run(tmp_path, small(iterations=4), resume=True)
+    assert curve(tmp_path) == before
+
+
+def test_rows_without_bounds_and_with_strange_names(tmp_path: Path) -> None:
+    name = 'odd "name", of two'
+    figures = {f"{name}/win_rate": 0.5, "other/win_rate": 0.25}
+    add_matches(tmp_path, 0, [name, "not met", "other"], 3, 0.04, figures)
+    add_matches(tmp_path, 1, ["not met"], 3, 2.0, figures)
+    (row, other) = curve(tmp_path)
+    assert (row["opponent"], row["win_rate"], row["ci_low"], row["seconds"]) == (name, "0.5", "", "0.0")
+    assert other["opponent"] == "other"
+    add_matches(tmp_path, 1, ["other"], 3, 2.0, figures)
+    add_matches(tmp_path, 1, ["other"], 3, 4.0, figures)
+    assert [(row["iteration"], row["seconds"]) for row in curve(tmp_path)] == [("0", "0.0")] * 2 + [("1", "4.0")]
+    forget_after(tmp_path, 0)
+    assert [row["opponent"] for row in curve(tmp_path)] == [name, "other"]
+    assert [path.name for path in tmp_path.iterdir()] == [CURVE_FILE]
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "iteration\nx\n", "iteration,opponent\n,\n", b"\xff\xfe"])
+def test_a_curve_that_is_none_is_refused(text: str | bytes, tmp_path: Path) -> None:
+    (tmp_path / CURVE_FILE).write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(RunError, match=r"curve\.csv: cannot be read: expected the columns iteration, ") as error:
+        forget_after(tmp_path, 3)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("at", [[5, 1], [1, 1], [-1, 2]])
+def test_lists_that_are_none(at: list[int]) -> None:
+    config = SimpleNamespace(learner=ReplayOptions(), evaluation=EvaluationOptions(at=at))
+    with pytest.raises(OptionError, match=r"evaluation\.at=\["):
+        check_values(_dataclass(config))
+
+
+def _dataclass(config: SimpleNamespace) -> Any:
+    from deepcrib.jobs.train import Config
+
+    return Config(**vars(config))
+
+
+@pytest.mark.parametrize("option", [{"at": [1]}, {"exploring": True}])
+def test_other_learners_refuse_what_they_do_not_read(option: dict[str, Any], capsys: pytest.CaptureFixture) -> None:
+    ((name, value),) = option.items()
+    word = f"evaluation.{name}={str(value).lower()}"
+    assert main(["train", "learner=td", word]) == 2
+    assert f"{word}: learner=td does not read it, only learner=replay" in capsys.readouterr().err
+    config = _dataclass(SimpleNamespace(learner=TdOptions(), evaluation=EvaluationOptions(**option)))
+    with pytest.raises(
+        OptionError, match="learner=td does not read it, only learner=replay"
+    ):  # not from the command line: an experiment's
+        check_values(config)
+
+
+def test_every_beside_a_list_is_refused(capsys: pytest.CaptureFixture) -> None:
+    """Else what was asked for would pass without effect; every=0, no matches at all, is heard."""
+    assert main(["train", "experiment=quick", "evaluation.every=50"]) == 2
+    assert "evaluation.every=50: evaluation.at=[0, 1, 2," in capsys.readouterr().err
+    for every, at in ((0, [1]), (50, []), (50, None)):
+        config = _dataclass(SimpleNamespace(evaluation=EvaluationOptions(every=every, at=at)))
+        check_heard(config, parse([f"evaluation.every={every}"]))
+
+
+def test_figures_of_a_list_come_at_most_ten_times() -> None:
+    """Thirteen points on the way: every second one, and the end."""
+    at = [0, 1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300, 350]
+    monitor = Monitor(EvaluationOptions(at=at), 1, 360, {}, lambda *_: None)
+    drawn = [iteration for iteration in range(1, 361) if monitor._draws(iteration)]
+    assert drawn == [2, 10, 50, 150, 250, 350, 360] and len(drawn) <= FIGURES
+
+
+# --- the agent that explores --------------------------------------------------------------------------------
+
+
+def test_the_exploring_agent_has_the_epsilon_of_the_last_iteration(tmp_path: Path) -> None:
+    """Of iterations 0, 1, 2: 0.4, 0.2, 0.1; the networks are those of the agent."""
+    settings = small(iterations=3, epsilon=0.4, epsilon_decay=0.5, checkpoint_every=1)
+    figures: list[Any] = []
+    result = run(tmp_path, settings, progress=lambda done, found: figures.append(found))
+    assert (result.agent.epsilon, result.exploring.epsilon) == (0.0, pytest.approx(0.1))
+    assert result.exploring.epsilon == figures[-1]["schedule/epsilon"]
+    again = run(tmp_path, settings, resume=True)
+    assert again.exploring.epsilon == result.exploring.epsilon
+
+
+def test_final_matches_of_both_kinds(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    words = "experiment=smoke pretraining.enabled=false learner.iterations=2 learner.episodes=16 evaluation.at=[0,2] "
+    words += "evaluation.games=4 evaluation.final_games=60 learner.epsilon=0.8 learner.epsilon_decay=0.5"
+    assert main(["train", *words.split(), "evaluation.exploring=true", f"hydra.run.dir={tmp_path}"]) == 0
+    printed = capsys.readouterr().out
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert set(summary) == {"deterministic", "random"}
+    seed = derive(1, FINAL_MATCHES)
+    for name, figures in summary.items():
+        exploring = figures.pop("exploring")
+        assert exploring.pop("epsilon") == pytest.approx(0.4)
+        for epsilon, held in ((0.0, figures), (0.4, exploring)):
+            agent = {"path": str(tmp_path), "epsilon": epsilon}
+            expected = evaluate(agent, name, 60, seed).to_dict()
+            assert held | {"seconds": 0} == expected | {"seconds": 0}
+        assert f"{name}, agent explores" in printed
+    events = EventAccumulator(str(tmp_path)).Reload()
+    assert [event.step for event in events.Scalars("random/win_rate")] == [0, 2]
+    assert [(row["iteration"], row["opponent"]) for row in curve(tmp_path)] == [
+        (number, name) for number in ("0", "2") for name in ("deterministic", "random")
+    ]
