@@ -13,7 +13,7 @@ import argparse
 import io
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.specs import MINIMAX_NAMES
-from deepcrib.analysis.play_curves import differences_by_samples
 from deepcrib.evaluation import evaluate as full_games
 from deepcrib.evaluation import play_only as play_alone
 from deepcrib.evaluation.evaluate import evaluate
@@ -238,6 +237,36 @@ def main() -> None:
     if figure is not None:
         figure.savefig(options.folder / "partida_figure_04.png", dpi=100)
     print(text)
+
+
+def differences_by_samples(
+    curves: Mapping[str, Sequence[tuple[int, Mapping[str, Any]]]], published: Mapping[str, float]
+) -> Any:
+    """Mean difference of play points against greedy by the number of samples, a line an agent, with 95% intervals.
+
+    curves: by agent, (samples, figures of `evaluation.play_only`). published: points, dashed in the agent's colour.
+    None when matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return None
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for name, points in curves.items():
+        samples = np.array([number for number, _ in points])
+        mean, low, high = (np.array([f[key] for _, f in points]) for key in ("difference", "ci_low", "ci_high"))
+        drawn = axes.errorbar(samples, mean, yerr=(mean - low, high - mean), marker="o", markersize=3, label=name)
+        if name in published:
+            color = drawn.lines[0].get_color()
+            axes.axhline(published[name], color=color, linestyle="--", linewidth=0.9, label=f"{name}, published")
+    axes.axhline(0, color="0.6", linewidth=0.6)
+    axes.set_xlabel("sampled hands")
+    axes.set_ylabel("points a hand more than greedy")
+    axes.set_title("Sampled search against greedy, play of random hands")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure
 
 
 if __name__ == "__main__":

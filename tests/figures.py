@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from deepcrib.learners.replay.monitoring import MATCH_FIGURES
+from deepcrib.training.monitoring import MATCH_FIGURES
 
 
 def match_of(**known: Any) -> SimpleNamespace:

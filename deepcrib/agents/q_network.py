@@ -34,7 +34,7 @@ FEW = 16
 
 
 class Encoder(Protocol):
-    """What a Q-function needs of `encoders`."""
+    """What a Q-function needs of `networks.encoders`."""
 
     def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str) -> torch.Tensor:
         """float32 [M, width] of compact states int8 [M, K] and actions int8 [M]."""

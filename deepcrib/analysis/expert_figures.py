@@ -1,4 +1,4 @@
-"""Leads beside experts' rules: tables and a figure of what `evaluation.studies.experts` and `evaluation.studies.expert_rules` count.
+"""Leads beside experts' rules: tables and a figure of what `experts` and `expert_rules` in `evaluation.studies` count.
 
 The figure needs matplotlib, an optional dependency.
 """

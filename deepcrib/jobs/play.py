@@ -19,10 +19,10 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import KINDS
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.hydra.values import RulesOptions
 from deepcrib.jobs.shared.checks import at_least, one_of
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import short_path
+from deepcrib.jobs.shared.rules import RulesOptions
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 
 RECORD = "game.jsonl"

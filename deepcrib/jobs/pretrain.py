@@ -16,11 +16,11 @@ from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.learners.replay.options import PretrainingOptions, StateOptions
 from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder
-from deepcrib.training.options import PretrainingOptions, StateOptions
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """What sources a result follows from: the hash of a module and of all that it imports from this package.
 
-Kernels have a finer one of their own (see `kernels.cache`); this serves tables and matches that are kept because nothing
-that decides them has changed.
+Kernels have a finer one of their own (see `kernels.cache`); this serves tables and matches that are kept because
+nothing that decides them has changed.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ PLAYS = 2 * HAND_SIZE
 class Trajectories:
     """H hands of two players with all decisions and points, int8 throughout; play k is the k-th card of the hand.
 
-    discard_states: [H, 2, 9] by seat, compact (`encoders`). discard_actions: [H, 2]. play_states: [H, 8, 22].
+    discard_states: [H, 2, 9] by seat, compact (`networks.encoders`). discard_actions: [H, 2]. play_states: [H, 8, 22].
     play_actions: [H, 8] slots. play_seats: [H, 8]. play_points: [H, 8], pegged by that card, go and last card
     included. hand_points: [H, 2]. crib_points, heels, dealer: [H]. learned: [H, 2], 1 for the seats whose decisions
     are experience of the learner's, 0 for a seat that another agent took.

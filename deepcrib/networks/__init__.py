@@ -1,11 +1,9 @@
 """Q-networks: encoded input float32 [B, width] -> values float32 [B], in the units of the reward (points).
 
 A network is told by an encoder's spec where each block of its input stands; it knows no cards and no devices. It has a
-body that makes features of the input, and a head that reads values from them. The network over strategies has no
-encoder: its input is made of statistics.
+body that makes features of the input, and a head that reads values from them.
 """
 
-from deepcrib.learners.weighted_network.network import SCORE_INPUTS, StrategyNetwork
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
 from deepcrib.networks.bodies.q_networks import RANK_KERNELS, SERIES_KERNELS, FeedForward
 from deepcrib.networks.heads.distributions import project, two_hot
@@ -20,7 +18,6 @@ __all__ = [
     "MLP",
     "PLAY_NETWORKS",
     "RANK_KERNELS",
-    "SCORE_INPUTS",
     "SERIES_KERNELS",
     "CategoricalHead",
     "Convolutions",
@@ -31,7 +28,6 @@ __all__ = [
     "NoisyLinear",
     "PlayNetworkConfig",
     "QNetwork",
-    "StrategyNetwork",
     "ValueHead",
     "clear_noise",
     "draw_noise",

@@ -27,13 +27,7 @@ from deepcrib.files.weights import (
     weights_file,
     write_checkpoint,
 )
-from deepcrib.networks import (
-    DiscardNetworkConfig,
-    PlayNetworkConfig,
-    QNetwork,
-    make_discard_network,
-    make_play_network,
-)
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder, make_discard_encoder, make_play_encoder
 
 STATE_FORMAT = "deepcrib training state"

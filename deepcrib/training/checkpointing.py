@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from deepcrib.agents import Agent
+from deepcrib.errors import RunError
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.randomness import MONITORING, derive
-from deepcrib.learners.replay.monitoring import match_figures
 from deepcrib.networks import checkpoints
+from deepcrib.training.monitoring import match_figures
 from deepcrib.training.options import EvaluationOptions
 
 STATE_FILE = "state.pt"
@@ -107,3 +109,20 @@ def save_and_measure(
     found = measure()
     _write_out(writer, step, found)
     return {**figures, **found}
+
+
+def checkpoint_files(run: Path) -> dict[int, Path]:
+    """Weights in a run folder's `checkpoints/`, by the number at the end of their names, in its order.
+
+    Raises RunError where there are none, or where a name has no number or another one's.
+    """
+    folder = run / CHECKPOINTS
+    files: dict[int, Path] = {}
+    for path in folder.glob("*.safetensors"):
+        found = re.search(r"\d+$", path.stem)
+        if found is None or int(found[0]) in files:
+            raise RunError(f"{path}: expected a name with a number of its own at the end, as games_00100000")
+        files[int(found[0])] = path
+    if not files:
+        raise RunError(f"run={run}: expected a run folder with checkpoints, but {folder} holds no .safetensors")
+    return dict(sorted(files.items()))

@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from deepcrib.analysis.search import best_first, trials_csv
 from deepcrib.errors import RunError
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import environment, write_json
 from hydra_plugins.deepcrib_orion._study import Plan, Study
+from hydra_plugins.deepcrib_orion._trials import best_first, trials_csv
 
 FEWEST_TRIALS = 3  # completed ones, for a figure
 LIBRARY = "plotly.min.js"  # beside the figures, which need no network

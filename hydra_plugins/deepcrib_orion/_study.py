@@ -26,10 +26,10 @@ from orion.core.utils.exceptions import (
 from orion.core.worker.producer import Producer
 from orion.core.worker.trial import AlreadyReleased
 
-from deepcrib.analysis.search import TrialRow
 from deepcrib.errors import OptionError, RunError
 from hydra_plugins.deepcrib_orion._space import Parameter
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, Pacemaker, StudyStorage, shown, this_process
+from hydra_plugins.deepcrib_orion._trials import TrialRow
 
 RECORD = "deepcrib"  # key of a study's record among the metadata of its experiment
 FINISHED = ("completed", "broken")

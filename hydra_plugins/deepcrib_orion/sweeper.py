@@ -228,8 +228,8 @@ class OrionSweeper(Sweeper):
         )
 
     def _show(self, study: Study, notes: Sequence[str]) -> None:
-        from deepcrib.analysis.search import states_text, trials_table
         from deepcrib.jobs.shared.console import console
+        from hydra_plugins.deepcrib_orion._trials import states_text, trials_table
 
         rows, options = study.rows(self.folder), self.options
         maximize = options.direction == "maximize"

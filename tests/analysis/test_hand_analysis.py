@@ -25,7 +25,7 @@ from deepcrib.game.rank_sets import rank_sets
 from deepcrib.jobs.analyse import hand as hand_analysis
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
 from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
-from deepcrib.networks import StrategyNetwork
+from deepcrib.learners.weighted_network.network import StrategyNetwork
 from tests import brute_force
 from tests.reference import cards
 

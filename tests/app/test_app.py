@@ -605,11 +605,12 @@ def test_without_textual_one_line_names_the_extra(
 def test_the_screens_alone_import_textual() -> None:
     """So that every other job, and help, work without it: the package imports no screen before one is shown."""
     folder = ROOT / "deepcrib" / "app"
-    screens = {path.stem for path in folder.glob("*.py") if re.search("^from textual", path.read_text(), re.MULTILINE)}
-    assert {"application", "game"} <= screens
-    for path in (folder / "__init__.py", folder / "session.py", folder / "setup.py", Path(job.__file__)):
-        found = re.findall(r"^(?:from|import) (?:deepcrib\.app\.)?(\w+)", path.read_text(), re.MULTILINE)
-        assert not {"textual", "hinting", "reports", *screens} & set(found), path
+    importing = {path for path in folder.rglob("*.py") if re.search("^from textual", path.read_text(), re.MULTILINE)}
+    assert folder / "screens" / "game.py" in importing
+    assert {path.parent.name for path in importing} == {"screens"}
+    for path in (*folder.glob("*.py"), Path(job.__file__)):
+        named = r"^(?:from|import) (?:deepcrib\.app\.screens|textual)"
+        assert not re.findall(named, path.read_text(), re.MULTILINE), path
 
 
 # --- a real terminal --------------------------------------------------------------------------------------------

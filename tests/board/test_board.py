@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_observations import shuffled_behind
 
 from deepcrib.board import HIDDEN, TableView, pegs_behind, text_of, view_of
 from deepcrib.board.track import peg_holes, place_of
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
+from tests.game.test_observations import shuffled_behind
 from tests.reference import by_key, cards, pips
 
 PLAYERS = (2, 3, 4)

@@ -11,13 +11,12 @@ import pytest
 
 pytest.importorskip("PIL")
 
-from test_board import PLAYERS, moments, seen, start, views, with_scores
-from test_observations import shuffled_behind
-
 from deepcrib.board import HIDDEN, picture_of, text_of
 from deepcrib.board.sprites import LABEL_COLORS, PAPER, SEAT_COLORS, SUIT_COLORS, card_sprite, hole_position
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
+from tests.board.test_board import PLAYERS, moments, seen, start, views, with_scores
+from tests.game.test_observations import shuffled_behind
 
 
 @pytest.mark.parametrize("players", PLAYERS)

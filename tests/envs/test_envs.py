@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, render_test, seed_test
-from test_observations import shuffled_behind
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.base import AgentError
@@ -33,6 +32,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import POLICIES
 from deepcrib.matches import play_match
 from tests import brute_force, reference
+from tests.game.test_observations import shuffled_behind
 
 PLAYERS = (2, 3, 4)
 COMPILED_PLAYERS = (2, 3, pytest.param(4, marks=pytest.mark.slow))  # each compiles its own kernels, half a minute

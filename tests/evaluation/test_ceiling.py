@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_play_tree import OPPONENT, PLAYER, worth
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
@@ -20,6 +19,7 @@ from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.best_response import BestResponseAgent
 from tests.reference import rank
+from tests.search.test_play_tree import OPPONENT, PLAYER, worth
 
 
 @pytest.mark.parametrize("is_dealer", [False, True])

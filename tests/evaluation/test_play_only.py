@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from test_pegging import plain_play
 
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
@@ -15,6 +14,7 @@ from deepcrib.evaluation.play_only import deal_table, play_only
 from deepcrib.exact.pegging import deal_kept, sampled_records
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import make_play_encoder
+from tests.exact.test_pegging import plain_play
 from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6

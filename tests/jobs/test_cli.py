@@ -22,7 +22,7 @@ from deepcrib.cli import main
 from deepcrib.files import runs, write_atomic
 from deepcrib.files.runs import RunError, RunFolder
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.train.learners import LEARNERS
+from deepcrib.learners.registry import LEARNERS
 
 TINY = (
     "experiment=smoke pretraining.enabled=false learner.iterations=2 learner.episodes=16 evaluation.every=0 "

@@ -14,8 +14,8 @@ from deepcrib.files import runs
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra.options import CHECKS
 from deepcrib.jobs.hydra.schema import leaf_type, register_schema
-from deepcrib.jobs.train import Config as TrainConfig
-from deepcrib.jobs.train.learners import LEARNERS
+from deepcrib.jobs.train.config import Config as TrainConfig
+from deepcrib.learners.registry import LEARNERS
 from tests.composing import composed
 
 CONF = runs.conf_folder()
@@ -250,7 +250,7 @@ def test_configs_are_found_beside_a_checkout(tmp_path: Path, monkeypatch: pytest
 
 
 def test_an_installed_package_writes_below_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert runs.outputs_folder() == Path(runs.__file__).resolve().parents[1] / "outputs"
+    assert runs.outputs_folder() == Path(runs.__file__).resolve().parents[2] / "outputs"
     (tmp_path / "deepcrib" / "conf").mkdir(parents=True)
     (tmp_path / "deepcrib" / "conf" / "train.yaml").write_text("")
     monkeypatch.setattr(runs, "_PACKAGE", tmp_path / "deepcrib")

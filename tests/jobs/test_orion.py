@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from deepcrib.analysis.search import TrialRow, best_first, states_text, trials_csv
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.intervals import wilson
 from deepcrib.jobs import Outcome
+from hydra_plugins.deepcrib_orion._trials import TrialRow, best_first, states_text, trials_csv
 
 pytest.importorskip("orion")
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -19,19 +19,19 @@ from deepcrib.jobs.benchmark import profile as profile_speed
 from deepcrib.jobs.benchmark.profile import OUTSIDE, PARTS, PHASES, Parts, timed_functions
 from deepcrib.learners.replay import learner as replay
 from deepcrib.learners.replay.learner import train
-from deepcrib.learners.replay.monitoring import MATCH_FIGURES
-from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import load_state, load_weights
-from deepcrib.networks.encoders import legal_plays, make_play_encoder
-from deepcrib.training.options import (
+from deepcrib.learners.replay.options import (
     AlgorithmOptions,
-    EvaluationOptions,
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
     StateOptions,
 )
+from deepcrib.matches.trajectories import Trajectories, self_play
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
+from deepcrib.networks.checkpoints import load_state, load_weights
+from deepcrib.networks.encoders import legal_plays, make_play_encoder
+from deepcrib.training.monitoring import MATCH_FIGURES
+from deepcrib.training.options import EvaluationOptions
 
 CPU = torch.device("cpu")
 HALF_PRECISION = 2**-8

@@ -51,8 +51,9 @@ def package(tmp_path: Path) -> Path:
     (folder / "__init__.py").touch()
     (folder / "callee.py").write_text(CALLEE)
     (folder / "caller.py").write_text(CALLER)
+    (folder / "kernels").mkdir()
     for module in (kernels, kernel_cache):
-        shutil.copy(str(module.__file__), folder)
+        shutil.copy(str(module.__file__), folder / "kernels")
     return folder
 
 

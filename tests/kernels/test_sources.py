@@ -58,7 +58,7 @@ def test_a_folder_of_its_own_for_every_version(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(sources, "cache_root", lambda: tmp_path)
     folder = sources.cache_folder.__wrapped__(Path(rules.__file__))
     assert folder is not None
-    assert folder.parent == tmp_path and folder.name.startswith("rules-")
+    assert folder.parent == tmp_path and folder.name.startswith("game.rules-")
     monkeypatch.setattr(sources, "cache_root", lambda: None)
     assert sources.cache_folder.__wrapped__(Path(rules.__file__)) is None
 

@@ -12,7 +12,6 @@ import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import load, save, save_file
-from tests.test_encoders import sample
 
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.files import weights as formats
@@ -26,6 +25,7 @@ from deepcrib.networks import (
 )
 from deepcrib.networks.checkpoints import load_state, load_weights, save_state, save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
+from tests.networks.test_encoders import sample
 
 METADATA = {"rules": "acc", "learner": {"name": "replay", "iterations": 7}, "ties": None}
 

@@ -15,8 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save_file
-from test_small_problems import POINTS, STATES, Lookup, exact
-from test_small_problems import all_hands as all_courses
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
@@ -24,11 +22,19 @@ from deepcrib.errors import OptionError
 from deepcrib.jobs.hydra.values import check_values
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.climbers import make_climber
+from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay import pretraining
 from deepcrib.learners.replay.experience import Backup, discard_samples, play_samples
 from deepcrib.learners.replay.learner import train
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
 from deepcrib.learners.replay.minibatches.sampling import Sampling
+from deepcrib.learners.replay.options import (
+    AlgorithmOptions,
+    PretrainingOptions,
+    ReplayOptions,
+    RewardOptions,
+    StateOptions,
+)
 from deepcrib.learners.replay.pretraining import hand_values, pretrain
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
@@ -48,15 +54,9 @@ from deepcrib.networks import (
 from deepcrib.networks.checkpoints import load_state, load_weights, save_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
-from deepcrib.training.options import (
-    AlgorithmOptions,
-    EvaluationOptions,
-    HillClimbOptions,
-    PretrainingOptions,
-    ReplayOptions,
-    RewardOptions,
-    StateOptions,
-)
+from deepcrib.training.options import EvaluationOptions
+from tests.learners.replay.test_small_problems import POINTS, STATES, Lookup, exact
+from tests.learners.replay.test_small_problems import all_hands as all_courses
 
 CPU = torch.device("cpu")
 ATOMS = torch.arange(-3.0, 5.0)

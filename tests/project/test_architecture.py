@@ -1,4 +1,4 @@
-"""The package is as docs/architecture.md says: one direction of imports, one table, small parts."""
+"""The package is as docs/architecture.md says: one direction of imports, no circles, one table, small parts."""
 
 import ast
 import re
@@ -12,18 +12,19 @@ DOCUMENT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 MAX_FUNCTION_LINES = 60
 MAX_MODULE_LINES = 350
-TO_COME = "to come"
+MAX_FILES = 12
+"""In a folder that has no folders."""
 
 
 def import_line() -> list[list[str]]:
-    """The places of the line in the document, left to right; each with the modules that share it."""
+    """The places of the line in the document, left to right; each with the rooms that share it."""
     block = re.search(r"```text\n(.*?)```", DOCUMENT, re.DOTALL)
     assert block is not None
     return [[name.strip() for name in place.split(",")] for place in block.group(1).split("->")]
 
 
-def module_table() -> dict[str, str]:
-    return dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", DOCUMENT, re.MULTILINE))
+def room_table() -> list[str]:
+    return re.findall(r"^\| `(\w+)` \| .* \| .* \|$", DOCUMENT, re.MULTILINE)
 
 
 PLACE = {name: place for place, names in enumerate(import_line()) for name in names}
@@ -31,8 +32,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PLUGINS = sorted((ROOT / "hydra_plugins").rglob("*.py"))  # beside the package; only Hydra imports them
 
 
-def module_of(path: Path) -> str:
-    """The module, in the sense of the line, that a file belongs to."""
+def room_of(path: Path) -> str:
+    """The room that a file belongs to."""
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
@@ -52,12 +53,21 @@ def imported_names(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
 
 
-def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
-    """Line number and module of this package of every import from it."""
+def module_of(path: Path) -> str:
+    """The dotted name of a file."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_of(path): path for path in SOURCES}
+
+
+def imported_files(path: Path) -> Iterator[tuple[int, Path]]:
+    """Line number and file of every import from this package, those for types and within functions included."""
     for line, name in imported_names(path):
-        parts = name.split(".")
-        if parts[0] == PACKAGE.name and len(parts) > 1 and not parts[1].startswith("__"):
-            yield line, parts[1]
+        found = FILES.get(name) or FILES.get(name.rpartition(".")[0])
+        if found is not None and found != path:
+            yield line, found
 
 
 def label(path: Path) -> str:
@@ -73,24 +83,50 @@ def labels(paths: list[Path]) -> list[str]:
     return [label(path) for path in paths]
 
 
-LINED_UP = [path for path in SOURCES if not module_of(path).startswith("__")]
+LINED_UP = [path for path in SOURCES if not room_of(path).startswith("__")]
 
 
-def test_every_module_has_its_place_in_the_line_and_a_row_in_the_table() -> None:
-    present = {module_of(path) for path in LINED_UP}
-    assert list(module_table()) == [name for place in import_line() for name in place]
-    described = {name for name, text in module_table().items() if not text.startswith(TO_COME)}
-    assert described == present
+def test_every_room_has_its_place_in_the_line_and_a_row_in_the_table() -> None:
+    assert room_table() == [name for place in import_line() for name in place]
+    assert set(room_table()) == {room_of(path) for path in LINED_UP}
 
 
-def test_a_module_imports_only_from_its_left() -> None:
+def test_a_file_imports_only_from_its_room_and_from_rooms_to_its_left() -> None:
     wrong = [
-        f"{label(path)}:{line} imports {name}"
+        f"{label(path)}:{line} imports {label(found)}"
         for path in LINED_UP
-        for line, name in imported_modules(path)
-        if name != module_of(path) and PLACE[name] >= PLACE[module_of(path)]
+        for line, found in imported_files(path)
+        if not room_of(found).startswith("__")
+        and room_of(found) != room_of(path)
+        and PLACE[room_of(found)] >= PLACE[room_of(path)]
     ]
     assert not wrong
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """Files that import nothing but files without a circle are taken away until none is left."""
+    left = {path: {found for _, found in imported_files(path)} for path in SOURCES}
+    while free := [path for path, needed in left.items() if not needed & set(left)]:
+        for path in free:
+            del left[path]
+    assert not labels(sorted(left))
+
+
+def test_a_folder_of_many_files_has_folders() -> None:
+    crowded = []
+    for folder in {path.parent for path in SOURCES}:
+        files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        if len(files) > MAX_FILES and not list(folder.glob("*/__init__.py")):
+            crowded.append(label(folder))
+    assert not crowded
+
+
+def test_tests_stand_in_rooms_of_the_package() -> None:
+    places = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
+    strange = [
+        place for place in places if not (PACKAGE / place).exists() and not PACKAGE.joinpath(f"{place}.py").exists()
+    ]
+    assert strange == [Path("project")]
 
 
 def test_the_package_itself_imports_nothing() -> None:
@@ -100,13 +136,13 @@ def test_the_package_itself_imports_nothing() -> None:
 def test_only_jobs_and_cli_import_hydra() -> None:
     importing = importers(LINED_UP, "hydra")
     assert importing
-    assert not labels([path for path in importing if module_of(path) not in ("jobs", "cli")])
+    assert not labels([path for path in importing if room_of(path) not in ("jobs", "cli")])
 
 
 def test_the_game_does_not_need_torch() -> None:
     importing = importers(LINED_UP, "torch")
     assert importing
-    assert not labels([path for path in importing if PLACE[module_of(path)] < PLACE["encoders"]])
+    assert not labels([path for path in importing if PLACE[room_of(path)] < PLACE["networks"]])
 
 
 def test_the_package_does_not_import_its_plugins() -> None:

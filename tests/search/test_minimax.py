@@ -9,7 +9,6 @@ from math import comb, prod
 
 import numpy as np
 import pytest
-from test_play_tree import Hands, after, card_worth, fits
 
 from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.agents.base import AgentError
@@ -23,6 +22,7 @@ from deepcrib.search.minimax import MinimaxAgent, draw_hands, has_choice
 from tests import reference
 from tests.models import model_of
 from tests.reference import chi_square_limit
+from tests.search.test_play_tree import Hands, after, card_worth, fits
 
 ERROR_LEVEL = 1e-6
 SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}

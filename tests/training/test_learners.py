@@ -14,13 +14,12 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from deepcrib.agents import make_agent
 from deepcrib.cli import main
-from deepcrib.jobs.train.learners import LEARNERS, weighted
+from deepcrib.jobs.train.learners import weighted
+from deepcrib.training.checkpointing import STATE_FILE
 
 
 class Loop:
     """A loop in the place of the real one: learns nothing, saves its state every two games, may be interrupted."""
-
-    STATE_FILE = LEARNERS["weighted"].state_file
 
     def __init__(self, stops_after: int | None = None) -> None:
         self.stops_after = stops_after
@@ -40,7 +39,7 @@ class Loop:
         progress: Callable[..., None],
         resume: bool,
     ) -> Any:
-        state = folder / self.STATE_FILE
+        state = folder / STATE_FILE
         agent, self.resumed = make_agent("greedy"), resume
         done = self.prepare(settings, state if resume else None).games
         for games in range(done + 1, settings.learner.games + 1):
@@ -100,7 +99,7 @@ def test_an_interrupted_run_of_another_learner_goes_on(loop: Loop, tmp_path: Pat
     """From its saved state, with its own class of options, and without the events written after that state."""
     loop.stops_after = 3
     assert train(*new_run(tmp_path)) == 130
-    assert (tmp_path / loop.STATE_FILE).read_text() == "2"
+    assert (tmp_path / STATE_FILE).read_text() == "2"
     loop.stops_after = None
     time.sleep(1.1)  # event files are read in the order of the seconds in their names
     assert train(f"resume={tmp_path}", "learner.games=7", "learner.cap=0.5") == 0

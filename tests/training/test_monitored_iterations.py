@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from test_replay import Stopped, Writer, assert_same_runs, run, small
 
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
@@ -20,8 +19,11 @@ from deepcrib.jobs.hydra.options_together import check_heard
 from deepcrib.jobs.hydra.schema import parse
 from deepcrib.jobs.hydra.values import check_values
 from deepcrib.learners.replay.monitoring import FIGURES, Monitor
+from deepcrib.learners.replay.options import ReplayOptions
+from deepcrib.learners.td.options import TdOptions
 from deepcrib.training.curve import COLUMNS, CURVE_FILE, add_matches, forget_after
-from deepcrib.training.options import EvaluationOptions, ReplayOptions, TdOptions
+from deepcrib.training.options import EvaluationOptions
+from tests.learners.replay.test_replay import Stopped, Writer, assert_same_runs, run, small
 
 
 def settings_at(*at: int, **learner: Any) -> Any:
@@ -191,7 +193,7 @@ def test_lists_that_are_none(at: list[int]) -> None:
 
 
 def _dataclass(config: SimpleNamespace) -> Any:
-    from deepcrib.jobs.train import Config
+    from deepcrib.jobs.train.config import Config
 
     return Config(**vars(config))
 

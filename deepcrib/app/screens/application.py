@@ -10,7 +10,7 @@ from subprocess import Popen
 from typing import ClassVar
 
 from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widgets import Static
@@ -21,10 +21,10 @@ from deepcrib.app.compiling import start_helper
 from deepcrib.app.hints import exact_player
 from deepcrib.app.screens.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL, Dialog, result_dialog, review_dialog
 from deepcrib.app.screens.game import GameScreen
+from deepcrib.app.screens.host import Host
 from deepcrib.app.screens.reports import result_text, review_text
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup, preparations, prepare_words
-from deepcrib.app.worker import Worker
 from deepcrib.evaluation.review import review
 from deepcrib.search.best_response import BestResponseAgent
 
@@ -37,7 +37,7 @@ class _LeftError(Exception):
     """The person does not wait for the review any more."""
 
 
-class PlayApp(App[None]):
+class PlayApp(Host):
     """Games of a person against agents; `setup` holds what happened when it has ended."""
 
     CSS = """
@@ -65,9 +65,7 @@ class PlayApp(App[None]):
     ]
 
     def __init__(self, setup: Setup) -> None:
-        super().__init__()
-        self.setup = setup
-        self.worker = Worker()
+        super().__init__(setup)
         self._compiling = self._prepared = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._helper: Popen[bytes] | None = None
@@ -145,11 +143,6 @@ class PlayApp(App[None]):
         if self._helper is not None:
             with self._helper:
                 self._helper.kill()
-
-    def fail(self, error: Exception) -> None:
-        """Close the screen; the job says why."""
-        self.setup.failure = error
-        self.exit()
 
     def action_interrupt(self) -> None:
         """Ctrl-C and signals: leave at once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -15,6 +15,7 @@ from textual.widgets import Footer, Static
 from deepcrib.app.screens.dialogs import TOO_SMALL, help_dialog, quit_dialog
 from deepcrib.app.screens.drawing import board_text, log_text, play_text, player_text
 from deepcrib.app.screens.hinting import show_hint
+from deepcrib.app.screens.host import Host
 from deepcrib.app.screens.widgets import Button, Hand
 from deepcrib.app.session import Session
 from deepcrib.app.table import Table, held_words, thrown_line
@@ -23,9 +24,6 @@ from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import HAND_SIZE, discard_slots
 from deepcrib.records import Event
-
-if TYPE_CHECKING:
-    from deepcrib.app.screens.application import PlayApp
 
 DISCARD, PLAY, HELD, GO_ON, PAUSE = "discard", "play", "held", "go on", "pause"
 """What the screen waits for: cards to throw, a card to play, a choice to stand, a key, a moment to look."""
@@ -96,9 +94,9 @@ class GameScreen(Screen[None]):
         self._answer: asyncio.Future[int] | None = None
 
     @property
-    def play_app(self) -> PlayApp:
+    def play_app(self) -> Host:
         """The application."""
-        return cast("PlayApp", self.app)
+        return cast(Host, self.app)
 
     def compose(self) -> ComposeResult:
         """Board, opponent, cards played, own cards and log, message, keys."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
@@ -13,14 +12,12 @@ from deepcrib.analysis.hand_values import HandValues
 from deepcrib.app.hints import EXACT, PlayHint, discard_hint, play_hint, with_exact
 from deepcrib.app.screens.dialogs import Dialog, hint_dialog
 from deepcrib.app.screens.drawing import log_text
+from deepcrib.app.screens.host import Host
 from deepcrib.app.session import Session
 from deepcrib.app.table import Line
 from deepcrib.app.words import card_name, card_names
 from deepcrib.game.cards import parse_cards
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-
-if TYPE_CHECKING:
-    from deepcrib.app.screens.application import PlayApp
 
 WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
 NAME_WIDTHS = (13, 8)
@@ -35,7 +32,7 @@ PLAY_NOTE = (
 )
 
 
-def show_hint(app: PlayApp, session: Session) -> None:
+def show_hint(app: Host, session: Session) -> None:
     """Open the hint for the choice that the person has, and record that it was asked for."""
     session.hint()
     dialog = hint_dialog(WORKING)
@@ -43,7 +40,7 @@ def show_hint(app: PlayApp, session: Session) -> None:
     app.run_worker(_fill(app, session, dialog))
 
 
-async def _fill(app: PlayApp, session: Session, dialog: Dialog) -> None:
+async def _fill(app: Host, session: Session, dialog: Dialog) -> None:
     try:
         observation = await app.worker.do(session.observation)
         if isinstance(observation, DiscardObservation):
@@ -54,7 +51,7 @@ async def _fill(app: PlayApp, session: Session, dialog: Dialog) -> None:
         app.fail(error)
 
 
-async def _fill_discard(app: PlayApp, observation: DiscardObservation, dialog: Dialog) -> None:
+async def _fill_discard(app: Host, observation: DiscardObservation, dialog: Dialog) -> None:
     """The exact figures, and then what players think."""
     suits, hints = app.setup.suits, app.setup.hints
     values = await app.worker.do(discard_hint, observation, {})
@@ -64,7 +61,7 @@ async def _fill_discard(app: PlayApp, observation: DiscardObservation, dialog: D
         dialog.show(discard_grid(values, suits))
 
 
-async def _fill_play(app: PlayApp, observation: PlayObservation, dialog: Dialog) -> None:
+async def _fill_play(app: Host, observation: PlayObservation, dialog: Dialog) -> None:
     """What scores at once, then what players think, then the exact values."""
     suits, hints, note = app.setup.suits, app.setup.hints, Text(WORKING, "dim")
     hint = play_hint(observation, {})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,10 @@ from deepcrib.evaluation.studies.expert_rules import ExpertRules, deal_leads, ex
 from deepcrib.evaluation.studies.experts import ProbeResult, probe
 from deepcrib.game.observations import PlayObservation
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.analyse.config import Config, Plan
 from deepcrib.jobs.shared.common import chosen_agents
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.search.best_response import BestResponseAgent
-
-if TYPE_CHECKING:
-    from deepcrib.jobs.analyse import Config, Plan
 
 AGENTS = ("greedy", "deterministic", "td_perceptron", "partida_network", "hill_climber", "greedy_minimax")
 """Who leads by default: the fixed opponents, and each that learned or searches its play within seconds."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 from deepcrib.agents import Agent, require_players
 from deepcrib.analysis.hand_tables import hand_tables
@@ -13,11 +12,9 @@ from deepcrib.errors import OptionError
 from deepcrib.game.cards import format_cards
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.jobs.analyse.config import Config, Plan
 from deepcrib.jobs.shared.common import chosen_agents, six_cards
 from deepcrib.jobs.shared.console import Bars
-
-if TYPE_CHECKING:
-    from deepcrib.jobs.analyse import Config, Plan
 
 AGENTS = ("greedy", "evolutionary", "expected_value", "expected_value_pegging", "td_perceptron")
 """Who is asked by default: all that answer within seconds."""

@@ -29,8 +29,8 @@ from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import num_workers, use_workers
 from deepcrib.learners.replay.learner import train
+from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.matches import play_match
-from deepcrib.training.options import ReplayOptions
 
 REPEATS = 3  # of each match, of which the median counts
 SCRIPTED = ("greedy", "deterministic", "random")

@@ -21,7 +21,8 @@ from deepcrib.exact.table import cached_table
 from deepcrib.game.cards import NUM_CARDS
 from deepcrib.kernels.workers import num_workers
 from deepcrib.learners.weighted.learner import play_to, prepare
-from deepcrib.training.options import EvaluationOptions, WeightedOptions
+from deepcrib.learners.weighted.options import WeightedOptions
+from deepcrib.training.options import EvaluationOptions
 
 ALL_HANDS = 20_358_520
 SAMPLE = 200_000  # hands on demand

@@ -31,16 +31,16 @@ from deepcrib.files import runs
 from deepcrib.game.engine import Games
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra.schema import choices, register_schema
-from deepcrib.jobs.train import Config as TrainConfig
+from deepcrib.jobs.train.config import Config as TrainConfig
 from deepcrib.learners.replay import learner as replay
 from deepcrib.learners.replay import learning
 from deepcrib.learners.replay.learning import LearnedNetwork
 from deepcrib.learners.replay.minibatches.inputs import SampleInputs
 from deepcrib.learners.replay.monitoring import Monitor
+from deepcrib.learners.replay.options import ReplayOptions, Settings
 from deepcrib.matches import trajectories
 from deepcrib.networks import QNetwork
 from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder
-from deepcrib.training.options import ReplayOptions, Settings
 
 PLAYING, TARGETS, LEARNING, MATCHES, SAVING, REST = "playing", "targets", "learning", "matches", "saving", "rest"
 ENGINE, ENCODING, NETWORK = "rules, observations", "encoding", "network"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
-from typing import Any
-
-from omegaconf import MISSING
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.analysis.tables import match_table, points_table
@@ -15,35 +11,9 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, evaluate
 from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.hydra.values import RulesOptions
+from deepcrib.jobs.evaluate.config import GAMES, Config
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import Bars
-
-GAMES = "games"
-
-
-@dataclass
-class Config:
-    """The schema of `conf/evaluate.yaml`."""
-
-    task: str = GAMES  # full games to 121, or play, pairs, audit; also as a bare word: deepcrib evaluate play
-    agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
-    opponent: Any = "deterministic"  # likewise
-    games: int = 10000  # with until, at most
-    hands: int | None = None  # of the task play (20,000) or audit (200)
-    pairs: int = 20000  # of the task pairs: in each pair of hands both deal once
-    exploit: bool = False  # also what the agent loses to its best responder, points a hand
-    deals: int = 1000  # that exploit is measured on
-    worst: int = 20  # decisions that audit lists
-    seed: int = 1
-    duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
-    until: str | None = None  # stop when decided: significant (the interval leaves out 50%) or sprt (Wald's test)
-    difference: float = 0.02  # significant: stop also within 50% +- it; sprt: tell 50% + it from 50% - it
-    alpha: float = 0.05  # significant: 1 - the interval's level; sprt: chance to take 50% - difference for better
-    beta: float = 0.05  # sprt: chance to take 50% + difference for worse
-    rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use
 
 
 def run(config: Config, run: Run) -> Outcome:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from deepcrib.agents import Agent
 from deepcrib.analysis.tables import audit_table, exploit_table, pairs_table, plain_table, worst_table
 from deepcrib.errors import OptionError
@@ -12,11 +10,9 @@ from deepcrib.evaluation.exploit import check_deals, exploit
 from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.evaluation.play_only import check_hands, play_only
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.evaluate.config import Config
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.search.best_response import BestResponseAgent
-
-if TYPE_CHECKING:
-    from deepcrib.jobs.evaluate import Config
 
 PLAY_HANDS, AUDIT_HANDS = 20_000, 200
 

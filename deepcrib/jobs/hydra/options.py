@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from deepcrib.agents.q_network import INFERENCE
 from deepcrib.exact.strategies.names import STRATEGIES
-from deepcrib.jobs.hydra.values import RULES_CHECKS, RulesOptions
 from deepcrib.jobs.shared.checks import (
     Check,
     anything,
@@ -19,32 +18,33 @@ from deepcrib.jobs.shared.checks import (
     seed_value,
     share,
 )
+from deepcrib.jobs.shared.rules import RULES_CHECKS, RulesOptions
 from deepcrib.learners.evolution.agent import GENOMES
+from deepcrib.learners.evolution.options import EvolutionOptions
 from deepcrib.learners.evolution.steps import ADJUSTMENTS
 from deepcrib.learners.hill_climb.climbers import CLIMBED
+from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.partida.fitting import OPTIMIZERS
 from deepcrib.learners.partida.inputs import ENCODINGS, INPUTS
-from deepcrib.learners.replay.rewards import PLAY_REWARDS
-from deepcrib.learners.weighted.state import READINGS
-from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
-from deepcrib.training.options import (
+from deepcrib.learners.partida.options import PartidaOptions
+from deepcrib.learners.replay.options import (
     ALGORITHMS,
     DISCARD_REWARDS,
     PRETRAINING_OPTIMIZERS,
     AlgorithmOptions,
-    EvaluationOptions,
-    EvolutionOptions,
-    HillClimbOptions,
-    PartidaOptions,
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
     StateOptions,
-    TdOptions,
-    WeightedNetworkOptions,
-    WeightedOptions,
 )
+from deepcrib.learners.replay.rewards import PLAY_REWARDS
+from deepcrib.learners.td.options import TdOptions
+from deepcrib.learners.weighted.options import WeightedOptions
+from deepcrib.learners.weighted.state import READINGS
+from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
+from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS
+from deepcrib.training.options import EvaluationOptions
 
 HEAD_CHECKS: dict[str, Check] = {
     "head": one_of(HEADS),

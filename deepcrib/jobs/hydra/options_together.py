@@ -10,7 +10,8 @@ from deepcrib.errors import OptionError
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
-    from deepcrib.training.options import EvaluationOptions, LearnerOptions, ReplayOptions, RewardOptions
+    from deepcrib.learners.replay.options import ReplayOptions, RewardOptions
+    from deepcrib.training.options import EvaluationOptions, LearnerOptions
 
 
 REPLAY = "replay"

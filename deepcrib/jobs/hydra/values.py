@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from deepcrib.errors import OptionError
-from deepcrib.game.engine import DEALING
 from deepcrib.jobs.hydra.options_together import check_together
-from deepcrib.jobs.shared.checks import Check, at_least, if_number, one_of, optional, seed_value, torch_device
+from deepcrib.jobs.shared.checks import Check, at_least, if_number, optional, seed_value, torch_device
+from deepcrib.jobs.shared.rules import RULES_CHECKS, RulesOptions
 
-
-@dataclass
-class RulesOptions:
-    """Group `rules`: `acc`, the deal alternates after a cut; `random_dealer`, a coin before every hand."""
-
-    name: str = "acc"
-
-
-RULES_CHECKS: dict[str, Check] = {"name": one_of(DEALING)}
 COMMON_CHECKS: dict[str, Check] = {
     "seed": optional(seed_value),
     "threads": at_least(0),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.tables import bracket_table, series_table, standings_table
-from deepcrib.errors import OptionError, RunError
+from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games
 from deepcrib.evaluation.league.tournament import (
     Bracket,
@@ -23,37 +22,16 @@ from deepcrib.evaluation.league.tournament import (
     winners_and_losers,
 )
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.hydra.values import RulesOptions
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.tournament.config import Config
 from deepcrib.jobs.tournament.league import ALL, plan_league
-from deepcrib.training.checkpointing import CHECKPOINTS
+from deepcrib.training.checkpointing import checkpoint_files
 
 Plan = Callable[[Bars], Outcome]
 """A task whose agents have been made: plays its matches."""
 GAMES = 100
 LEAGUE = "league"
-
-
-@dataclass
-class Config:
-    """The schema of `conf/tournament.yaml`."""
-
-    task: str = "round_robin"  # or bracket, checkpoints, league; also as a bare word: deepcrib tournament bracket
-    agents: Any = field(default_factory=list)  # two or more: names, checkpoint paths or {name: NAME, ...}; league: all
-    run: str | None = None  # the run folder whose checkpoints the task checkpoints plays against
-    against: Any = None  # the agent that meets them; by default the run's final one
-    games: int | None = None  # of a match: 100, in a league 20,000
-    games_of: Any = None  # league: at most so many for an agent, {minimax: 2000}
-    deals: int = 0  # league: that a best responder's gain on each agent is measured on; 0: not measured
-    deals_of: Any = None  # league: at most so many for an agent, {td_perceptron: 40}; networks that play have 40
-    matches: int = 1  # of each pairing; a bracket, and a league, has one
-    seed: int = 1
-    duplicate: bool = False  # games in pairs (a league always): same cards, seats swapped; intervals over the pairs
-    resume: str | None = None  # the folder of a league, which then goes on
-    rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -166,23 +144,6 @@ def _plan_checkpoints(config: Config) -> Plan:
     agent = make_agent(str(Path(config.run).absolute()) if config.against is None else config.against, config.device)
     checkpoints = {number: make_agent(str(path), config.device) for number, path in files.items()}
     return partial(_play_checkpoints, config, agent, checkpoints)
-
-
-def checkpoint_files(run: Path) -> dict[int, Path]:
-    """Weights in a run folder's `checkpoints/`, by the number at the end of their names, in its order.
-
-    Raises RunError where there are none, or where a name has no number or another one's.
-    """
-    folder = run / CHECKPOINTS
-    files: dict[int, Path] = {}
-    for path in folder.glob("*.safetensors"):
-        found = re.search(r"\d+$", path.stem)
-        if found is None or int(found[0]) in files:
-            raise RunError(f"{path}: expected a name with a number of its own at the end, as games_00100000")
-        files[int(found[0])] = path
-    if not files:
-        raise RunError(f"run={run}: expected a run folder with checkpoints, but {folder} holds no .safetensors")
-    return dict(sorted(files.items()))
 
 
 def _play_checkpoints(config: Config, agent: Agent, checkpoints: Mapping[int, Agent], bars: Bars) -> Outcome:

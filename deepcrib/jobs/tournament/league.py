@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deepcrib.agents import Agent, HasProbabilities, make_agent, name_agents
 from deepcrib.agents.base import play_policy_of
@@ -36,11 +36,9 @@ from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.tournament.config import Config
 from deepcrib.kernels.cache import PACKAGE
 from deepcrib.kernels.sources import source_hash
-
-if TYPE_CHECKING:
-    from deepcrib.jobs.tournament import Config
 
 ALL = "all"
 GAMES = 20_000

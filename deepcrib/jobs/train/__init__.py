@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,62 +15,29 @@ from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hands_won
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.hydra.values import RulesOptions
-from deepcrib.jobs.hydra.variants import VARIANTS, Variants, unread
+from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars
-from deepcrib.jobs.train.learners import LEARNERS, Learner
+from deepcrib.jobs.train.config import Config
+from deepcrib.jobs.train.learners import TRAINERS
 from deepcrib.jobs.train.learners.common import Match
 from deepcrib.jobs.train.monitoring import final_figures, layout, write_options
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.training.checkpointing import evaluation_seed
-from deepcrib.training.options import (
-    AlgorithmOptions,
-    EvaluationOptions,
-    LearnerOptions,
-    PretrainingOptions,
-    RewardOptions,
-    StateOptions,
-)
-
-_LEARNERS = Variants(
-    {name: learner.options for name, learner in LEARNERS.items()},
-    {name: learner.reads for name, learner in LEARNERS.items()},
-)
-
-
-@dataclass
-class Config:
-    """The schema of `conf/train.yaml`."""
-
-    seed: int = 1
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use. The weights do not depend on it
-    resume: str | None = None  # the folder of an unfinished run, which then goes on
-    learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
-    algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
-    reward: RewardOptions = field(default_factory=RewardOptions)
-    state: StateOptions = field(default_factory=StateOptions)
-    discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
-    play_network: PlayNetworkConfig = field(default_factory=PlayNetworkConfig)
-    rules: RulesOptions = field(default_factory=RulesOptions)
-    pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)
-    evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
+from deepcrib.training.checkpointing import STATE_FILE, evaluation_seed
 
 
 def run(config: Config, run: Run) -> Outcome:
     """Train, or go on training, and measure the final agent against every opponent."""
     use_threads(config.threads)
-    learner = LEARNERS[config.learner.name]
+    trainer = TRAINERS[config.learner.name]
     opponents = _opponents(config)
-    saved = _saved_state(run, learner)
-    done = learner.prepare(config, saved)  # what cannot be trained is refused before the folder is touched
+    saved = _saved_state(run)
+    done = trainer.prepare(config, saved)  # what cannot be trained is refused before the folder is touched
     run.start()
     folder, options = run.folder.path, _read_options(config)
     write_options(folder, options)
     with closing(summary_writer(folder, _purge_step(run, None if saved is None else done))) as writer:
         writer.add_custom_scalars(layout(config, opponents))
-        trained = learner.train(config, run, _match(config), writer, resume=saved is not None)
+        trained = trainer.train(config, run, _match(config), writer, resume=saved is not None)
     agent = trained.agent
     matches = {} if agent is None else _final_matches(config, run, agent, opponents)
     explored = _exploring_matches(config, run, trained.exploring, opponents)
@@ -97,9 +64,9 @@ def _opponents(config: Config) -> dict[str, Agent]:
     return name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
 
 
-def _saved_state(run: Run, learner: Learner) -> Path | None:
+def _saved_state(run: Run) -> Path | None:
     """The training state that a resumed run goes on from; None when there is none and it starts from 0."""
-    path: Path = run.folder.path / learner.state_file
+    path: Path = run.folder.path / STATE_FILE
     return path if run.resuming and path.exists() else None
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.studies.experts import PROBES
 from deepcrib.files.runs import flat
-from deepcrib.learners.replay.monitoring import MATCH_FIGURES
-
-if TYPE_CHECKING:
-    from deepcrib.jobs.train import Config
+from deepcrib.jobs.train.config import Config
+from deepcrib.training.monitoring import MATCH_FIGURES
 
 Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""

@@ -25,6 +25,7 @@ from deepcrib.game.randomness import MINIBATCHES, MONITORING, NETWORKS, SELF_PLA
 from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent
 from deepcrib.learners.evolution.deals import DEALT, ShowDeals
+from deepcrib.learners.evolution.options import EvolutionOptions
 from deepcrib.learners.evolution.steps import ADJUSTMENTS, PLAYERS, Method, fill_batch, fill_fitness, learn_from_deals
 from deepcrib.training.checkpointing import (
     STATE_FILE,
@@ -37,7 +38,7 @@ from deepcrib.training.checkpointing import (
     weights_file,
     write_scalars,
 )
-from deepcrib.training.options import EvaluationOptions, EvolutionOptions, refuse_unread
+from deepcrib.training.options import EvaluationOptions, refuse_unread
 
 _HELD_OUT = 1  # index of `derive`: deals of no training and of no match
 _MOST_VALUES = 11  # summed for a discard: four ranks and six pairs kept, a pair thrown

@@ -15,10 +15,12 @@ from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.errors import OptionError
 from deepcrib.game.randomness import NETWORKS, derive
 from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent
+from deepcrib.learners.hill_climb.options import HillClimbOptions
+from deepcrib.learners.replay.options import StateOptions
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.training.options import HillClimbOptions, StateOptions, refuse_unread
+from deepcrib.training.options import refuse_unread
 
 CLIMBED = ("both", "discard", "play", "genome")
 Vector = NDArray[np.float64]

@@ -21,6 +21,7 @@ from deepcrib.game.engine import Games
 from deepcrib.game.randomness import MINIBATCHES, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.learners.hill_climb.climbers import Climber, ClimbSettings, Vector, make_climber
+from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.matches import play_hand, play_match
 from deepcrib.training.checkpointing import (
     STATE_FILE,
@@ -32,7 +33,7 @@ from deepcrib.training.checkpointing import (
     save_and_measure,
     weights_file,
 )
-from deepcrib.training.options import EvaluationOptions, HillClimbOptions
+from deepcrib.training.options import EvaluationOptions
 
 
 class Settings(ClimbSettings, Protocol):

@@ -43,8 +43,8 @@ class Layers(NamedTuple):
 class Form(NamedTuple):
     """What a network reads and means, for compiled code.
 
-    inputs: 12 or 16. encoding: a value of `learners.partida.inputs.ENCODINGS`. rest: whether its values leave out what has
-    been scored up to and with the card, so that the card's own points are added to choose by them.
+    inputs: 12 or 16. encoding: a value of `inputs.ENCODINGS`. rest: whether its values leave out what has been
+    scored up to and with the card, so that the card's own points are added to choose by them.
     """
 
     inputs: int

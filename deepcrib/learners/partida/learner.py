@@ -23,6 +23,7 @@ from deepcrib.learners.partida.agent import HIDDEN, Form, Layers, PartidaAgent, 
 from deepcrib.learners.partida.fitting import Fit, fit_positions, new_fit
 from deepcrib.learners.partida.games import Plays, play_hands
 from deepcrib.learners.partida.inputs import INPUTS, input_width
+from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.networks import MLP
 from deepcrib.training.checkpointing import (
     STATE_FILE,
@@ -35,7 +36,7 @@ from deepcrib.training.checkpointing import (
     weights_file,
     write_scalars,
 )
-from deepcrib.training.options import EvaluationOptions, PartidaOptions
+from deepcrib.training.options import EvaluationOptions
 
 DIFFERENCE = "play_only/difference"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from deepcrib.errors import OptionError
-from deepcrib.training.options import AlgorithmOptions, ReplayOptions, refuse_unread
+from deepcrib.learners.replay.options import AlgorithmOptions, ReplayOptions
+from deepcrib.training.options import refuse_unread
 
 PRIORITIES = ("priority_exponent", "importance_exponent", "final_importance_exponent")
 

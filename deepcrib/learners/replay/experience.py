@@ -12,12 +12,12 @@ from torch import Tensor
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.options import Settings
 from deepcrib.learners.replay.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
 from deepcrib.learners.replay.targets import returns as targets
 from deepcrib.learners.replay.targets.distributions import distributed_returns, mixture, policy
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
-from deepcrib.training.options import Settings
 
 Float = NDArray[np.float32]
 

@@ -29,7 +29,8 @@ from deepcrib.learners.replay.combinations import refuse_combinations
 from deepcrib.learners.replay.experience import Backup, discard_samples, experience_of, play_samples
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
 from deepcrib.learners.replay.minibatches.sampling import sampling_of
-from deepcrib.learners.replay.monitoring import Evaluate, Monitor, Probe, pass_figures, speed_figures
+from deepcrib.learners.replay.monitoring import Monitor, pass_figures, speed_figures
+from deepcrib.learners.replay.options import Settings
 from deepcrib.learners.replay.playing import discards_of, episodes_of, play_episodes, playing_figures
 from deepcrib.learners.replay.pool import Pool, make_pool
 from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
@@ -45,7 +46,7 @@ from deepcrib.training.checkpointing import (
     write_scalars,
 )
 from deepcrib.training.curve import add_matches, forget_after
-from deepcrib.training.options import Settings
+from deepcrib.training.monitoring import Evaluate, Probe
 
 
 @dataclass

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from deepcrib.agents import Agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.learners.replay.learning import PassStatistics, Samples
+from deepcrib.training.monitoring import Evaluate, Probe, match_figures
 from deepcrib.training.options import EvaluationOptions
 
 SHOWN_SAMPLES = 10_000
@@ -25,44 +26,6 @@ FIGURES = 10
 """Predicted-against-return figures of a run: TensorBoard shows no more images of a tag."""
 BINS = 30
 """Of a histogram: as many as TensorBoard draws."""
-MATCH_FIGURES = {
-    "win_rate": "win_rate",
-    "win_rate_low": "ci_low",
-    "win_rate_high": "ci_high",
-    "margin": "margin",
-    "hand_margin": "hand_margin",
-    "hand_margin_low": "hand_margin_low",
-    "hand_margin_high": "hand_margin_high",
-    "points_per_hand": "points_per_hand",
-    "opponent_points_per_hand": "opponent_points_per_hand",
-}
-"""The end of a tag, and what of `Evaluation` it shows."""
-
-
-class Evaluation(Protocol):
-    """What is read of a match's figures."""
-
-    win_rate: float
-    ci_low: float
-    ci_high: float
-    margin: float
-    hand_margin: float
-    hand_margin_low: float | None
-    hand_margin_high: float | None
-    points_per_hand: float
-    opponent_points_per_hand: float
-
-
-Evaluate = Callable[[Agent, Any, int, int], Evaluation]
-"""(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
-Probe = Callable[[Agent], Mapping[str, float]]
-"""What else is measured of an agent: figures by tag."""
-
-
-def match_figures(name: str, found: Evaluation) -> dict[str, float]:
-    """A match against the opponent of that name, without bounds that there are not."""
-    figures = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_FIGURES.items()}
-    return {tag: value for tag, value in figures.items() if value is not None}
 
 
 def pass_figures(part: str, passed: PassStatistics) -> dict[str, float]:

@@ -11,10 +11,10 @@ from deepcrib.agents import Agent
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import SELF_PLAY, derive
 from deepcrib.learners.replay.buffer import hands_per_iteration
+from deepcrib.learners.replay.options import ReplayOptions, Settings
 from deepcrib.learners.replay.pool import Pool
 from deepcrib.learners.replay.rewards import discard_returns, play_totals
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play, single_hands
-from deepcrib.training.options import ReplayOptions, Settings
 
 
 def episodes_of(options: ReplayOptions) -> tuple[str, int]:

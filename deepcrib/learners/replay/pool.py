@@ -18,7 +18,7 @@ from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.randomness import SELF_PLAY, derive
 from deepcrib.learners.replay.learning import LearnedNetwork
-from deepcrib.training.options import ReplayOptions
+from deepcrib.learners.replay.options import ReplayOptions
 
 PAST = "past"
 """Among `learner.opponents`: a past checkpoint of the run, any of those kept."""

@@ -23,10 +23,10 @@ from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, hand_poin
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.replay.learning import adam_step
+from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.networks import QNetwork
 from deepcrib.networks.encoders import DISCARD_COLUMNS, DiscardEncoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
-from deepcrib.training.options import PretrainingOptions
 
 NUM_STARTERS = NUM_CARDS - HAND_SIZE
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1

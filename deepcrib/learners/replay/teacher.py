@@ -21,9 +21,9 @@ from deepcrib.kernels import jit
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.experience import discard_samples, experience_of, play_samples
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.options import PretrainingOptions, Settings
 from deepcrib.learners.replay.playing import episodes_of
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.training.options import PretrainingOptions, Settings
 
 _LESSONS = 1
 """The index of `derive` for the teacher's games; 0 is the show's pretraining."""

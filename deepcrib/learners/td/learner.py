@@ -21,6 +21,7 @@ from deepcrib.kernels import seconds_running
 from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
 from deepcrib.learners.td.games import ABSOLUTE, ERROR, STEPS, VALUE, Method, new_trace, play_hands
 from deepcrib.learners.td.inputs import WIDTHS, tables
+from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import layer_sizes, new_weights
 from deepcrib.training.checkpointing import (
     STATE_FILE,
@@ -33,7 +34,7 @@ from deepcrib.training.checkpointing import (
     save_and_measure,
     weights_file,
 )
-from deepcrib.training.options import EvaluationOptions, TdOptions
+from deepcrib.training.options import EvaluationOptions
 
 PIECE = 10_000  # hands between two signs of life
 FIRST_STATES = 2  # of a hand: one a player

@@ -22,6 +22,7 @@ from deepcrib.game.randomness import PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_weights
 from deepcrib.learners.weighted.games import play_games
+from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted.state import READINGS, Method, Tables, new_memory, new_scratch
 from deepcrib.training.checkpointing import (
     STATE_FILE,
@@ -33,7 +34,7 @@ from deepcrib.training.checkpointing import (
     save_and_measure,
     weights_file,
 )
-from deepcrib.training.options import EvaluationOptions, WeightedOptions
+from deepcrib.training.options import EvaluationOptions
 
 PIECE = 10_000  # games between two signs of life
 

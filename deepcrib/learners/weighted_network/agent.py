@@ -33,7 +33,7 @@ from deepcrib.game.policies import GREEDY
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_pieces, run_rows
-from deepcrib.networks import SCORE_INPUTS, StrategyNetwork
+from deepcrib.learners.weighted_network.network import SCORE_INPUTS, StrategyNetwork
 
 CHUNK = 256
 """Hands of one forward pass on a CPU."""

@@ -23,7 +23,8 @@ from deepcrib.game.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
 from deepcrib.learners.weighted_network.games import FROM_ZERO, Decisions, play_games
-from deepcrib.networks import StrategyNetwork
+from deepcrib.learners.weighted_network.network import StrategyNetwork
+from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
 from deepcrib.training.checkpointing import (
     STATE_FILE,
     Match,
@@ -34,7 +35,7 @@ from deepcrib.training.checkpointing import (
     save_and_measure,
     weights_file,
 )
-from deepcrib.training.options import EvaluationOptions, WeightedNetworkOptions
+from deepcrib.training.options import EvaluationOptions
 
 
 class Settings(Protocol):

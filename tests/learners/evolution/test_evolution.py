@@ -20,6 +20,7 @@ from deepcrib.files import weights as formats
 from deepcrib.learners.evolution import learner as evolution
 from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent, load_evolutionary, pair_index
 from deepcrib.learners.evolution.deals import ShowDeals
+from deepcrib.learners.evolution.options import EvolutionOptions
 from deepcrib.learners.evolution.steps import (
     ADJUSTMENTS,
     Method,
@@ -29,7 +30,7 @@ from deepcrib.learners.evolution.steps import (
     is_short,
     learn_from_deals,
 )
-from deepcrib.training.options import EvaluationOptions, EvolutionOptions
+from deepcrib.training.options import EvaluationOptions
 from tests.reference import cards, four_cards, rank, show, thrown_by
 
 DEALS = ShowDeals.deal(4, 300)

@@ -27,9 +27,11 @@ from deepcrib.learners.hill_climb.learner import (
     required_share,
     train,
 )
+from deepcrib.learners.hill_climb.options import HillClimbOptions
+from deepcrib.learners.replay.options import StateOptions
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.training.options import EvaluationOptions, HillClimbOptions, StateOptions
+from deepcrib.training.options import EvaluationOptions
 from tests.figures import match_of
 
 

@@ -24,9 +24,10 @@ from deepcrib.learners.partida.fitting import fit_positions, new_fit
 from deepcrib.learners.partida.games import Plays, play_hands
 from deepcrib.learners.partida.inputs import STATE, input_width, network_inputs
 from deepcrib.learners.partida.learner import layers_of, learn, prepare, train
+from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.networks import MLP
-from deepcrib.training.options import EvaluationOptions, PartidaOptions
+from deepcrib.training.options import EvaluationOptions
 from tests import reference
 from tests.reference import Board, cards, rank
 

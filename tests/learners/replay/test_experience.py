@@ -19,11 +19,11 @@ from deepcrib.learners.replay.experience import (
     play_samples,
 )
 from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.rewards import winning_pegs
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS, SEAT
-from deepcrib.training.options import StateOptions
 from tests.reference import pips
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")

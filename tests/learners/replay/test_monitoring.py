@@ -17,7 +17,6 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.hparams import metadata
-from test_replay import assert_same_runs, run, small
 from torch.utils.tensorboard import SummaryWriter
 
 from deepcrib.analysis.figures import predicted_against_true
@@ -27,6 +26,7 @@ from deepcrib.learners.replay.learning import Samples
 from deepcrib.learners.replay.monitoring import BINS, Monitor, histogram_edges
 from deepcrib.training.options import EvaluationOptions
 from tests.figures import match_of
+from tests.learners.replay.test_replay import assert_same_runs, run, small
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "tensorboard.md"
 KINDS = {"scalar": "scalars", "histogram": "histograms", "image": "images"}

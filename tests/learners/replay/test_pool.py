@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from test_replay import Stopped, assert_same_runs, run, same, small
 
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.randomness import PRETRAINING, derive
 from deepcrib.jobs.hydra.values import check_values
-from deepcrib.jobs.train import Config
+from deepcrib.jobs.train.config import Config
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.replay import playing
 from deepcrib.learners.replay.experience import discard_samples, legal_plays, play_samples
 from deepcrib.learners.replay.learner import prepare
 from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.options import PretrainingOptions, ReplayOptions, RewardOptions
 from deepcrib.learners.replay.playing import playing_figures
 from deepcrib.learners.replay.pool import Pool, make_pool
 from deepcrib.learners.replay.teacher import Exploring, make_teacher, teach
@@ -32,7 +32,7 @@ from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.networks.checkpoints import load_state, load_weights, save_state
 from deepcrib.networks.encoders import compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
-from deepcrib.training.options import PretrainingOptions, ReplayOptions, RewardOptions
+from tests.learners.replay.test_replay import Stopped, assert_same_runs, run, same, small
 
 
 class Asked:

@@ -9,10 +9,10 @@ import torch
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.game.cards import parse_cards
 from deepcrib.learners.replay import pretraining
+from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.learners.replay.pretraining import all_hands, hand_values, pretrain, starter_means, starter_values
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.encoders import make_discard_encoder
-from deepcrib.training.options import PretrainingOptions
 
 SHORT = PretrainingOptions(epochs=1, batch_size=128, lr=3e-3)
 

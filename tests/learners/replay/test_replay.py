@@ -28,19 +28,19 @@ from deepcrib.learners.replay import learning, playing, teacher
 from deepcrib.learners.replay.experience import discard_samples, play_samples
 from deepcrib.learners.replay.learner import train
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
-from deepcrib.matches import play_match
-from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.networks.checkpoints import load_state, load_weights
-from deepcrib.networks.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
-from deepcrib.training.options import (
+from deepcrib.learners.replay.options import (
     AlgorithmOptions,
-    EvaluationOptions,
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
     StateOptions,
 )
+from deepcrib.matches import play_match
+from deepcrib.matches.trajectories import Trajectories, self_play
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
+from deepcrib.networks.checkpoints import load_state, load_weights
+from deepcrib.networks.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
+from deepcrib.training.options import EvaluationOptions
 from tests.figures import match_of
 from tests.reference import plain_discards
 
@@ -590,9 +590,9 @@ def train_for_ever(folder: str, resume: str) -> None:
 
 def kill_at_random(folder: Path, resume: bool, delay: float) -> None:
     """Start a run, wait until it has saved a state, and a moment more; then kill -9."""
-    call = f"import test_replay; test_replay.train_for_ever({str(folder)!r}, {'resume' if resume else 'new'!r})"
-    paths = [str(Path(__file__).parent), str(Path(replay.__file__).parents[2])]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    arguments = f"{str(folder)!r}, {'resume' if resume else 'new'!r}"
+    call = f"from tests.learners.replay.test_replay import train_for_ever; train_for_ever({arguments})"
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
     state = folder / "state.pt"
     before = state.stat().st_mtime_ns if resume else None
     process = subprocess.Popen([sys.executable, "-c", call], env=environment, stderr=subprocess.PIPE, text=True)

@@ -20,7 +20,7 @@ from deepcrib.learners.replay.minibatches.sampling import (
     sweeps,
 )
 from deepcrib.learners.replay.minibatches.sum_tree import SumTree
-from deepcrib.training.options import ReplayOptions
+from deepcrib.learners.replay.options import ReplayOptions
 
 ERRORS = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0], dtype=np.float32)
 

@@ -27,9 +27,10 @@ from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
 from deepcrib.learners.td.features import FEATURES, replay
 from deepcrib.learners.td.games import Method, learn_step, new_trace, play_hands
 from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
+from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.matches import play_hand
-from deepcrib.training.options import EvaluationOptions, TdOptions
+from deepcrib.training.options import EvaluationOptions
 from tests.figures import match_of
 from tests.reference import cards, drive, pegs, pips, rank, show, thrown_by
 

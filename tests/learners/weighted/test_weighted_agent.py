@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
-from test_agents import check_frequencies, network_agent, observations
 
 from deepcrib.agents import AgentError, HasProbabilities, make_agent, require_players
 from deepcrib.agents.q_network import QNetworkAgent
@@ -31,6 +30,7 @@ from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import learning_games
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders.states import OPPONENT_SCORE, OWN_SCORE
+from tests.agents.test_agents import check_frequencies, network_agent, observations
 from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from test_weighted_agent import SETS, plain_matrix, plain_weights
 from torch.utils.tensorboard import SummaryWriter
 
 from deepcrib.agents import make_agent
@@ -29,17 +28,19 @@ from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import START, below, hash_key, uniform
-from deepcrib.learners.replay.monitoring import MATCH_FIGURES
 from deepcrib.learners.weighted import games as weighted_games
 from deepcrib.learners.weighted import learner as weighted
 from deepcrib.learners.weighted.agent import WeightedAgent, load_weighted
 from deepcrib.learners.weighted.games import adjust, draw_pair, play_games, responsible
 from deepcrib.learners.weighted.learner import LearnerState, prepare, train
+from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted.state import READINGS, Memory, Tables, new_memory, new_scratch
 from deepcrib.matches import play_match
-from deepcrib.training.options import EvaluationOptions, WeightedOptions
+from deepcrib.training.monitoring import MATCH_FIGURES
+from deepcrib.training.options import EvaluationOptions
 from tests import reference
 from tests.figures import match_of
+from tests.learners.weighted.test_weighted_agent import SETS, plain_matrix, plain_weights
 from tests.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6

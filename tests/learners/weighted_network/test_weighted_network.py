@@ -24,8 +24,9 @@ from deepcrib.learners.weighted_network import learner as weighted_network
 from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
 from deepcrib.learners.weighted_network.games import FROM_ZERO, Decisions, play_games
 from deepcrib.learners.weighted_network.learner import gain_targets, learn, prepare, train
-from deepcrib.networks import StrategyNetwork
-from deepcrib.training.options import EvaluationOptions, WeightedNetworkOptions
+from deepcrib.learners.weighted_network.network import StrategyNetwork
+from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
+from deepcrib.training.options import EvaluationOptions
 from tests.reference import cards, show, thrown_by
 
 TWO = ("hand_max_avg", "crib_max_avg")

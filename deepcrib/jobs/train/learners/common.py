@@ -10,13 +10,13 @@ from deepcrib.agents import Agent
 from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.train.config import Config
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from torch.utils.tensorboard import SummaryWriter
 
     from deepcrib.jobs import Run
-    from deepcrib.jobs.train import Config
 
 Result = TypeVar("Result")
 Match = Callable[[Agent, Any, int, int], Evaluation]

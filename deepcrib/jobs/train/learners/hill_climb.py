@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.jobs import Run
+from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.learners.common import Match, Trained, run_learner
 from deepcrib.learners.hill_climb import learner as hill_climb
 from deepcrib.learners.hill_climb.learner import Settings
-from deepcrib.training.checkpointing import STATE_FILE
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
-
-    from deepcrib.jobs.train import Config
-
-__all__ = ["READS", "STATE_FILE", "prepare", "train"]
-
-READS = ("state", "discard_network", "play_network")
 
 
 def prepare(config: Config, saved: Path | None) -> int:

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 from deepcrib.analysis.tables import plain_table
 from deepcrib.jobs import Run
+from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.learners.common import Match, Trained, run_learner
 from deepcrib.learners.partida import learner as partida
 from deepcrib.learners.partida.learner import PlayOnly, Settings
-from deepcrib.training.checkpointing import STATE_FILE
 
 if TYPE_CHECKING:
     from rich.table import Table
     from torch.utils.tensorboard import SummaryWriter
-
-    from deepcrib.jobs.train import Config
-
-__all__ = ["STATE_FILE", "prepare", "train"]
 
 
 def prepare(config: Config, saved: Path | None) -> int:

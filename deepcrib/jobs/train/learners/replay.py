@@ -12,29 +12,13 @@ from deepcrib.evaluation.studies.experts import probe_figures
 from deepcrib.jobs import Run
 from deepcrib.jobs.shared.common import summary_writer
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.learners.common import Match, Trained, training_bar
 from deepcrib.learners.replay import learner as replay
-from deepcrib.training.checkpointing import STATE_FILE
-from deepcrib.training.options import Settings
+from deepcrib.learners.replay.options import Settings
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
-
-    from deepcrib.jobs.train import Config
-
-__all__ = ["READS", "STATE_FILE", "prepare", "train"]
-
-READS = (
-    "algorithm",
-    "reward",
-    "state",
-    "discard_network",
-    "play_network",
-    "pretraining",
-    "evaluation.epsilon",
-    "evaluation.at",
-    "evaluation.exploring",
-)
 
 
 def prepare(config: Config, saved: Path | None) -> int:

@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from deepcrib.jobs import Run
+from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.learners.common import Match, Trained, run_learner
 from deepcrib.learners.weighted import learner as weighted
 from deepcrib.learners.weighted.learner import Settings
-from deepcrib.training.checkpointing import STATE_FILE
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
-
-    from deepcrib.jobs.train import Config
-
-__all__ = ["STATE_FILE", "prepare", "train"]
 
 
 def prepare(config: Config, saved: Path | None) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deepcrib.learners.replay.minibatches.sum_tree import SumTree
-from deepcrib.training.options import ReplayOptions
+from deepcrib.learners.replay.options import ReplayOptions
 
 Rows = NDArray[np.int64]
 Float = NDArray[np.float32]

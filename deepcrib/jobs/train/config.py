@@ -1,0 +1,36 @@
+"""The options of `deepcrib train`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from deepcrib.jobs.hydra.variants import VARIANTS, Variants
+from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.learners.registry import LEARNERS
+from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, RewardOptions, StateOptions
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.training.options import EvaluationOptions, LearnerOptions
+
+_LEARNERS = Variants(
+    {name: learner.options for name, learner in LEARNERS.items()},
+    {name: learner.reads for name, learner in LEARNERS.items()},
+)
+
+
+@dataclass
+class Config:
+    """The schema of `conf/train.yaml`."""
+
+    seed: int = 1
+    device: str = "cpu"
+    threads: int = 0  # to work on; 0: all that this process may use. The weights do not depend on it
+    resume: str | None = None  # the folder of an unfinished run, which then goes on
+    learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
+    algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
+    reward: RewardOptions = field(default_factory=RewardOptions)
+    state: StateOptions = field(default_factory=StateOptions)
+    discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
+    play_network: PlayNetworkConfig = field(default_factory=PlayNetworkConfig)
+    rules: RulesOptions = field(default_factory=RulesOptions)
+    pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)
+    evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)

@@ -1,0 +1,49 @@
+"""Matches on the way: what is shown of them, by TensorBoard tag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from deepcrib.agents import Agent
+
+MATCH_FIGURES = {
+    "win_rate": "win_rate",
+    "win_rate_low": "ci_low",
+    "win_rate_high": "ci_high",
+    "margin": "margin",
+    "hand_margin": "hand_margin",
+    "hand_margin_low": "hand_margin_low",
+    "hand_margin_high": "hand_margin_high",
+    "points_per_hand": "points_per_hand",
+    "opponent_points_per_hand": "opponent_points_per_hand",
+}
+"""The end of a tag, and what of `Evaluation` it shows."""
+
+
+class Evaluation(Protocol):
+    """What is read of a match's figures."""
+
+    win_rate: float
+    ci_low: float
+    ci_high: float
+    margin: float
+    hand_margin: float
+    hand_margin_low: float | None
+    hand_margin_high: float | None
+    points_per_hand: float
+    opponent_points_per_hand: float
+
+
+Evaluate = Callable[[Agent, Any, int, int], Evaluation]
+"""(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
+
+
+Probe = Callable[[Agent], Mapping[str, float]]
+"""What else is measured of an agent: figures by tag."""
+
+
+def match_figures(name: str, found: Evaluation) -> dict[str, float]:
+    """A match against the opponent of that name, without bounds that there are not."""
+    figures = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_FIGURES.items()}
+    return {tag: value for tag, value in figures.items() if value is not None}
