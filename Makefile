@@ -25,8 +25,9 @@ $(INSTALLED): pyproject.toml constraints.txt
 train: install ## train the quick agent and measure it
 	$(BIN)/deepcrib train experiment=quick
 
+# Tests start some hundred interpreters, which load compiled modules faster than they compile them.
 test: install ## run the test suite
-	$(BIN)/pytest -n $(TEST_WORKERS) --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(TEST_WORKERS) --dist worksteal
 
 test-slow: install ## run the tests that take half a minute or more each
 	$(BIN)/pytest -m slow

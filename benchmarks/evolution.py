@@ -28,8 +28,10 @@ from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.intervals import mean_interval, t_quantile, wilson
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra.schema import register_schema
-from deepcrib.learners.evolution import learner as evolution
 from deepcrib.learners.evolution.deals import ShowDeals
+from deepcrib.learners.evolution.learner import EvolutionLearner
+from deepcrib.training.fit import fit
+from deepcrib.training.learner import Setting
 
 FIRST_SEED, DEALS_SEED, MATCH_SEED = 1, 20_021, 20_022
 HELD_OUT = 10_000  # deals: 20,000 hands
@@ -130,7 +132,8 @@ def curves(root: Path, share: float) -> dict[str, Any]:
         rows: dict[str, list[list[float]]] = {"hand": [], "with_crib": [], "spread": []}
         for seed in range(FIRST_SEED, FIRST_SEED + max(1, round(count * share))):
             recorder, folder = Recorder(), root / "curves" / label.replace(", ", "_").replace(" ", "_") / str(seed)
-            evolution.train(settings(overrides, seed), folder, _no_match, writer=recorder)
+            config = settings(overrides, seed)
+            fit(EvolutionLearner(config.learner, Setting(seed, config.evaluation)), folder, _no_match, writer=recorder)
             for name, tag in (
                 ("hand", "held_out/hand"),
                 ("with_crib", "held_out/with_crib"),
@@ -176,7 +179,7 @@ def matches(root: Path, share: float) -> dict[str, Any]:
     """Full games of all trained players against fixed ones."""
     agents = {label: str(root / "curves" / label.replace(", ", "_").replace(" ", "_") / "1") for label in EXPERIMENTS}
     early = agents["against the optimal keep"]
-    agents["the same after 100 generations"] = f"{early}/checkpoints/generation_000100.safetensors"
+    agents["the same after 100 generations"] = f"{early}/checkpoints/generations_00000100.safetensors"
     agents["population, ranks"] = str(root / "curves" / "population_ranks" / "1")
     agents |= {name: str(root / name) for name in ("evolution_pairs", *CLIMBS)}
     found: dict[str, Any] = {}

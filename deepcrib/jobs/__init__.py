@@ -165,15 +165,14 @@ JOBS = {
         ),
         Job(
             "benchmark",
-            "measure speed on this machine: games, replay iterations and their parts, devices, training, search",
+            "measure speed on this machine: games, replay iterations, devices, training, search",
             (
                 "deepcrib benchmark",
                 "deepcrib benchmark games",
                 "deepcrib benchmark iteration",
-                "deepcrib benchmark profile experiments=[quick]",
                 "deepcrib benchmark device",
             ),
-            tasks=("games", "iteration", "statistics", "weighted", "search", "profile", "device"),
+            tasks=("games", "iteration", "statistics", "weighted", "search", "device"),
         ),
     )
 }

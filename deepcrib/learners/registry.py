@@ -1,8 +1,16 @@
-"""The learners by the choice of the group `learner`, which is also the `name` of their options."""
+"""The learners by the choice of the group `learner`, which is also the `name` of their options.
+
+To add a learner: a folder here with its options (a subclass of `LearnerOptions`) and a subclass of
+`training.learner.Learner`, a line in LEARNERS, in `CHECKS` of `jobs/hydra/options.py` what the types of its options
+cannot express, and a YAML of its name in `conf/learner/`, which begins with `defaults: [<name>_schema, _self_]`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from deepcrib.learners.evolution.options import EvolutionOptions
 from deepcrib.learners.hill_climb.options import HillClimbOptions
@@ -11,29 +19,49 @@ from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
+from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A learner's options, and the groups, and options elsewhere, that it reads and not every learner does."""
+    """How a learner is made.
+
+    options: the class of the group `learner`. make: its class, `module:Name` in this folder, imported when asked for.
+    groups: other groups of the config that it is given, by name. reads: further options that not every learner reads.
+    """
 
     options: type[LearnerOptions]
+    make: str
+    groups: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
 
 
 LEARNERS = {
     "replay": Entry(
         ReplayOptions,
-        (
-            *("algorithm", "reward", "state", "discard_network", "play_network", "pretraining"),
-            *("evaluation.epsilon", "evaluation.at", "evaluation.exploring"),
-        ),
+        "replay.learner:ReplayLearner",
+        ("algorithm", "reward", "state", "discard_network", "play_network", "pretraining"),
+        ("evaluation.epsilon", "evaluation.at", "evaluation.exploring"),
     ),
-    "weighted": Entry(WeightedOptions),
-    "weighted_network": Entry(WeightedNetworkOptions),
-    "partida": Entry(PartidaOptions),
-    "td": Entry(TdOptions),
-    "evolution": Entry(EvolutionOptions),
-    "hill_climb": Entry(HillClimbOptions, ("state", "discard_network", "play_network")),
+    "weighted": Entry(WeightedOptions, "weighted.learner:WeightedLearner"),
+    "weighted_network": Entry(WeightedNetworkOptions, "weighted_network.learner:WeightedNetworkLearner"),
+    "partida": Entry(PartidaOptions, "partida.learner:PartidaLearner"),
+    "td": Entry(TdOptions, "td.learner:TdLearner"),
+    "evolution": Entry(EvolutionOptions, "evolution.learner:EvolutionLearner"),
+    "hill_climb": Entry(
+        HillClimbOptions, "hill_climb.learner:HillClimbLearner", ("state", "discard_network", "play_network")
+    ),
 }
+
+
+def make_learner(options: LearnerOptions, setting: Setting, groups: Mapping[str, Any]) -> Learner:
+    """The learner of these options; groups: what is configured, of which each learner is given its own.
+
+    Raises OptionError where options do not go together, AgentError for an opponent that there is not.
+    """
+    entry = LEARNERS[options.name]
+    module, _, name = entry.make.partition(":")
+    made = getattr(import_module(f"deepcrib.learners.{module}"), name)
+    learner: Learner = made(options, setting, **{group: groups[group] for group in entry.groups})
+    return learner

@@ -45,6 +45,12 @@ def add_matches(
         _write(folder, [*_rows_until(folder, iteration - 1), *rows])
 
 
+def seconds_at(folder: Path, iteration: int) -> float | None:
+    """Seconds of the training when its matches after this iteration were over; None without any. Raises RunError."""
+    rows = [row for row in _rows_until(folder, iteration) if int(row["iteration"]) == iteration]
+    return float(rows[0]["seconds"]) if rows else None
+
+
 def forget_after(folder: Path, iteration: int) -> None:
     """Drop what a run wrote after the iteration that it now goes on from. Raises RunError."""
     if (folder / CURVE_FILE).exists():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from deepcrib.agents import Agent
@@ -37,10 +37,6 @@ class Evaluation(Protocol):
 
 Evaluate = Callable[[Agent, Any, int, int], Evaluation]
 """(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
-
-
-Probe = Callable[[Agent], Mapping[str, float]]
-"""What else is measured of an agent: figures by tag."""
 
 
 def match_figures(name: str, found: Evaluation) -> dict[str, float]:

@@ -530,7 +530,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration, statistics, weighted"),
         (
             "benchmark task=speed",
-            "task=speed: expected one of games, iteration, statistics, weighted, search, profile, device, all",
+            "task=speed: expected one of games, iteration, statistics, weighted, search, device, all",
         ),
         ("benchmark setups=[slow]", "setups=slow: expected some of"),
         ("benchmark iterations=1", "iterations=1: expected 5 or more"),

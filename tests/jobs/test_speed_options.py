@@ -1,24 +1,22 @@
-"""Speed of a run: what bfloat16 may change, and that a profile's parts are the whole."""
+"""Speed of a run: what bfloat16 may change, and devices."""
 
-import json
 import shlex
-import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.q_network import QFunction
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.files import runs
 from deepcrib.jobs.benchmark import device as device_speed
-from deepcrib.jobs.benchmark import profile as profile_speed
-from deepcrib.jobs.benchmark.profile import OUTSIDE, PARTS, PHASES, Parts, timed_functions
 from deepcrib.learners.replay import learner as replay
-from deepcrib.learners.replay.learner import train
+from deepcrib.learners.replay.experience import PlayTargets
+from deepcrib.learners.replay.learning import Samples
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
@@ -26,12 +24,14 @@ from deepcrib.learners.replay.options import (
     RewardOptions,
     StateOptions,
 )
+from deepcrib.learners.replay.playing import Episodes
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import load_state, load_weights
 from deepcrib.networks.encoders import legal_plays, make_play_encoder
 from deepcrib.training.monitoring import MATCH_FIGURES
 from deepcrib.training.options import EvaluationOptions
+from tests.replaying import train
 
 CPU = torch.device("cpu")
 HALF_PRECISION = 2**-8
@@ -102,9 +102,18 @@ def test_matches_are_played_in_float32_and_targets_and_self_play_are_not(
 ) -> None:
     """What a run says of its agent is what the saved weights do."""
     played, targets, matches = [], [], Matches()
-    play, samples = replay.play_episodes, replay.play_samples
-    monkeypatch.setattr(replay, "play_episodes", lambda agent, *rest: played.append(agent) or play(agent, *rest))
-    monkeypatch.setattr(replay, "play_samples", lambda *arguments: targets.append(arguments[3]) or samples(*arguments))
+    play, samples = Episodes.play, replay.play_samples
+
+    def note_player(episodes: Episodes, agent: QNetworkAgent, *rest: Any) -> Trajectories:
+        played.append(agent)
+        return play(episodes, agent, *rest)
+
+    def note_targets(hands: Trajectories, how: PlayTargets, frozen: QFunction, *rest: Any, **options: Any) -> Samples:
+        targets.append(frozen)
+        return samples(hands, how, frozen, *rest, **options)
+
+    monkeypatch.setattr(Episodes, "play", note_player)
+    monkeypatch.setattr(replay, "play_samples", note_targets)
     result = train(tiny(inference="bfloat16"), tmp_path, matches)
     loaded = load_weights(result.weights)
     states = self_play(result.agent, 0, 12, 9, unit="hands").play_states[:, 0]
@@ -122,7 +131,7 @@ def test_with_the_same_hands_monte_carlo_learns_the_same_in_any_inference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Trajectories
 ) -> None:
     """Returns are counted, so that only the hands can differ."""
-    monkeypatch.setattr(replay, "play_episodes", lambda *arguments: hands)
+    monkeypatch.setattr(Episodes, "play", lambda *arguments: hands)
     states = []
     for inference in ("float32", "bfloat16"):
         settings = tiny(inference=inference)
@@ -130,83 +139,14 @@ def test_with_the_same_hands_monte_carlo_learns_the_same_in_any_inference(
         train(settings, tmp_path / inference, Matches())
         states.append(load_state(tmp_path / inference / "state.pt"))
     for part in ("play", "discard"):
-        first, second = (state[part]["network"] for state in states)
+        first, second = (state["state"][part]["network"] for state in states)
         assert all(torch.equal(first[name], second[name]) for name in first)
-
-
-# --- profile ---
-
-
-def test_nested_parts_are_charged_once_and_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """outer(1 + inner 10 + 2), then 4 outside, by a clock that the functions move on."""
-    now = [0.0]
-    monkeypatch.setattr(
-        profile_speed, "time", SimpleNamespace(perf_counter=lambda: now[0], process_time=lambda: now[0])
-    )
-    parts = Parts(CPU)
-
-    def spend(seconds: float) -> None:
-        now[0] += seconds
-
-    inner = parts.timed(spend, None, "inner")
-
-    def outer() -> None:
-        spend(1)
-        inner(10)
-        spend(2)
-
-    parts.timed(outer, "playing", "rest")()
-    spend(4)
-    parts.charge()
-    assert {place: spent.wall for place, spent in parts.seconds.items()} == {
-        ("playing", "inner"): 10,
-        ("playing", "rest"): 3,
-        OUTSIDE: 4,
-    }
-
-
-def test_an_error_leaves_its_part() -> None:
-    parts = Parts(CPU)
-    with pytest.raises(KeyError), parts.inside("playing", "rest"):
-        raise KeyError
-    assert parts._inside == [OUTSIDE]
-
-
-def test_functions_are_timed_only_for_as_long_as_it_is_measured() -> None:
-    named = [(owner, name) for owner, name, _ in PHASES]
-    named += [(owner, name) for owner, names, _ in PARTS for name in names]
-    before = [(vars(owner).get(name), getattr(owner, name)) for owner, name in named]
-    with timed_functions(Parts(CPU)):
-        assert all(getattr(owner, name) is not old for (owner, name), (_, old) in zip(named, before, strict=True))
-    assert [(vars(owner).get(name), getattr(owner, name)) for owner, name in named] == before
-
-
-def test_a_profile_names_every_part_and_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    began = time.process_time()
-    assert call("benchmark profile experiments=[smoke]", tmp_path / "run") == 0
-    spent = time.process_time() - began
-    profile = json.loads((tmp_path / "run" / "summary.json").read_text())["profile"]["smoke"]
-    parts = profile["parts"]
-    phases = ("playing", "learning")
-    assert {name for name in parts if name.startswith(phases)} == {
-        *(f"playing: {part}" for part in ("rules, observations", "encoding", "network", "choosing", "rest")),
-        *(f"learning: {part}" for part in ("index columns", "minibatches' inputs", "forward, loss", "backward")),
-        *(f"learning: {part}" for part in ("optimiser", "rest")),
-    }
-    assert {"matches", "saving", "rest"} <= set(parts)  # smoke plays matches and saves every iteration
-    for clock in ("seconds", "cpu_seconds"):
-        assert sum(part[clock] for part in parts.values()) == pytest.approx(profile[clock])
-    assert sum(part["share"] for part in parts.values()) == pytest.approx(1)
-    assert 0 < profile["cpu_seconds"] * profile["iterations_timed"] < spent + 1
-    assert "forward, loss" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("benchmark profile experiments=[slow]", "experiments=slow: expected some of"),
-        ("benchmark profile experiments=[td_perceptron]", "experiments=td_perceptron: expected experiments of learner"),
-        ("benchmark profile device=abacus", "device=abacus: expected"),
+        ("benchmark iteration device=abacus", "device=abacus: expected"),
         ("train learner.inference=float16", "learner.inference=float16: expected one of float32, bfloat16"),
     ],
 )
@@ -266,4 +206,3 @@ def test_jobs_on_a_gpu(options: str, tmp_path: Path) -> None:
     games = f"evaluate agent={tmp_path / 'run'} opponent=random games=20"
     for device in ("cpu", "cuda"):
         assert call(f"{games} device={device}", tmp_path / device) == 0
-    assert call("benchmark profile experiments=[smoke] device=cuda", tmp_path / "profile") == 0

@@ -30,7 +30,7 @@ from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.schema import parse, register_schema
 from deepcrib.jobs.hydra.sweep_runs import held, in_own_process, is_held, run_name
-from deepcrib.learners.replay import learner as replay
+from deepcrib.networks import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = (
@@ -171,19 +171,21 @@ def test_an_interrupted_sweep_goes_on_to_the_same_weights(
     swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Ctrl-C after the second of three iterations of the first run."""
-    folder, save = tmp_path / "sweep", replay._checkpoint
+    folder, save = tmp_path / "sweep", checkpoints.save_state
 
-    def save_and_stop(run: Any, *others: Any) -> None:
-        save(run, *others)
-        if run.iteration == 2:
+    def save_and_stop(path: Path, state: dict[str, Any]) -> None:
+        save(path, state)
+        if state["steps"] == 2:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(replay, "_checkpoint", save_and_stop)
+        patched.setattr(checkpoints, "save_state", save_and_stop)
         assert sweep(folder, "seed=1,2") == 130
     assert {seed: line["state"] for seed, line in rows(folder).items()} == {"1": "unfinished", "2": "not started"}
     steps = []
-    monkeypatch.setattr(replay, "_checkpoint", lambda run, *others: (steps.append(run.iteration), save(run, *others)))
+    monkeypatch.setattr(
+        checkpoints, "save_state", lambda path, state: (steps.append(state["steps"]), save(path, state))
+    )
     assert sweep(folder, "seed=1,2") == 0
     assert steps == [3, 1, 2, 3]
     assert {seed: line["state"] for seed, line in rows(folder).items()} == {"1": "resumed", "2": "done"}

@@ -24,8 +24,6 @@ from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.climbers import make_climber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay import pretraining
-from deepcrib.learners.replay.experience import Backup, discard_samples, play_samples
-from deepcrib.learners.replay.learner import train
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
 from deepcrib.learners.replay.minibatches.sampling import Sampling
 from deepcrib.learners.replay.options import (
@@ -51,12 +49,13 @@ from deepcrib.networks import (
     project,
     two_hot,
 )
-from deepcrib.networks.checkpoints import load_state, load_weights, save_weights
+from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.training.options import EvaluationOptions
 from tests.learners.replay.test_small_problems import POINTS, STATES, Lookup, exact
 from tests.learners.replay.test_small_problems import all_hands as all_courses
+from tests.replaying import Backup, discard_samples, play_samples, saved, train
 
 CPU = torch.device("cpu")
 ATOMS = torch.arange(-3.0, 5.0)
@@ -458,9 +457,7 @@ def end_of(folder: Path, options: Any, resume: bool = False) -> dict[str, Any]:
     """Everything of a finished run's state but the time that it took."""
     folder.mkdir(exist_ok=True)
     train(options, folder, lambda *args: None, resume=resume)  # type: ignore[arg-type]
-    state = load_state(folder / "state.pt")
-    del state["seconds"]
-    return state
+    return saved(folder)
 
 
 def same(one: Any, two: Any) -> bool:
@@ -566,10 +563,9 @@ def test_options_out_of_range_are_refused() -> None:
 
 
 def test_a_climber_takes_no_noise() -> None:
-    settings = small("value", True)
-    settings.learner = HillClimbOptions()
+    noisy, plain = DiscardNetworkConfig("mlp", [8], noisy=True), PlayNetworkConfig("mlp", [8])
     with pytest.raises(OptionError, match="discard_network.noisy=true: read with learner=replay alone"):
-        make_climber(settings)
+        make_climber(HillClimbOptions(), StateOptions("full", "full"), noisy, plain, 1, "cpu")
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------

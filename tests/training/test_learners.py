@@ -1,56 +1,19 @@
 """What the job `train` does with a learner that is not the default one, from the command line to the run folder."""
 
 import json
+import re
 import time
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import yaml
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from deepcrib.agents import make_agent
 from deepcrib.cli import main
-from deepcrib.jobs.train.learners import weighted
+from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.checkpointing import STATE_FILE
-
-
-class Loop:
-    """A loop in the place of the real one: learns nothing, saves its state every two games, may be interrupted."""
-
-    def __init__(self, stops_after: int | None = None) -> None:
-        self.stops_after = stops_after
-        self.resumed = False
-
-    def prepare(self, settings: Any, state: Path | None) -> Any:
-        return SimpleNamespace(games=0 if state is None else int(state.read_text()))
-
-    def train(
-        self,
-        settings: Any,
-        folder: Path,
-        match: Callable[..., Any],
-        *,
-        dealing: str,
-        writer: Any,
-        progress: Callable[..., None],
-        resume: bool,
-    ) -> Any:
-        state = folder / STATE_FILE
-        agent, self.resumed = make_agent("greedy"), resume
-        done = self.prepare(settings, state if resume else None).games
-        for games in range(done + 1, settings.learner.games + 1):
-            writer.add_scalar("rate", match(agent, "random", 4, games).win_rate, games)
-            progress(games, {"random/win_rate": 0.5})
-            if games == self.stops_after:
-                writer.flush()
-                raise KeyboardInterrupt
-            if games % 2 == 0:
-                state.write_text(str(games))
-        return SimpleNamespace(agent=agent, games=settings.learner.games, hands=10, seconds=1.0)
+from tests.tiny_learner import TinyLearner, value_after, value_in
 
 
 def train(*words: str) -> int:
@@ -58,8 +21,9 @@ def train(*words: str) -> int:
 
 
 def new_run(folder: Path) -> list[str]:
-    options = ["learner=weighted", "learner.games=5", "evaluation.opponents=[random]", "evaluation.final_games=200"]
-    return [*options, "rules=random_dealer", f"hydra.run.dir={folder}"]
+    options = ["learner=weighted", "learner.games=5", "learner.checkpoint_every=2", "rules=random_dealer"]
+    matches = ["opponents=[random]", "every=1", "games=4", "final_games=200"]
+    return [*options, *(f"evaluation.{word}" for word in matches), f"hydra.run.dir={folder}"]
 
 
 def steps(folder: Path, tag: str) -> list[int]:
@@ -68,26 +32,29 @@ def steps(folder: Path, tag: str) -> list[int]:
 
 
 @pytest.fixture
-def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
-    loop = Loop()
-    monkeypatch.setattr(weighted, "weighted", loop)
-    return loop
+def tiny(monkeypatch: pytest.MonkeyPatch) -> type[TinyLearner]:
+    """The class that `learner=weighted` now makes."""
+    made = type("GameByGame", (TinyLearner,), {"stride": 1})
+    monkeypatch.setattr("deepcrib.learners.weighted.learner.WeightedLearner", made)
+    return made
 
 
 def test_a_run_of_another_learner_leaves_what_every_run_leaves(
-    loop: Loop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny: type[TinyLearner], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train(*new_run(tmp_path)) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["random"]["games"] == 200 and summary["random"]["win_rate"] > 0.5
-    assert "trained agent (5 games, 10 hands, 1 s)" in capsys.readouterr().out
+    assert summary["learned"] == {"value": value_after(5)}
+    assert re.search(rf"trained agent \(5 games, value {value_after(5)}, \d+ s\)", capsys.readouterr().out)
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
     assert (config["learner"]["name"], config["learner"]["games"]) == ("weighted", 5)
-    assert steps(tmp_path, "rate") == [1, 2, 3, 4, 5]
+    assert steps(tmp_path, "value") == [1, 2, 3, 4, 5] and steps(tmp_path, "random/win_rate") == [2, 4, 5]
     assert steps(tmp_path / "final", "random/win_rate") == [5]
+    assert value_in(tmp_path / "weights.safetensors") == value_after(5)
 
 
-def test_the_table_of_hyperparameters_holds_what_the_learner_reads(loop: Loop, tmp_path: Path) -> None:
+def test_the_table_of_hyperparameters_holds_what_the_learner_reads(tiny: type[TinyLearner], tmp_path: Path) -> None:
     assert train(*new_run(tmp_path)) == 0
     events = EventAccumulator(str(tmp_path / "final")).Reload()
     data = events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
@@ -95,18 +62,19 @@ def test_the_table_of_hyperparameters_holds_what_the_learner_reads(loop: Loop, t
     assert b"algorithm" not in data and b"play_network" not in data
 
 
-def test_an_interrupted_run_of_another_learner_goes_on(loop: Loop, tmp_path: Path) -> None:
+def test_an_interrupted_run_of_another_learner_goes_on(tiny: type[TinyLearner], tmp_path: Path) -> None:
     """From its saved state, with its own class of options, and without the events written after that state."""
-    loop.stops_after = 3
+    tiny.stops_after = 3
     assert train(*new_run(tmp_path)) == 130
-    assert (tmp_path / STATE_FILE).read_text() == "2"
-    loop.stops_after = None
+    assert load_state(tmp_path / STATE_FILE)["steps"] == 2 and steps(tmp_path, "value") == [1, 2, 3]
+    tiny.stops_after = None
     time.sleep(1.1)  # event files are read in the order of the seconds in their names
     assert train(f"resume={tmp_path}", "learner.games=7", "learner.cap=0.5") == 0
-    assert loop.resumed
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
     assert (config["learner"]["games"], config["learner"]["cap"], config["rules"]["name"]) == (7, 0.5, "random_dealer")
-    assert steps(tmp_path, "rate") == [1, 2, 3, 4, 5, 6, 7]
+    assert steps(tmp_path, "value") == [1, 2, 3, 4, 5, 6, 7]
+    assert value_in(tmp_path / "weights.safetensors") == value_after(7)
+    assert value_in(tmp_path / "checkpoints" / "games_00000000.safetensors") == 1  # of the run that was interrupted
 
 
 @pytest.mark.parametrize(
@@ -120,7 +88,7 @@ def test_an_interrupted_run_of_another_learner_goes_on(loop: Loop, tmp_path: Pat
     ],
 )
 def test_a_resumed_run_knows_its_learner(
-    word: str, expected: str, loop: Loop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    word: str, expected: str, tiny: type[TinyLearner], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train(*new_run(tmp_path)) == 0
     capsys.readouterr()

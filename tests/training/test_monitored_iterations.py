@@ -18,7 +18,7 @@ from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs.hydra.options_together import check_heard
 from deepcrib.jobs.hydra.schema import parse
 from deepcrib.jobs.hydra.values import check_values
-from deepcrib.learners.replay.monitoring import FIGURES, Monitor
+from deepcrib.learners.replay.monitoring import FIGURES, draws_at
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.training.curve import COLUMNS, CURVE_FILE, add_matches, forget_after
@@ -223,8 +223,7 @@ def test_every_beside_a_list_is_refused(capsys: pytest.CaptureFixture) -> None:
 def test_figures_of_a_list_come_at_most_ten_times() -> None:
     """Thirteen points on the way: every second one, and the end."""
     at = [0, 1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300, 350]
-    monitor = Monitor(EvaluationOptions(at=at), 1, 360, {}, lambda *_: None)
-    drawn = [iteration for iteration in range(1, 361) if monitor._draws(iteration)]
+    drawn = [iteration for iteration in range(1, 361) if draws_at(EvaluationOptions(at=at), iteration, 360)]
     assert drawn == [2, 10, 50, 150, 250, 350, 360] and len(drawn) <= FIGURES
 
 

@@ -1,4 +1,4 @@
-"""`deepcrib benchmark`: games a second, replay iterations and their parts, devices, statistics, training, search."""
+"""`deepcrib benchmark`: games a second, replay iterations, devices, statistics, training, search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hydra import compose
 from numpy.typing import NDArray
+from omegaconf import OmegaConf
 from rich.table import Table
 
 from deepcrib.agents import Agent, make_agent
@@ -23,14 +25,17 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.jobs.benchmark.device import devices, devices_table, time_devices
 from deepcrib.jobs.benchmark.exact import statistics_table, time_statistics, time_weighted, weighted_table
-from deepcrib.jobs.benchmark.profile import check_experiments, experiment_settings, parts_table, time_parts
 from deepcrib.jobs.benchmark.search import search_table, time_search
+from deepcrib.jobs.hydra.schema import register_schema
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import num_workers, use_workers
-from deepcrib.learners.replay.learner import train
+from deepcrib.learners.registry import make_learner
+from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.matches import play_match
+from deepcrib.training.fit import fit
+from deepcrib.training.learner import Setting
 
 REPEATS = 3  # of each match, of which the median counts
 SCRIPTED = ("greedy", "deterministic", "random")
@@ -45,20 +50,18 @@ PUBLISHED_SECONDS = {
 }
 """Seconds of playing and of learning in an iteration of the 2019 paper's code, five epochs kept, one core."""
 SETUPS = (*PUBLISHED_SECONDS, ("mlp", "monte_carlo"))
-APART = ("profile", "device")
-"""Tasks that `all` leaves out, since each takes minutes by itself."""
-EXPERIMENTS = ("paper2019_cnn_lstm_sarsa", "paper2019_mlp_sarsa", "paper2019_mlp_monte_carlo", "quick")
+APART = ("device",)
+"""Tasks that `all` leaves out, since they take minutes."""
 
 
 @dataclass
 class Config:
     """The schema of `conf/benchmark.yaml`."""
 
-    task: str = "all"  # one of the tasks, or all but profile and device; also as a bare word: deepcrib benchmark games
+    task: str = "all"  # one of the tasks, or all but device; also as a bare word: deepcrib benchmark games
     games: int = 200000  # of each match, and of each weighted run
-    iterations: int = 6  # of each setup; those with a full buffer are timed, and as many in `profile`
+    iterations: int = 6  # of each setup; those with a full buffer are timed
     setups: list[str] = field(default_factory=lambda: ["_".join(setup) for setup in SETUPS])  # of `iteration`
-    experiments: list[str] = field(default_factory=lambda: list(EXPERIMENTS))  # of `profile`
     seed: int = 1
     device: str = "cpu"  # of `iteration` and `profile`; `device` measures every one that is there
     threads: int = 1  # of `iteration`; matches use all that there are, `profile` and `device` one
@@ -87,7 +90,6 @@ def run(config: Config, run: Run) -> Outcome:
     if config.task not in (*tasks, "all"):
         raise OptionError(f"task={config.task}: expected one of {', '.join(tasks)}, all")
     setups = _chosen_setups(config)
-    check_experiments(config.experiments)
     use_threads(0)
     run.start()
     summary: dict[str, Any] = {}
@@ -111,7 +113,6 @@ def _measures(
     return {
         "games": (lambda: _time_games(config, bars), _games_table),
         "iteration": (lambda: _time_iterations(config, setups, bars), partial(_iterations_table, config)),
-        "profile": (lambda: _time_experiments(config, bars), parts_table),
         "device": (lambda: _on_threads(1, partial(time_devices, config.seed)), devices_table),
         "statistics": (lambda: time_statistics(config.seed), statistics_table),
         "weighted": (lambda: time_weighted(config.games, config.seed), weighted_table),
@@ -173,20 +174,6 @@ def _time_iterations(config: Config, setups: list[tuple[str, str]], bars: Bars) 
     return _on_threads(config.threads, measure)
 
 
-def _time_experiments(config: Config, bars: Bars) -> dict[str, Any]:
-    """Seconds of each part of an iteration, by experiment; as many iterations as `iteration` times."""
-    iterations = config.iterations - ReplayOptions().epochs_kept + 1
-
-    def measure() -> dict[str, Any]:
-        timed = {}
-        for number, name in enumerate(config.experiments):
-            bars.show("experiments", number, len(config.experiments))
-            timed[name] = time_parts(name, iterations, config.seed, config.device)
-        return timed
-
-    return _on_threads(1, measure)
-
-
 def _on_threads(threads: int, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What is measured with so many threads."""
     use_workers(threads)
@@ -197,21 +184,18 @@ def _on_threads(threads: int, measure: Callable[[], dict[str, Any]]) -> dict[str
 
 
 def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, Any]:
-    settings = experiment_settings(f"paper2019_{network}_{algorithm}", config.seed, config.device)
-    learner = settings.learner
-    learner.iterations = config.iterations
-    settings.evaluation.every, settings.evaluation.at = 0, None
+    learner = _learner(f"paper2019_{network}_{algorithm}", config)
     times: list[tuple[float, float, float]] = []
     cpu = time.process_time()
 
-    def note(done: int, figures: Mapping[str, float]) -> None:
+    def note(done: int, metrics: Mapping[str, float]) -> None:
         nonlocal cpu
         spent, cpu = time.process_time() - cpu, time.process_time()
-        if done >= learner.epochs_kept:
-            times.append((figures["speed/playing_seconds"], figures["speed/learning_seconds"], spent))
+        if done >= learner.options.epochs_kept:
+            times.append((metrics["speed/playing_seconds"], metrics["speed/learning_seconds"], spent))
 
     with tempfile.TemporaryDirectory() as folder:
-        train(settings, Path(folder), _no_match, progress=note)
+        fit(learner, Path(folder), _no_match, progress=note)
     playing, learning, spent = (statistics.median(part) for part in zip(*times, strict=True))
     published = PUBLISHED_SECONDS.get((network, algorithm))
     return {
@@ -223,6 +207,17 @@ def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, A
         "iterations_timed": len(times),
         "threads": config.threads,
     }
+
+
+def _learner(experiment: str, config: Config) -> ReplayLearner:
+    """The learner of `deepcrib train experiment=...`, without pretraining and matches, while Hydra is initialised."""
+    register_schema(JOBS["train"])
+    options = [f"experiment={experiment}", f"learner.iterations={config.iterations}", "pretraining.enabled=false"]
+    composed: Any = OmegaConf.to_object(compose("train", overrides=[*options, "evaluation.every=0"]))
+    setting = Setting(config.seed, composed.evaluation, composed.rules.name, config.device)
+    learner = make_learner(composed.learner, setting, vars(composed))
+    assert isinstance(learner, ReplayLearner)
+    return learner
 
 
 def _no_match(*arguments: Any) -> Any:

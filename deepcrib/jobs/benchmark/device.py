@@ -14,8 +14,9 @@ from rich.table import Table
 
 from deepcrib.agents.q_network import INFERENCE, QNetworkAgent
 from deepcrib.analysis.tables import plain_table
-from deepcrib.learners.replay.experience import play_samples
+from deepcrib.learners.replay.experience import PlayTargets, play_samples
 from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.matches import LOCKSTEP_GAMES
 from deepcrib.matches.trajectories import self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
@@ -98,7 +99,8 @@ def _measures(device: str, network: str, seed: int, hands: int) -> list[_Measure
         work = _playing(agent, hands, seed)
         measures.append(_Measure(device, network, f"{SELF_PLAY}, {inference}", hands, work, []))
     played = self_play(agent, 0, hands, seed, unit="hands")
-    samples = play_samples(played, "monte_carlo", "offensive_defensive", play.q_function(), 0.0)
+    how = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions())
+    samples = play_samples(played, how, play.q_function(), 0.0)
     for batch, steps in BATCHES.items():
         work = _training(play, samples, batch, min(1.0, batch * steps / len(samples)))
         steps = round(min(len(samples), batch * steps) / batch)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from deepcrib.exact.discards import CRIB_COMPLETIONS, discard_statistics, unifor
 from deepcrib.exact.table import cached_table
 from deepcrib.game.cards import NUM_CARDS
 from deepcrib.kernels.workers import num_workers
-from deepcrib.learners.weighted.learner import play_to, prepare
+from deepcrib.learners.weighted.learner import WeightedLearner
 from deepcrib.learners.weighted.options import WeightedOptions
-from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.learner import Setting
 
 ALL_HANDS = 20_358_520
 SAMPLE = 200_000  # hands on demand
@@ -99,8 +98,7 @@ def weighted_table(figures: Mapping[str, Any]) -> Table:
 
 
 def _train(games: int, seed: int) -> None:
-    settings = SimpleNamespace(seed=seed, learner=WeightedOptions(games=games), evaluation=EvaluationOptions())
-    play_to(prepare(settings), games, settings, cached_table(), "acc", None)
+    WeightedLearner(WeightedOptions(games=games, checkpoint_every=games), Setting(seed)).step()
 
 
 def _seconds(call: Callable[[], Any]) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from deepcrib.agents import Agent, make_agent, name_agents
-from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import hands_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hands_won
@@ -19,69 +19,101 @@ from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.train.config import Config
-from deepcrib.jobs.train.learners import TRAINERS
-from deepcrib.jobs.train.learners.common import Match
 from deepcrib.jobs.train.monitoring import final_figures, layout, write_options
-from deepcrib.training.checkpointing import STATE_FILE, evaluation_seed
+from deepcrib.jobs.train.probes import play_only_table, probe_of
+from deepcrib.learners.registry import make_learner
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Learner, Setting
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+    from deepcrib.learners.replay.learner import ReplayLearner
 
 
 def run(config: Config, run: Run) -> Outcome:
     """Train, or go on training, and measure the final agent against every opponent."""
     use_threads(config.threads)
-    trainer = TRAINERS[config.learner.name]
-    opponents = _opponents(config)
-    saved = _saved_state(run)
-    done = trainer.prepare(config, saved)  # what cannot be trained is refused before the folder is touched
+    opponents = name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
+    learner = _learner(config, run)  # what cannot be trained is refused before the folder is touched
     run.start()
     folder, options = run.folder.path, _read_options(config)
     write_options(folder, options)
-    with closing(summary_writer(folder, _purge_step(run, None if saved is None else done))) as writer:
+    with closing(summary_writer(folder, _purge_step(run, learner))) as writer:
         writer.add_custom_scalars(layout(config, opponents))
-        trained = trainer.train(config, run, _match(config), writer, resume=saved is not None)
-    agent = trained.agent
+        agent = _train(config, run, learner, opponents, writer)
     matches = {} if agent is None else _final_matches(config, run, agent, opponents)
-    explored = _exploring_matches(config, run, trained.exploring, opponents)
+    exploring = learner.exploring_agent() if config.evaluation.exploring else None
+    explored = {} if exploring is None else _final_matches(config, run, exploring, opponents, exploring=True)
     hands = {} if agent is None else _final_hands(config, agent, opponents)
-    write_options(folder, options, final_figures(matches, trained.summary, trained.seconds), trained.steps)
-    epsilon = None if trained.exploring is None else trained.exploring.epsilon
-    summary = {
-        name: figures.to_dict()
-        | ({"hands_won": hands[name].to_dict()} if name in hands else {})
-        | ({"exploring": explored[name].to_dict() | {"epsilon": epsilon}} if name in explored else {})
-        for name, figures in matches.items()
-    }
-    summary |= trained.summary
-    tables = [*trained.tables]
+    summary = learner.summary()
+    write_options(folder, options, final_figures(matches, summary, learner.seconds), learner.steps_done)
+    account = f"{learner.description()}, {learner.seconds:,.0f} s"
+    tables = [hands_table("hands won on play points", hands)] if hands else []
+    if "play_only" in summary:
+        tables.append(play_only_table(account, summary["play_only"]))
     if matches or not tables:
         rows = matches | {f"{name}, agent explores": found for name, found in explored.items()}
-        tables.append(win_rates_table(f"trained agent ({trained.account})", rows))
-    if hands:
-        tables.insert(0, hands_table("hands won on play points", hands))
-    return Outcome(summary, tables)
+        tables.append(win_rates_table(f"trained agent ({account})", rows))
+    return Outcome(_summary(matches, hands, explored, exploring) | summary, tables)
 
 
-def _opponents(config: Config) -> dict[str, Agent]:
-    return name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
+def _learner(config: Config, run: Run) -> Learner:
+    """The learner as it begins, or as an interrupted run left it."""
+    setting = Setting(config.seed, config.evaluation, config.rules.name, config.device)
+    learner = make_learner(config.learner, setting, vars(config))
+    state = run.folder.path / STATE_FILE
+    if run.resuming and state.exists():
+        restore(learner, state)
+    return learner
 
 
-def _saved_state(run: Run) -> Path | None:
-    """The training state that a resumed run goes on from; None when there is none and it starts from 0."""
-    path: Path = run.folder.path / STATE_FILE
-    return path if run.resuming and path.exists() else None
-
-
-def _purge_step(run: Run, done: int | None) -> int | None:
+def _purge_step(run: Run, learner: Learner) -> int | None:
     """The first step whose events the killed process may have written beyond the saved state."""
     if not run.resuming:
         return None
-    return 0 if done is None else done + 1
+    return learner.steps_done + 1 if learner.steps_done else 0
 
 
-def _match(config: Config) -> Match:
+def _train(
+    config: Config, run: Run, learner: Learner, opponents: Mapping[str, Agent], writer: SummaryWriter
+) -> Agent | None:
     def match(agent: Agent, opponent: Any, games: int, seed: int) -> Evaluation:
         return evaluate(agent, opponent, games, seed, dealing=config.rules.name, device=config.device)
 
-    return match
+    with Bars(run.show_progress) as bars:
+        if config.learner.name == "replay":
+            events = partial(_pretraining_events, run)
+            cast("ReplayLearner", learner).watch(predicted_against_true, events, partial(bars.show, "pretraining"))
+        return fit(
+            learner,
+            run.folder.path,
+            match,
+            writer=writer,
+            progress=_training_bar(bars, learner.num_steps),
+            probe=probe_of(config.learner, opponents),
+        )
+
+
+def _pretraining_events(run: Run) -> SummaryWriter:
+    """A writer apart, since steps are minibatches here; what a killed pretraining wrote is dropped."""
+    return summary_writer(run.folder.path / "pretraining", 0 if run.resuming else None)
+
+
+def _training_bar(bars: Bars, total: int) -> Callable[[int, Mapping[str, float]], None]:
+    """A callback (steps done, metrics by TensorBoard tag) that draws them, with the win rates of matches on the way.
+
+    The bar is there at once, at zero.
+    """
+    bars.show("training", 0, total)
+
+    def advance(done: int, metrics: Mapping[str, float]) -> None:
+        rates = {tag.rpartition("/")[0]: 100 * rate for tag, rate in metrics.items() if tag.endswith("/win_rate")}
+        text = ", ".join(f"{name} {rate:.1f}%" for name, rate in rates.items())
+        bars.show("training", done, total, f"({text})" if text else None)
+
+    return advance
 
 
 def _read_options(config: Config) -> dict[str, Any]:
@@ -90,20 +122,12 @@ def _read_options(config: Config) -> dict[str, Any]:
     return {name: value for name, value in asdict(config).items() if name not in left_out}
 
 
-def _exploring_matches(
-    config: Config, run: Run, agent: QNetworkAgent | None, opponents: Mapping[str, Agent]
-) -> dict[str, Evaluation]:
-    """The same matches of the agent as it explored when training ended, if they are asked for."""
-    if agent is None or not config.evaluation.exploring:
-        return {}
-    return _final_matches(config, run, agent, opponents, f", epsilon {agent.epsilon:.2g}")
-
-
 def _final_matches(
-    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent], how: str = ""
+    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent], exploring: bool = False
 ) -> dict[str, Evaluation]:
-    """Matches of the final agent, on a seed that monitoring never uses."""
+    """Matches of the final agent, or of it as it explored, on a seed that monitoring never uses."""
     games, matches = config.evaluation.final_games, {}
+    how = f", epsilon {_epsilon(agent):.2g}" if exploring else ""
     with Bars(run.show_progress) as bars:
         for name, opponent in opponents.items():
             matches[name] = evaluate(
@@ -125,4 +149,25 @@ def _final_hands(config: Config, agent: Agent, opponents: Mapping[str, Agent]) -
 
 
 def _final_seed(config: Config) -> int:
-    return derive(evaluation_seed(config), FINAL_MATCHES)
+    seed = config.seed if config.evaluation.seed is None else config.evaluation.seed
+    return derive(seed, FINAL_MATCHES)
+
+
+def _epsilon(agent: Agent) -> float:
+    return float(getattr(agent, "epsilon", 0.0))
+
+
+def _summary(
+    matches: Mapping[str, Evaluation],
+    hands: Mapping[str, HandsWon],
+    explored: Mapping[str, Evaluation],
+    exploring: Agent | None,
+) -> dict[str, Any]:
+    """What `summary.json` says of the final matches, by opponent."""
+    found = {name: figures.to_dict() for name, figures in matches.items()}
+    for name in found:
+        if name in hands:
+            found[name]["hands_won"] = hands[name].to_dict()
+        if name in explored and exploring is not None:
+            found[name]["exploring"] = explored[name].to_dict() | {"epsilon": _epsilon(exploring)}
+    return found

@@ -13,7 +13,7 @@ from deepcrib.training.options import EvaluationOptions, LearnerOptions
 
 _LEARNERS = Variants(
     {name: learner.options for name, learner in LEARNERS.items()},
-    {name: learner.reads for name, learner in LEARNERS.items()},
+    {name: (*learner.groups, *learner.reads) for name, learner in LEARNERS.items()},
 )
 
 

@@ -26,17 +26,6 @@ CLIMBED = ("both", "discard", "play", "genome")
 Vector = NDArray[np.float64]
 
 
-class ClimbSettings(Protocol):
-    """What a climber is made by: the config of the job `train`."""
-
-    seed: int
-    device: str
-    learner: HillClimbOptions
-    state: StateOptions
-    discard_network: DiscardNetworkConfig
-    play_network: PlayNetworkConfig
-
-
 class Climber(Protocol):
     """Weights as one vector [P]."""
 
@@ -53,23 +42,32 @@ class Climber(Protocol):
         ...
 
 
-def make_climber(settings: ClimbSettings) -> Climber:
+def make_climber(
+    options: HillClimbOptions,
+    state: StateOptions,
+    discard_network: DiscardNetworkConfig,
+    play_network: PlayNetworkConfig,
+    seed: int,
+    device: str,
+) -> Climber:
     """What `learner.climb` names. Raises OptionError where networks and states do not go together, AgentError.
 
     OptionError too for options that this climb does not read, if they are not the defaults.
     """
     for name, climb in (("genome", "genome"), ("discards_by", "play"), ("plays_by", "discard")):
-        if settings.learner.climb != climb:
-            refuse_unread(settings.learner, (name,), f"learner.climb={climb}")
-    return GenomeClimber(settings) if settings.learner.climb == "genome" else NetworkClimber(settings)
+        if options.climb != climb:
+            refuse_unread(options, (name,), f"learner.climb={climb}")
+    if options.climb == "genome":
+        return GenomeClimber(options.genome, seed)
+    return NetworkClimber(options, state, discard_network, play_network, seed, device)
 
 
 class GenomeClimber:
     """Values of cards that choose the discard, with greedy play (`learners.evolution.agent`)."""
 
-    def __init__(self, settings: ClimbSettings) -> None:
-        self._shape = (2, GENOMES[settings.learner.genome])
-        self._seed = derive(settings.seed, NETWORKS)
+    def __init__(self, genome: str, seed: int) -> None:
+        self._shape = (2, GENOMES[genome])
+        self._seed = derive(seed, NETWORKS)
 
     def start(self) -> Vector:
         """[P] uniform numbers in [0, 1)."""
@@ -87,23 +85,31 @@ class GenomeClimber:
 class NetworkClimber:
     """One or both of the Q-networks; the other decisions are a fixed agent's."""
 
-    def __init__(self, settings: ClimbSettings) -> None:
-        state, options, self._device = settings.state, settings.learner, settings.device
-        for group, config in (("discard", settings.discard_network), ("play", settings.play_network)):
+    def __init__(
+        self,
+        options: HillClimbOptions,
+        state: StateOptions,
+        discard_network: DiscardNetworkConfig,
+        play_network: PlayNetworkConfig,
+        seed: int,
+        device: str,
+    ) -> None:
+        self._device = device
+        for group, config in (("discard", discard_network), ("play", play_network)):
             if config.noisy:
                 raise OptionError(f"{group}_network.noisy=true: read with learner=replay alone, expected false here")
         self._parts: dict[str, tuple[Any, Any]] = {}  # encoder and network
         self._specs: dict[str, Any] = {}
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(derive(settings.seed, NETWORKS))
+            torch.manual_seed(derive(seed, NETWORKS))
             if options.climb != "play":
                 discard = make_discard_encoder(state.discard, scores=state.scores)
-                self._parts["discard"] = discard, make_discard_network(settings.discard_network, discard.spec)
+                self._parts["discard"] = discard, make_discard_network(discard_network, discard.spec)
             else:
                 self._specs["discards_by"] = options.discards_by
             if options.climb != "discard":
                 play = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-                self._parts["play"] = play, make_play_network(settings.play_network, play.spec)
+                self._parts["play"] = play, make_play_network(play_network, play.spec)
             else:
                 self._specs["plays_by"] = options.plays_by
         self._others = {part: make_agent(spec, self._device) for part, spec in self._specs.items()}

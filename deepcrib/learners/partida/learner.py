@@ -3,80 +3,29 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 
-from deepcrib.agents import Agent, DivergenceError, make_agent, name_agents
+from deepcrib.agents import DivergenceError
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.errors import OptionError
-from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.game.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.intervals import mean_interval
-from deepcrib.learners.partida.agent import HIDDEN, Form, Layers, PartidaAgent, make_form, save_partida
+from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form, save_partida
 from deepcrib.learners.partida.fitting import Fit, fit_positions, new_fit
 from deepcrib.learners.partida.games import Plays, play_hands
 from deepcrib.learners.partida.inputs import INPUTS, input_width
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.networks import MLP
-from deepcrib.training.checkpointing import (
-    STATE_FILE,
-    Match,
-    Progress,
-    evaluation_seed,
-    fitting_state,
-    monitor,
-    save_and_measure,
-    weights_file,
-    write_scalars,
-)
-from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.learner import Learner, Metrics, Setting
 
 DIFFERENCE = "play_only/difference"
-
-
-class Settings(Protocol):
-    """What the training reads: the config of the job `train`."""
-
-    seed: int
-    device: str
-    learner: PartidaOptions
-    evaluation: EvaluationOptions
-
-
-@dataclass
-class LearnerState:
-    """The network with its optimiser, what it reads and means, and how far they are."""
-
-    fit: Fit
-    form: Form
-    sessions: int = 0
-    hands: int = 0
-    seconds: float = 0.0
-
-    def state(self) -> dict[str, Any]:
-        """For `checkpoints.save_state`."""
-        parts = {"layers": self.fit.layers, "first": self.fit.first, "second": self.fit.second}
-        arrays = {name: part._asdict() for name, part in parts.items()}
-        figures = {name: getattr(self, name) for name in ("sessions", "hands", "seconds")} | {"form": list(self.form)}
-        return {**arrays, "steps": self.fit.steps, **figures}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
-        if state["form"] != list(self.form):
-            raise ValueError(f"it is of a network of inputs, encoding and rest {state['form']}, not {list(self.form)}")
-        layers, first, second = (
-            Layers(**{name: tensor.numpy() for name, tensor in state[part].items()})
-            for part in ("layers", "first", "second")
-        )
-        self.fit = Fit(layers, first, second, state["steps"])
-        self.sessions, self.hands, self.seconds = state["sessions"], state["hands"], state["seconds"]
 
 
 @dataclass(frozen=True)
@@ -88,122 +37,132 @@ class PlayOnly:
     ci_low: float
     ci_high: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
-        return asdict(self)
 
+class PartidaLearner(Learner):
+    """Steps are sessions: hands played with one network, which then learns from them once.
 
-@dataclass
-class PartidaResult:
-    """The trained agent (None where the network sees hidden cards), its play alone, what it took, and its weights."""
-
-    agent: PartidaAgent | None
-    play_only: PlayOnly
-    sessions: int
-    hands: int
-    seconds: float
-    weights: Path
-
-
-def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
-    """The network of a new run, or of the training state in a file.
-
-    Raises OptionError for matches of a network that makes no agent, CheckpointError for a state that cannot be read or
-    does not fit the options.
+    fit: the network with its optimiser. form: what it reads and means. hands: those played so far.
     """
-    options = settings.learner
-    if options.inputs != min(INPUTS) and settings.evaluation.opponents:
-        raise OptionError(
-            f"learner.inputs={options.inputs}: a network that sees the opponent's cards plays no matches, "
-            "expected evaluation.opponents=[]"
+
+    unit = "sessions"
+
+    def __init__(self, options: PartidaOptions, setting: Setting) -> None:
+        """Raises OptionError for matches of a network that makes no agent."""
+        super().__init__(setting)
+        if options.inputs != min(INPUTS) and setting.evaluation.opponents:
+            raise OptionError(
+                f"learner.inputs={options.inputs}: a network that sees the opponent's cards plays no matches, "
+                "expected evaluation.opponents=[]"
+            )
+        self.options, self.hands = options, 0
+        self.num_steps, self.checkpoint_every = options.sessions, options.checkpoint_every
+        self.form = make_form(options.inputs, options.encoding, options.target)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(derive(setting.seed, NETWORKS))
+            network = MLP(input_width(self.form.inputs, self.form.encoding), list(HIDDEN))
+        self.fit = new_fit(layers_of(network))
+
+    def begin(self) -> Metrics:
+        """The play of the untrained network."""
+        return self._measured()
+
+    def step(self) -> Metrics:
+        """One session. Raises DivergenceError where the learning rate is too high."""
+        options = self.options
+        plays = play_hands(
+            self.fit.layers,
+            self.form,
+            self.hands,
+            options.games_per_fit,
+            derive(self.setting.seed, SELF_PLAY),
+            epsilon=options.epsilon,
+            self_play=options.opponent == "self",
         )
-    form = make_form(options.inputs, options.encoding, options.target)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(derive(settings.seed, NETWORKS))
-        network = MLP(input_width(form.inputs, form.encoding), list(HIDDEN))
-    run = LearnerState(new_fit(layers_of(network)), form)
-    if state is not None:
-        with fitting_state(state) as saved:
-            run.load(saved)
-    return run
+        learned = self.learn(plays)
+        self.steps_done, self.hands = self.steps_done + 1, self.hands + options.games_per_fit
+        return learned | self._measured() if self.is_due(options.measure_every) else {}
 
+    def learn(self, plays: Plays) -> Metrics:
+        """One pass over positions in random minibatches. Raises DivergenceError where the loss is no number."""
+        options, fit = self.options, self.fit
+        rate = options.lr * (1 - self.steps_done / options.sessions if options.lr_schedule == "linear" else 1.0)
+        targets = plays.rest if self.form.rest else plays.whole
+        generator = np.random.default_rng(derive(self.setting.seed, MINIBATCHES, self.steps_done))
+        order = generator.permutation(len(plays))
+        mean = fit_positions(
+            fit, self.form, plays.states[order], targets[order], options.batch_size, rate, options.optimizer
+        )
+        if not math.isfinite(mean) or not all(np.isfinite(array).all() for array in fit.layers):
+            raise DivergenceError(f"learning diverged: values are not finite at learning rate {rate:g}; lower it")
+        return {
+            "loss/value": mean,
+            "target/mean": float(targets.mean()),
+            "target/std": float(targets.std()),
+            "schedule/lr": rate,
+        }
 
-def train(
-    settings: Settings,
-    folder: Path,
-    match: Match,
-    *,
-    dealing: str = "acc",
-    writer: Any = None,
-    progress: Progress | None = None,
-    resume: bool = False,
-) -> PartidaResult:
-    """Train the network, with checkpoints; with `resume`, from the state in the folder.
+    def measure(self, hands: int, seed: int) -> PlayOnly:
+        """The network's play against greedy, without exploration, each being pone in every second hand."""
+        differences = play_hands(self.fit.layers, self.form, 0, hands, seed).differences
+        return PlayOnly(hands, *mean_interval(differences))
 
-    match(agent, opponent, games, seed) measures the agent at every `evaluation.every`-th checkpoint; writer is a
-    TensorBoard SummaryWriter or None. The same seed gives the same weights. Raises as `prepare` does, and
-    DivergenceError where the learning rate is too high.
-    """
-    run = prepare(settings, folder / STATE_FILE if resume else None)
-    opponents = name_agents([make_agent(spec, settings.device) for spec in settings.evaluation.opponents])
-    options = settings.learner
-    if run.sessions == 0:
-        write_scalars(writer, 0, _at_session(run, settings, {}, folder, dealing))
-    begin = time.perf_counter() - run.seconds
-    while run.sessions < options.sessions:
-        learned = _session(run, settings)
-        run.seconds = time.perf_counter() - begin
-        figures = _at_session(run, settings, learned, folder, dealing)
-        if _is_due(run.sessions, options.checkpoint_every, options):
-            matches = partial(_monitor, run, settings, opponents, match, dealing)
-            figures = save_and_measure(folder, run.sessions, run.state(), figures, matches, writer)
-        else:
-            write_scalars(writer, run.sessions, figures)
-        if progress is not None:
-            progress(run.sessions, figures)
-    weights = folder / WEIGHTS_FILE
-    save_partida(weights, run.fit.layers, _metadata(run, settings, dealing))
-    final = measure(run, options.final_hands, derive(evaluation_seed(settings), FINAL_MATCHES))
-    return PartidaResult(_agent(run, settings, dealing), final, run.sessions, run.hands, run.seconds, weights)
+    def _measured(self) -> Metrics:
+        seed = derive(self.setting.evaluation_seed, MONITORING)
+        return {DIFFERENCE: self.measure(self.options.hands, seed).difference}
 
+    @cached_property
+    def play_only(self) -> PlayOnly:
+        """The play of the finished network, on hands of no other measurement."""
+        return self.measure(self.options.final_hands, derive(self.setting.evaluation_seed, FINAL_MATCHES))
 
-def _session(run: LearnerState, settings: Settings) -> dict[str, float]:
-    """Play the hands of a session and learn from them; returns figures by TensorBoard tag."""
-    options = settings.learner
-    plays = play_hands(
-        run.fit.layers,
-        run.form,
-        run.hands,
-        options.games_per_fit,
-        derive(settings.seed, SELF_PLAY),
-        epsilon=options.epsilon,
-        self_play=options.opponent == "self",
-    )
-    figures = learn(run, plays, settings)
-    run.sessions, run.hands = run.sessions + 1, run.hands + options.games_per_fit
-    return figures
+    def summary(self) -> dict[str, Any]:
+        """The play alone."""
+        return {"play_only": asdict(self.play_only)}
 
+    def description(self) -> str:
+        """Sessions and hands."""
+        return f"{super().description()}, {self.hands:,} hands"
 
-def learn(run: LearnerState, plays: Plays, settings: Settings) -> dict[str, float]:
-    """One pass over positions in random minibatches; returns figures by TensorBoard tag.
+    def agent(self) -> PartidaAgent | None:
+        """The player of the network; None where it sees hidden cards."""
+        if self.form.inputs != min(INPUTS):
+            return None
+        metadata = self._metadata()
+        return PartidaAgent("trained", self.fit.layers, metadata, ExpectedValueAgent(), metadata)
 
-    Raises DivergenceError where the loss is no number.
-    """
-    options = settings.learner
-    rate = options.lr * (1 - run.sessions / options.sessions if options.lr_schedule == "linear" else 1.0)
-    targets = plays.rest if run.form.rest else plays.whole
-    order = np.random.default_rng(derive(settings.seed, MINIBATCHES, run.sessions)).permutation(len(plays))
-    mean = fit_positions(
-        run.fit, run.form, plays.states[order], targets[order], options.batch_size, rate, options.optimizer
-    )
-    if not math.isfinite(mean) or not all(np.isfinite(array).all() for array in run.fit.layers):
-        raise DivergenceError(f"learning diverged: values are not finite at learning rate {rate:g}; lower it")
-    return {
-        "loss/value": mean,
-        "target/mean": float(targets.mean()),
-        "target/std": float(targets.std()),
-        "schedule/lr": rate,
-    }
+    def save(self, path: Path) -> None:
+        """Write the network, whether or not it makes an agent."""
+        save_partida(path, self.fit.layers, self._metadata())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The network with its optimiser, the hands, and of what form it is."""
+        parts = {"layers": self.fit.layers, "first": self.fit.first, "second": self.fit.second}
+        arrays = {name: part._asdict() for name, part in parts.items()}
+        return {**arrays, "steps": self.fit.steps, "hands": self.hands, "form": list(self.form)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over a network of this form. Raises ValueError for another one."""
+        if state["form"] != list(self.form):
+            raise ValueError(f"it is of a network of inputs, encoding and rest {state['form']}, not {list(self.form)}")
+        layers, first, second = (
+            Layers(**{name: tensor.numpy() for name, tensor in state[part].items()})
+            for part in ("layers", "first", "second")
+        )
+        self.fit, self.hands = Fit(layers, first, second, state["steps"]), state["hands"]
+
+    def _metadata(self) -> dict[str, Any]:
+        options = self.options
+        return {
+            "learner": options.name,
+            "inputs": options.inputs,
+            "encoding": options.encoding,
+            "target": options.target,
+            "opponent": options.opponent,
+            "sessions": self.steps_done,
+            "games_per_fit": options.games_per_fit,
+            "seed": self.setting.seed,
+            "rules": self.setting.dealing,
+        }
 
 
 def layers_of(network: MLP) -> Layers:
@@ -214,62 +173,3 @@ def layers_of(network: MLP) -> Layers:
         arrays.append(np.ascontiguousarray(array.T) if array.ndim == 2 else array.copy())
     arrays[-2] = arrays[-2][:, 0].copy()
     return Layers(*arrays)
-
-
-def measure(run: LearnerState, hands: int, seed: int) -> PlayOnly:
-    """The network's play against greedy, without exploration, each being pone in every second hand."""
-    differences = play_hands(run.fit.layers, run.form, 0, hands, seed).differences
-    return PlayOnly(hands, *mean_interval(differences))
-
-
-def _at_session(
-    run: LearnerState,
-    settings: Settings,
-    learned: Mapping[str, float],
-    folder: Path,
-    dealing: str,
-) -> dict[str, float]:
-    """What a session learned, with the play against greedy, where it is due; saves its weights."""
-    options, seed = settings.learner, derive(evaluation_seed(settings), MONITORING)
-    figures = dict[str, float]()
-    if _is_due(run.sessions, options.measure_every, options):
-        figures |= learned
-        figures[DIFFERENCE] = measure(run, options.hands, seed).difference
-    if _is_due(run.sessions, options.checkpoint_every, options):
-        path = weights_file(folder, f"sessions_{run.sessions:06d}")
-        save_partida(path, run.fit.layers, _metadata(run, settings, dealing))
-    return figures
-
-
-def _monitor(
-    run: LearnerState, settings: Settings, opponents: Mapping[str, Agent], match: Match, dealing: str
-) -> dict[str, float]:
-    """`checkpointing.monitor` of what is an agent."""
-    agent, number = _agent(run, settings, dealing), -(-run.sessions // settings.learner.checkpoint_every)
-    return {} if agent is None else monitor(settings, number, lambda: agent, opponents, match)
-
-
-def _is_due(session: int, every: int, options: PartidaOptions) -> bool:
-    return session % every == 0 or session == options.sessions
-
-
-def _metadata(run: LearnerState, settings: Settings, dealing: str) -> dict[str, Any]:
-    options = settings.learner
-    return {
-        "learner": options.name,
-        "inputs": options.inputs,
-        "encoding": options.encoding,
-        "target": options.target,
-        "opponent": options.opponent,
-        "sessions": run.sessions,
-        "games_per_fit": options.games_per_fit,
-        "seed": settings.seed,
-        "rules": dealing,
-    }
-
-
-def _agent(run: LearnerState, settings: Settings, dealing: str) -> PartidaAgent | None:
-    if run.form.inputs != min(INPUTS):
-        return None
-    metadata = _metadata(run, settings, dealing)
-    return PartidaAgent("trained", run.fit.layers, metadata, ExpectedValueAgent(), metadata)

@@ -12,7 +12,7 @@ from torch import Tensor
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.learners.replay.learning import Samples
-from deepcrib.learners.replay.options import Settings
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
 from deepcrib.learners.replay.targets import returns as targets
 from deepcrib.learners.replay.targets.distributions import distributed_returns, mixture, policy
@@ -23,38 +23,29 @@ Float = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Backup:
-    """How far a target looks ahead before it takes a network's word.
+class PlayTargets:
+    """How the targets of plays are formed. Without `forced`, plays of an only legal card are no decisions."""
 
-    n_steps, trace_decay: own decisions (1: the next one) and lambda, of which one is used. chooser: whose best action
-    the frozen network values in Q-learning (double Q); None: the frozen network's own.
-    """
-
-    n_steps: int = 1
-    trace_decay: float = 0.0
-    chooser: QFunction | None = None
+    algorithm: AlgorithmOptions
+    reward: RewardOptions
+    forced: bool = True
 
 
-ONE_STEP = Backup()
-
-
-def experience_of(hands: Trajectories, settings: Settings) -> Trajectories:
+def experience_of(hands: Trajectories, sees_scores: bool) -> Trajectories:
     """What of played hands is learned from: all of it, or where networks see the score what counted in the game.
 
     Hands are played out after a win, so that the returns of players that do not see the score are not cut. One that
     sees it would learn that points can be had after 121, where nothing follows.
     """
-    return up_to_the_win(hands) if settings.state.scores else hands
+    return up_to_the_win(hands) if sees_scores else hands
 
 
-def discard_samples(
-    hands: Trajectories, reward: str, baseline: bool = False, newest: int = 0, game_bonus: float = 0.0
-) -> Samples:
+def discard_samples(hands: Trajectories, reward: RewardOptions, newest: int = 0) -> Samples:
     """The learner's discards of all hands, both seats' in self-play, with the returns of those same hands.
 
     The last `newest` hands are new.
     """
-    returns = discard_returns(hands, reward, baseline, game_bonus)
+    returns = discard_returns(hands, reward.discard, reward.discard_baseline, reward.game_bonus)
     own = hands.learned == 1
     new = int(own[len(hands) - newest :].sum())
     return Samples(hands.discard_states[own], hands.discard_actions[own], returns[own], newest=new)
@@ -68,37 +59,42 @@ def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
 
 def play_samples(
     hands: Trajectories,
-    algorithm: str,
-    reward: str,
+    how: PlayTargets,
     frozen: QFunction,
     epsilon: float,
-    forced: bool = True,
-    backup: Backup = ONE_STEP,
+    *,
+    chooser: QFunction | None = None,
     newest: int = 0,
-    game_bonus: float = 0.0,
-    hand_bonus: float = 0.0,
 ) -> Samples:
-    """The learner's plays, with the targets of an algorithm; `frozen` gives the bootstrap values of next decisions.
+    """The learner's plays, with their targets.
 
-    epsilon is the current one, which Expected SARSA's policy has. Without `forced`, plays of an only legal card are
-    no decisions: they are left out, and their rewards belong to the decision before them. The plays of a seat that
-    another agent took count in the rewards of the learner's and are no samples; those after a won game do neither, in
-    hands `up_to_the_win`. The last `newest` hands are those of the newest epoch.
+    Forced plays that are no decisions are left out, and their rewards belong to the decision before them. The plays of
+    a seat that another agent took count in the rewards of the learner's and are no samples; those after a won game do
+    neither, in hands `up_to_the_win`.
+
+    Args:
+        hands: [H] whole hands.
+        how: algorithm, reward and whether forced plays count.
+        frozen: gives the bootstrap values of next decisions.
+        epsilon: the current one, which Expected SARSA's policy has.
+        chooser: whose best action `frozen` values in Q-learning (double Q); None: its own.
+        newest: so many of the last hands are those of the newest epoch.
     """
-    rewards = play_rewards(hands, reward, game_bonus, hand_bonus)
+    reward = how.reward
+    rewards = play_rewards(hands, reward.play, reward.game_bonus, reward.hand_bonus)
     following = next_own(hands.play_seats)
     chosen = hands.play_seats >= 0
-    if not forced:
+    if not how.forced:
         chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = _skip(rewards, following, chosen)
-    if algorithm == "monte_carlo":
-        aims = targets.monte_carlo(discounted_returns(rewards, following))
+    if how.algorithm.name == "monte_carlo":
+        found = targets.monte_carlo(discounted_returns(rewards, following))
     else:
-        values, traces = _next_values(hands, algorithm, following, frozen, epsilon, backup)
-        aims = _returns(rewards, following, chosen, values, traces, backup, frozen.atoms)
+        values, traces = _next_values(hands, how.algorithm, following, frozen, chooser, epsilon)
+        found = _returns(rewards, following, chosen, values, traces, how.algorithm, frozen.atoms)
     chosen &= learned_plays(hands)
     new = int(chosen[len(hands) - newest :].sum())
-    return Samples(hands.play_states[chosen], hands.play_actions[chosen], aims[chosen], newest=new)
+    return Samples(hands.play_states[chosen], hands.play_actions[chosen], found[chosen], newest=new)
 
 
 def _skip(
@@ -117,40 +113,40 @@ def _skip(
 
 def _next_values(
     hands: Trajectories,
-    algorithm: str,
+    algorithm: AlgorithmOptions,
     following: NDArray[np.int64],
     frozen: QFunction,
+    chooser: QFunction | None,
     epsilon: float,
-    backup: Backup,
 ) -> tuple[targets.Values, Float]:
     """[H, 8] values of each play's next decision, and lambda [H, 8] there; 0 where there is none.
 
     Of the head `categorical` distributions [H, 8, K] take the place of values. All of them come in large batches,
     since the network is frozen.
     """
-    rows, plays = np.nonzero(following >= 0)
+    name, rows, plays = algorithm.name, *np.nonzero(following >= 0)
     later = following[rows, plays]
     states, actions = hands.play_states[rows, later], hands.play_actions[rows, later]
     legal = legal_plays(states)
-    if algorithm == "sarsa":  # only the action taken matters
+    if name == "sarsa":  # only the action taken matters
         legal = np.zeros_like(legal)
         legal[np.arange(len(actions)), actions] = True
     q_tp1 = frozen.all_values(states, legal)
-    chooser_tp1 = q_tp1 if backup.chooser is None else backup.chooser.all_values(states, legal)
-    trace: Any = backup.trace_decay
-    if algorithm == "q_learning":
-        trace = targets.watkins_decay(backup.trace_decay, chooser_tp1, actions)
+    chooser_tp1 = q_tp1 if chooser is None else chooser.all_values(states, legal)
+    trace: Any = algorithm.trace_decay
+    if name == "q_learning":
+        trace = targets.watkins_decay(algorithm.trace_decay, chooser_tp1, actions)
     if frozen.atoms is not None:
-        v_tp1: Any = mixture(frozen, states, policy(algorithm, chooser_tp1, actions, epsilon))
-    elif algorithm == "sarsa":
+        v_tp1: Any = mixture(frozen, states, policy(name, chooser_tp1, actions, epsilon))
+    elif name == "sarsa":
         v_tp1 = targets.sarsa_value(q_tp1, actions)
-    elif algorithm == "expected_sarsa":
+    elif name == "expected_sarsa":
         v_tp1 = targets.expected_sarsa_value(q_tp1, epsilon)
-    elif algorithm == "q_learning":
-        double = backup.chooser is not None
+    elif name == "q_learning":
+        double = chooser is not None
         v_tp1 = targets.double_q_value(q_tp1, chooser_tp1) if double else targets.q_learning_value(q_tp1)
     else:
-        raise ValueError(f"unknown algorithm {algorithm!r}")
+        raise ValueError(f"unknown algorithm {name!r}")
     values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)
     traces = np.zeros(following.shape, dtype=np.float32)
     values[rows, plays], traces[rows, plays] = v_tp1, trace
@@ -163,7 +159,7 @@ def _returns(
     decisions: NDArray[np.bool_],
     values: targets.Values,
     traces: Float,
-    backup: Backup,
+    algorithm: AlgorithmOptions,
     atoms: Tensor | None,
 ) -> Float:
     """[H, 8] targets of the decisions, [H, 8, K] on atoms, from what follows each play within its player's hand."""
@@ -177,14 +173,14 @@ def _returns(
 
     r_t, discount, v_tp1 = in_order(rewards), in_order((following >= 0).astype(np.float32)), in_order(values)
     if atoms is not None:
-        traced = in_order(traces) if backup.trace_decay else None
-        aims = distributed_returns(atoms, r_t, discount, v_tp1, traced, backup.n_steps)
-    elif backup.trace_decay:
-        aims = targets.lambda_returns(r_t, discount, v_tp1, in_order(traces))
+        traced = in_order(traces) if algorithm.trace_decay else None
+        found = distributed_returns(atoms, r_t, discount, v_tp1, traced, algorithm.n_steps)
+    elif algorithm.trace_decay:
+        found = targets.lambda_returns(r_t, discount, v_tp1, in_order(traces))
     else:
-        aims = targets.n_step_returns(r_t, discount, v_tp1, backup.n_steps)
-    result = np.zeros((*rewards.shape, *aims.shape[2:]), dtype=np.float32)
-    result.reshape(rewards.size, *aims.shape[2:])[chains[there]] = aims[there]
+        found = targets.n_step_returns(r_t, discount, v_tp1, algorithm.n_steps)
+    result = np.zeros((*rewards.shape, *found.shape[2:]), dtype=np.float32)
+    result.reshape(rewards.size, *found.shape[2:])[chains[there]] = found[there]
     return result
 
 

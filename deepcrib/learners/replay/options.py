@@ -6,10 +6,9 @@ Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless a comm
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.training.options import EvaluationOptions, LearnerOptions
+from deepcrib.training.options import LearnerOptions
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 
@@ -126,18 +125,3 @@ class PretrainingOptions:
     teacher: Any = None  # agent spec: its games against itself are learned from after that, `enabled` or not
     teacher_episodes: int = 2000  # of these games, or single hands, as learner.unit says
     teacher_epsilon: float = 0.1  # chance of any legal choice in them, so that others than its own have values too
-
-
-class Settings(Protocol):
-    """What the training loop reads: the config of the job `train`."""
-
-    seed: int
-    device: str
-    learner: ReplayOptions
-    algorithm: AlgorithmOptions
-    reward: RewardOptions
-    state: StateOptions
-    discard_network: DiscardNetworkConfig
-    play_network: PlayNetworkConfig
-    pretraining: PretrainingOptions
-    evaluation: EvaluationOptions

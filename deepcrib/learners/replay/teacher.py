@@ -7,7 +7,7 @@ learned are no moves but values, the returns of its decisions, which replay iter
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,10 +19,8 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import PRETRAINING, derive, uniform
 from deepcrib.kernels import jit
 from deepcrib.kernels.workers import run_pieces
-from deepcrib.learners.replay.experience import discard_samples, experience_of, play_samples
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
-from deepcrib.learners.replay.options import PretrainingOptions, Settings
-from deepcrib.learners.replay.playing import episodes_of
+from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.matches.trajectories import Trajectories, self_play
 
 _LESSONS = 1
@@ -73,49 +71,35 @@ def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | 
     return Exploring(discards_by or agent, agent, 0.0 if discards_by else epsilon, epsilon)
 
 
-def teach(
-    discard: LearnedNetwork | None,
-    play: LearnedNetwork,
-    teacher: Agent,
-    settings: Settings,
-    dealing: str = "acc",
+def play_lessons(teacher: Agent, episodes: int, unit: str, seed: int, dealing: str) -> Trajectories:
+    """The teacher's games against itself, or single hands."""
+    return self_play(teacher, 0, episodes, derive(seed, PRETRAINING, _LESSONS), unit=unit, dealing=dealing)
+
+
+def learn_lessons(
+    networks: Mapping[str, LearnedNetwork],
+    samples: Mapping[str, Samples],
+    options: PretrainingOptions,
+    seed: int,
     writer: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Play the teacher against itself, and learn the returns of both seats' decisions (Monte Carlo, both networks).
+    """Let each network learn its samples in `options.epochs` passes.
 
-    writer: a TensorBoard SummaryWriter; its steps are passes
-    over these games, of which progress(done, total) is told too.
+    writer: a TensorBoard SummaryWriter; its steps are passes, of which progress(done, total) is told too.
     """
-    options, (unit, _) = settings.pretraining, episodes_of(settings.learner)
-    seed = derive(settings.seed, PRETRAINING, _LESSONS)
-    hands = self_play(teacher, 0, options.teacher_episodes, seed, unit=unit, dealing=dealing)
-    lessons = _lessons(experience_of(hands, settings), discard, play, settings)
     # An optimiser of their own, as the show's pretraining has one.
-    students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, (own, _) in lessons.items()}
-    generators = {part: np.random.default_rng((seed, stream)) for stream, part in enumerate(lessons)}
+    students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
+    seeds = {"play": 0, "discard": 1}
+    generators = {part: np.random.default_rng((derive(seed, PRETRAINING, _LESSONS), seeds[part])) for part in students}
     for done in range(options.epochs):
         lr = options.lr * (1 - done / options.epochs)
         passes = [
-            partial(students[part].train_pass, samples, lr, options.batch_size, 1.0, generators[part])
-            for part, (_, samples) in lessons.items()
+            partial(student.train_pass, samples[part], lr, options.batch_size, 1.0, generators[part])
+            for part, student in students.items()
         ]
-        for part, passed in zip(lessons, run_pieces(passes), strict=True):
+        for part, passed in zip(students, run_pieces(passes), strict=True):
             if writer is not None:
                 writer.add_scalar(f"teacher/{part}_loss", passed.loss, done + 1)
         if progress is not None:
             progress(done + 1, options.epochs)
-
-
-def _lessons(
-    hands: Trajectories, discard: LearnedNetwork | None, play: LearnedNetwork, settings: Settings
-) -> dict[str, tuple[LearnedNetwork, Samples]]:
-    """Each network with the teacher's decisions and their returns."""
-    reward, forced, frozen = settings.reward, settings.learner.forced, play.q_function()
-    won, hand = reward.game_bonus, reward.hand_bonus
-    plays = play_samples(hands, "monte_carlo", reward.play, frozen, 0.0, forced, game_bonus=won, hand_bonus=hand)
-    lessons = {"play": (play, plays)}
-    if discard is not None:
-        discards = discard_samples(hands, reward.discard, reward.discard_baseline, game_bonus=won)
-        lessons["discard"] = discard, discards
-    return lessons

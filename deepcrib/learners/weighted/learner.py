@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import make_agent, name_agents
 from deepcrib.exact.pegging import PeggingRecords, exact_records, sampled_records
 from deepcrib.exact.strategies.discards import SCORES, strategy_codes
 from deepcrib.exact.strategies.plays import PLAY_STRATEGIES
-from deepcrib.exact.table import DiscardTable, cached_table
-from deepcrib.files.weights import WEIGHTS_FILE
+from deepcrib.exact.table import cached_table
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
@@ -24,133 +20,125 @@ from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_
 from deepcrib.learners.weighted.games import play_games
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted.state import READINGS, Method, Tables, new_memory, new_scratch
-from deepcrib.training.checkpointing import (
-    STATE_FILE,
-    Match,
-    Progress,
-    fitting_state,
-    monitor,
-    next_checkpoint,
-    save_and_measure,
-    weights_file,
-)
-from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.learner import Learner, Metrics, Setting
 
-PIECE = 10_000  # games between two signs of life
+PIECE = 10_000  # games between two updates of the progress bar
 
 
-class Settings(Protocol):
-    """What the training reads: the config of the job `train`."""
+class WeightedLearner(Learner):
+    """Steps are games of a pool of K members, of whom member 0 is the run's agent.
 
-    seed: int
-    learner: WeightedOptions
-    evaluation: EvaluationOptions
-
-
-@dataclass
-class LearnerState:
-    """A pool of members, of which member 0 is the run's agent, and how far they are.
-
-    pool: [K, 121, 121, 2, m]. play_pool: [K, 121, 121, 2, 2]. games, hands: played so far. outcomes: what `baseline`
-    goes by (`weighted_state.Memory`).
+    pool: float64 [K, 121, 121, 2, m], of m strategies by score location and role. play_pool: [K, 121, 121, 2, 2].
+    hands: played so far. records: of pegging, which grow with `update_records`; pegging: what is read of them.
+    outcomes: what `baseline` goes by (`state.Memory`).
     """
 
-    pool: NDArray[np.float64]
-    play_pool: NDArray[np.float64]
-    records: PeggingRecords
-    games: int = 0
-    hands: int = 0
-    seconds: float = 0.0
-    outcomes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((SCORES, SCORES, 2, 2)))
-    summary: NDArray[np.float64] = field(init=False)
+    unit = "games"
 
-    def __post_init__(self) -> None:
-        self.summary = self.records.known()
+    def __init__(self, options: WeightedOptions, setting: Setting) -> None:
+        """Raises OptionError for initial weights and strategies that there are not."""
+        super().__init__(setting)
+        self.options = options
+        self.num_steps, self.checkpoint_every = options.games, options.checkpoint_every
+        self._codes = strategy_codes(options.strategies)
+        members = [options.initial, *options.opponents]
+        weights = [initial_weights(name, options.strategies, setting.seed, i) for i, name in enumerate(members)]
+        plays = [
+            initial_weights("random", PLAY_STRATEGIES, setting.seed, len(members) + i) for i in range(len(members))
+        ]
+        self.pool, self.play_pool = np.stack(weights), np.stack(plays)
+        self.records = _records(options, setting.seed)
+        self.pegging = self.records.known()
+        self.outcomes = np.zeros((SCORES, SCORES, 2, 2))
+        self.hands = 0
 
-    def state(self) -> dict[str, Any]:
-        """For `checkpoints.save_state`."""
-        names = ("pool", "play_pool", "games", "hands", "seconds", "summary", "outcomes")
+    def step(self) -> Metrics:
+        """Play and learn up to the next checkpoint."""
+        last, first, begin = self.next_checkpoint(), self.steps_done, seconds_running()
+        game, scratch = new_games(np.zeros(1, dtype=np.int64), 2), new_scratch(len(self._codes))
+        memory = new_memory()._replace(outcomes=self.outcomes)
+        learns = np.array([True] + [self.options.opponents_learn] * (len(self.pool) - 1))
+        seed, how = derive(self.setting.seed, SELF_PLAY), method(self.options, self.setting.dealing)
+        before = self.pool[0].copy()
+        while self.steps_done < last:
+            end = min(self.steps_done + PIECE, last)
+            self.hands += play_games(
+                game,
+                self.steps_done,
+                end,
+                seed,
+                self.pool,
+                self.play_pool,
+                learns,
+                self.options.switch_every,
+                self._codes,
+                self._tables(),
+                how,
+                memory,
+                scratch,
+            )
+            self.steps_done = end
+            self.tick(end)
+        rate = (last - first) / (seconds_running() - begin)
+        return {"speed/games_per_second": rate} | _weight_metrics(self.pool[0], before, self.options.strategies)
+
+    def _tables(self) -> Tables:
+        table = cached_table()
+        return Tables(
+            np.asarray(table.rows),
+            table.classes.keys,
+            table.classes.starts,
+            self.records.gained,
+            self.records.given,
+            self.pegging,
+        )
+
+    def agent(self, member: int = 0) -> WeightedAgent:
+        """A member of the pool as it is now; without a number, the run's agent."""
+        options, setting = self.options, self.setting
+        metadata = {"learner": options.name, "games": self.steps_done, "seed": setting.seed}
+        return WeightedAgent(
+            "trained",
+            self.pool[member].astype(np.float32),
+            tuple(options.strategies),
+            self.pegging.copy(),
+            self.play_pool[member].copy() if options.play == "weighted" else None,
+            options.neighbours,
+            options.neighbour_share,
+            metadata | {"rules": setting.dealing, "member": member},
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the weights of member 0."""
+        self.agent().save(path)
+
+    def save_final(self, folder: Path) -> None:
+        """Write the weights of the opponents beside, if they learn."""
+        super().save_final(folder)
+        if self.options.opponents_learn:
+            for member in range(1, len(self.pool)):
+                self.agent(member).save(folder / f"opponent_{member}.safetensors")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The pool, of which strategies it is, and what has been recorded of its games."""
+        names = ("pool", "play_pool", "hands", "pegging", "outcomes")
         records = {"gained": self.records.gained, "given": self.records.given}
-        return {name: getattr(self, name) for name in names} | records
+        return {name: getattr(self, name) for name in names} | records | {"strategies": list(self.options.strategies)}
 
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over such a pool. Raises ValueError for one of another size or of other strategies."""
+        if tuple(state["pool"].shape) != self.pool.shape:
+            raise ValueError(f"its pool has the shape {tuple(state['pool'].shape)}, expected {self.pool.shape}")
+        if state["strategies"] != list(self.options.strategies):
+            raise ValueError(f"it weighs {', '.join(state['strategies'])}")
+        self.pool, self.play_pool = state["pool"].numpy(), state["play_pool"].numpy()
+        self.records = PeggingRecords(state["gained"].numpy(), state["given"].numpy())
+        self.pegging, self.outcomes = state["pegging"].numpy(), state["outcomes"].numpy()
+        self.hands = state["hands"]
 
-@dataclass
-class WeightedResult:
-    """The trained agent, what it took, and the file of its weights."""
-
-    agent: WeightedAgent
-    games: int
-    hands: int
-    seconds: float
-    weights: Path
-
-
-def prepare(settings: Settings, state: Path | None = None) -> LearnerState:
-    """The pool of a new run, or of the training state in a file.
-
-    Raises OptionError for initial weights and strategies that there are not, CheckpointError for a state that cannot
-    be read or does not fit the options.
-    """
-    options = settings.learner
-    strategy_codes(options.strategies)
-    members = [options.initial, *options.opponents]
-    pool = np.stack([initial_weights(name, options.strategies, settings.seed, i) for i, name in enumerate(members)])
-    play = np.stack(
-        [initial_weights("random", PLAY_STRATEGIES, settings.seed, len(members) + i) for i in range(len(members))]
-    )
-    if state is None:
-        return LearnerState(pool, play, _records(settings))
-    with fitting_state(state) as saved:
-        if tuple(saved["pool"].shape) != pool.shape:
-            raise ValueError(f"its pool has the shape {tuple(saved['pool'].shape)}, expected {pool.shape}")
-        if saved.get("strategies", options.strategies) != list(options.strategies):
-            raise ValueError(f"it weighs {', '.join(saved['strategies'])}")
-        records = PeggingRecords(saved["gained"].numpy(), saved["given"].numpy())
-        found = LearnerState(saved["pool"].numpy(), saved["play_pool"].numpy(), records)
-        found.summary, found.outcomes = saved["summary"].numpy(), saved["outcomes"].numpy()
-        found.games, found.hands, found.seconds = saved["games"], saved["hands"], saved["seconds"]
-    return found
-
-
-def train(
-    settings: Settings,
-    folder: Path,
-    match: Match,
-    *,
-    dealing: str = "acc",
-    writer: Any = None,
-    progress: Progress | None = None,
-    resume: bool = False,
-) -> WeightedResult:
-    """Train member 0 (and its opponents, if they learn), with checkpoints; with `resume`, from the state in the folder.
-
-    match(agent, opponent, games, seed) measures the agent at every `evaluation.every`-th checkpoint; writer is a
-    TensorBoard SummaryWriter or None. The same seed gives the same weights. Raises as `prepare` does.
-    """
-    run = prepare(settings, folder / STATE_FILE if resume else None)
-    opponents = name_agents([make_agent(spec) for spec in settings.evaluation.opponents])
-    table, options = cached_table(), settings.learner
-    if run.games == 0:
-        _save(run, settings, folder, dealing)
-    begin = time.perf_counter() - run.seconds
-    while run.games < options.games:
-        last = next_checkpoint(run.games, options.checkpoint_every, options.games)
-        figures = play_to(run, last, settings, table, dealing, progress)
-        run.seconds = time.perf_counter() - begin
-        _save(run, settings, folder, dealing)
-        number = -(-run.games // options.checkpoint_every)
-        matches = partial(monitor, settings, number, partial(_agent, run, settings, dealing), opponents, match)
-        state = run.state() | {"strategies": list(options.strategies)}
-        figures = save_and_measure(folder, run.games, state, figures, matches, writer)
-        if progress is not None:
-            progress(run.games, figures)
-    weights = folder / WEIGHTS_FILE
-    for member in range(len(run.pool)):
-        if member and options.opponents_learn:
-            _agent(run, settings, dealing, member).save(folder / f"opponent_{member}.safetensors")
-    agent = _agent(run, settings, dealing)
-    agent.save(weights)
-    return WeightedResult(agent, run.games, run.hands, run.seconds, weights)
+    def description(self) -> str:
+        """Games and hands."""
+        return f"{super().description()}, {self.hands:,} hands"
 
 
 def method(options: WeightedOptions, dealing: str = "acc") -> Method:
@@ -176,85 +164,18 @@ def method(options: WeightedOptions, dealing: str = "acc") -> Method:
     )
 
 
-def _records(settings: Settings) -> PeggingRecords:
-    options = settings.learner
+def _records(options: WeightedOptions, seed: int) -> PeggingRecords:
     if options.records == "sampled":
-        return sampled_records(options.record_hands, derive(settings.seed, PRETRAINING)).pooled()
+        return sampled_records(options.record_hands, derive(seed, PRETRAINING)).pooled()
     return exact_records().pooled()
 
 
-def play_to(
-    run: LearnerState, last: int, settings: Settings, table: DiscardTable, dealing: str, progress: Progress | None
-) -> dict[str, float]:
-    """Play up to game `last`, and return figures of the pool and of the speed."""
-    options = settings.learner
-    learns = np.array([True] + [options.opponents_learn] * (len(run.pool) - 1))
-    records = run.records
-    tables = Tables(
-        np.asarray(table.rows),
-        table.classes.keys,
-        table.classes.starts,
-        records.gained,
-        records.given,
-        run.summary,
-    )
-    codes = strategy_codes(options.strategies)
-    game, scratch = new_games(np.zeros(1, dtype=np.int64), 2), new_scratch(len(codes))
-    memory = new_memory()._replace(outcomes=run.outcomes)
-    seed, first, begin = derive(settings.seed, SELF_PLAY), run.games, seconds_running()
-    how = method(options, dealing)
-    before = run.pool[0].copy()
-    while run.games < last:
-        end = min(run.games + PIECE, last)
-        run.hands += play_games(
-            game,
-            run.games,
-            end,
-            seed,
-            run.pool,
-            run.play_pool,
-            learns,
-            options.switch_every,
-            codes,
-            tables,
-            how,
-            memory,
-            scratch,
-        )
-        run.games = end
-        if progress is not None:
-            progress(run.games, {})
-    seconds = seconds_running() - begin
-    return {"speed/games_per_second": (last - first) / seconds} | _weight_figures(run.pool[0], before, options)
-
-
-def _weight_figures(
-    weights: NDArray[np.float64], before: NDArray[np.float64], options: WeightedOptions
-) -> dict[str, float]:
+def _weight_metrics(weights: NDArray[np.float64], before: NDArray[np.float64], strategies: Sequence[str]) -> Metrics:
     """Means over score locations, by role: each strategy's weight, the largest weight, and how much changed."""
-    figures = {}
+    metrics = Metrics()
     for role, name in enumerate(("pone", "dealer")):
-        for i, strategy in enumerate(options.strategies):
-            figures[f"weights_{name}/{strategy}"] = float(weights[:, :, role, i].mean())
-        figures[f"weights_{name}/largest"] = float(weights[:, :, role].max(axis=2).mean())
-        figures[f"weights_{name}/change"] = float(np.abs(weights - before)[:, :, role].sum(axis=2).mean())
-    return figures
-
-
-def _agent(run: LearnerState, settings: Settings, dealing: str, member: int = 0) -> WeightedAgent:
-    options = settings.learner
-    return WeightedAgent(
-        "trained",
-        run.pool[member].astype(np.float32),
-        tuple(options.strategies),
-        run.summary.copy(),
-        run.play_pool[member].copy() if options.play == "weighted" else None,
-        options.neighbours,
-        options.neighbour_share,
-        {"learner": "weighted", "games": run.games, "seed": settings.seed, "rules": dealing, "member": member},
-    )
-
-
-def _save(run: LearnerState, settings: Settings, folder: Path, dealing: str) -> None:
-    """The weights after so many games, in the folder of checkpoints."""
-    _agent(run, settings, dealing).save(weights_file(folder, f"games_{run.games:08d}"))
+        for i, strategy in enumerate(strategies):
+            metrics[f"weights_{name}/{strategy}"] = float(weights[:, :, role, i].mean())
+        metrics[f"weights_{name}/largest"] = float(weights[:, :, role].max(axis=2).mean())
+        metrics[f"weights_{name}/change"] = float(np.abs(weights - before)[:, :, role].sum(axis=2).mean())
+    return metrics

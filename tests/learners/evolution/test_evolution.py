@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from deepcrib.agents import AgentError, DivergenceError, make_agent
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.files import weights as formats
-from deepcrib.learners.evolution import learner as evolution
 from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent, load_evolutionary, pair_index
 from deepcrib.learners.evolution.deals import ShowDeals
+from deepcrib.learners.evolution.learner import EvolutionLearner
 from deepcrib.learners.evolution.options import EvolutionOptions
 from deepcrib.learners.evolution.steps import (
     ADJUSTMENTS,
@@ -30,15 +29,19 @@ from deepcrib.learners.evolution.steps import (
     is_short,
     learn_from_deals,
 )
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from tests.reference import cards, four_cards, rank, show, thrown_by
 
 DEALS = ShowDeals.deal(4, 300)
+NO_MATCHES = EvaluationOptions(opponents=[], every=0)
 
 
-def settings(seed: int = 1, **options: Any) -> Any:
-    learner = EvolutionOptions(**{"generations": 6, "deals": 20, "held_out": 200, "checkpoint_every": 3, **options})
-    return SimpleNamespace(seed=seed, learner=learner, evaluation=EvaluationOptions(opponents=[], every=0))
+def new_learner(seed: int = 1, evaluation: EvaluationOptions = NO_MATCHES, **options: Any) -> EvolutionLearner:
+    small = {"generations": 6, "deals": 20, "held_out": 200, "checkpoint_every": 3}
+    return EvolutionLearner(EvolutionOptions(**{**small, **options}), Setting(seed, evaluation))
 
 
 def no_match(*_: Any) -> Any:
@@ -340,7 +343,7 @@ def test_values_that_are_no_numbers_choose_any_discard() -> None:
 def test_values_beyond_all_numbers_stop_the_run(options: dict[str, Any], tmp_path: Path) -> None:
     """1e308 is a number, and the sum of two is none."""
     with pytest.raises(DivergenceError, match="values of cards diverged: they are not finite"):
-        evolution.train(settings(against="opponent", **options), tmp_path, no_match)
+        fit(new_learner(against="opponent", **options), tmp_path, no_match)
 
 
 # --- runs ---
@@ -351,35 +354,41 @@ BY_UPDATE: dict[str, dict[str, Any]] = {
 }
 
 
-def trained(folder: Path, chosen: Any, **more: Any) -> dict[str, np.ndarray]:
-    evolution.train(chosen, folder, no_match, **more)
-    return load_file(folder / "weights.safetensors")
+def trained(folder: Path, learner: EvolutionLearner, **more: Any) -> np.ndarray:
+    fit(learner, folder, no_match, **more)
+    return load_file(folder / "weights.safetensors")["weights"]
+
+
+def restored(folder: Path, **options: Any) -> EvolutionLearner:
+    learner = new_learner(**options)
+    restore(learner, folder / STATE_FILE)
+    return learner
 
 
 def test_a_population_learns_to_keep_points(tmp_path: Path) -> None:
     """From random values, 56% of the best, past all that a value for each rank can say (67%), on other deals."""
-    options = settings(update="population", genome="pairs", generations=60, deals=400, held_out=4000, sigma=0.1)
-    result = evolution.train(options, tmp_path, no_match)
-    start = load_evolutionary(tmp_path / "checkpoints" / "generation_000000.safetensors")
+    learner = new_learner(update="population", genome="pairs", generations=60, deals=400, held_out=4000, sigma=0.1)
+    fit(learner, tmp_path, no_match)
+    start = load_evolutionary(tmp_path / "checkpoints" / "generations_00000000.safetensors")
     deals = ShowDeals.deal(99, 2000)
-    before, after = (deals.fraction(deals.probabilities(agent), crib=False).low for agent in (start, result.agent))
-    assert before < 0.63 and after > 0.72 and result.hand_fraction > 0.72
+    before, after = (deals.fraction(deals.probabilities(agent), crib=False).low for agent in (start, learner.agent()))
+    assert before < 0.63 and after > 0.72 and learner.measure()["held_out/hand"] > 0.72
 
 
 def test_merging_values_against_the_best_ends_in_random_discards(tmp_path: Path) -> None:
     """All values of a role become equal, so that every discard is as good as another: the published fall-back."""
-    chosen = settings(against="optimal", threshold=0.8, rate=0.5, generations=400, held_out=4000, checkpoint_every=400)
-    result = evolution.train(chosen, tmp_path, no_match)
-    assert np.ptp(result.agent.weights, axis=1).max() < 1e-9
+    options = {"against": "optimal", "threshold": 0.8, "rate": 0.5, "generations": 400, "checkpoint_every": 400}
+    agent = fit(new_learner(held_out=4000, **options), tmp_path, no_match)
+    assert isinstance(agent, EvolutionaryAgent) and np.ptp(agent.weights, axis=1).max() < 1e-9
     deals = ShowDeals.deal(99, 500)
-    chances = deals.probabilities(result.agent)
+    chances = deals.probabilities(agent)
     np.testing.assert_allclose(chances, 1 / 15)
 
 
 @pytest.mark.parametrize("update", ["threshold", "population"])
 def test_the_same_seed_gives_the_same_weights(update: str, tmp_path: Path) -> None:
     first, again, other = (
-        trained(tmp_path / name, settings(seed, **BY_UPDATE[update], cards="different"))["weights"]
+        trained(tmp_path / name, new_learner(seed, **BY_UPDATE[update], cards="different"))
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     np.testing.assert_array_equal(first, again)
@@ -388,25 +397,25 @@ def test_the_same_seed_gives_the_same_weights(update: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("update", ["threshold", "population"])
 def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(update: str, tmp_path: Path) -> None:
-    chosen = settings(**BY_UPDATE[update], score="crib", genome="pairs", generations=8)
+    options = {**BY_UPDATE[update], "score": "crib", "genome": "pairs", "generations": 8}
 
-    def stop(generation: int, figures: Any) -> None:
+    def stop(generation: int, metrics: Any) -> None:
         if generation == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        evolution.train(chosen, tmp_path / "parts", no_match, progress=stop)
-    assert evolution.prepare(chosen, tmp_path / "parts" / "state.pt").generation == 3
-    parts = trained(tmp_path / "parts", chosen, resume=True)
-    np.testing.assert_array_equal(parts["weights"], trained(tmp_path / "whole", chosen)["weights"])
+        trained(tmp_path / "parts", new_learner(**options), progress=stop)
+    assert restored(tmp_path / "parts", **options).steps_done == 3
+    parts = trained(tmp_path / "parts", new_learner(**options), resume=True)
+    np.testing.assert_array_equal(parts, trained(tmp_path / "whole", new_learner(**options)))
 
 
 def test_states_and_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    trained(tmp_path, settings())
+    trained(tmp_path, new_learner())
     with pytest.raises(formats.CheckpointError, match="expected \\(2, 2, 195\\)"):
-        evolution.prepare(settings(genome="pairs"), tmp_path / "state.pt")
+        restored(tmp_path, genome="pairs")
     with pytest.raises(OptionError, match="learner.parents=9: expected at most learner.population=8"):
-        evolution.prepare(settings(update="population", population=8, parents=9))
+        new_learner(update="population", population=8, parents=9)
 
 
 @pytest.mark.parametrize(
@@ -427,19 +436,16 @@ def test_states_and_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 )
 def test_options_that_diverge_or_are_not_read_are_refused(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(OptionError, match="^[^\\n]*$") as found:
-        evolution.prepare(settings(**options))
+        new_learner(**options)
     assert expected in str(found.value)
 
 
 def test_a_run_that_is_killed_in_its_matches_loses_no_deals(tmp_path: Path) -> None:
-    chosen = settings()
-    whole = trained(tmp_path / "whole", chosen)["weights"]
-    chosen.evaluation.opponents, chosen.evaluation.every = ["random"], 1
+    whole = trained(tmp_path / "whole", new_learner())
     with pytest.raises(AssertionError, match="no match"):
-        evolution.train(chosen, tmp_path / "parts", no_match)
-    chosen.evaluation.opponents = []
-    assert evolution.prepare(chosen, tmp_path / "parts" / "state.pt").generation == 3
-    np.testing.assert_array_equal(trained(tmp_path / "parts", chosen, resume=True)["weights"], whole)
+        trained(tmp_path / "parts", new_learner(evaluation=EvaluationOptions(opponents=["random"], every=1)))
+    assert restored(tmp_path / "parts").steps_done == 3
+    np.testing.assert_array_equal(trained(tmp_path / "parts", new_learner(), resume=True), whole)
 
 
 def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,34 +16,28 @@ from deepcrib.files import weights as formats
 from deepcrib.files.weights import read_metadata
 from deepcrib.game.engine import Games
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
-from deepcrib.learners.hill_climb.climbers import make_climber
-from deepcrib.learners.hill_climb.learner import (
-    LearnerState,
-    contest,
-    hands_share,
-    pair_margins,
-    prepare,
-    required_share,
-    train,
-)
+from deepcrib.learners.hill_climb.learner import HillClimbLearner, hands_share, pair_margins, required_share
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from tests.figures import match_of
 
+NO_MATCHES = EvaluationOptions(opponents=[], every=0)
 
-def settings(seed: int = 1, **options: Any) -> Any:
+
+def new_learner(seed: int = 1, evaluation: EvaluationOptions = NO_MATCHES, **options: Any) -> HillClimbLearner:
     small = {"games": 240, "unit": "hands", "pairs": 20, "checkpoint_every": 80}
-    return SimpleNamespace(
-        seed=seed,
-        device="cpu",
-        learner=HillClimbOptions(**{**small, **options}),
+    return HillClimbLearner(
+        HillClimbOptions(**{**small, **options}),
+        Setting(seed, evaluation),
         state=StateOptions("afterstate", "afterstate", True, False),
         discard_network=DiscardNetworkConfig("mlp", [4]),
         play_network=PlayNetworkConfig("mlp", [4]),
-        evaluation=EvaluationOptions(opponents=[], every=0),
     )
 
 
@@ -107,10 +100,10 @@ def test_margins_of_pairs_are_the_points_of_both_hands() -> None:
 # --- the move ---
 
 
-def climb_toy(champion: list[float], **options: Any) -> tuple[LearnerState, float]:
-    chosen = settings(**options)
-    run = LearnerState(Toy(), np.array(champion))
-    return run, contest(run, chosen, "acc")
+def toy_learner(champion: np.ndarray, seed: int = 1, **options: Any) -> HillClimbLearner:
+    learner = new_learner(seed, **options)
+    learner.climber, learner.champion = Toy(), champion.copy()
+    return learner
 
 
 def test_the_champion_moves_a_step_towards_a_mutant_that_wins() -> None:
@@ -118,12 +111,12 @@ def test_the_champion_moves_a_step_towards_a_mutant_that_wins() -> None:
     moved = stayed = 0
     for seed in range(6):
         for start in (np.array([0.01, 0.0]), np.array([0.0, 0.01])):  # one of them is the better player
-            run, replaced = LearnerState(Toy(), start.copy()), LearnerState(Toy(), start.copy())
-            share = contest(run, settings(seed, sigma=1.0, step=0.05, pairs=100), "acc")
-            assert contest(replaced, settings(seed, sigma=1.0, step=1.0, pairs=100), "acc") == share
+            run, replaced = (toy_learner(start, seed, sigma=1.0, step=step, pairs=100) for step in (0.05, 1.0))
+            share = run.contest()
+            assert replaced.contest() == share
             np.testing.assert_allclose(run.champion - start, 0.05 * (replaced.champion - start), atol=1e-15)
             assert (run.champion != start).all() == (share > 0.5)
-            assert (run.contests, run.moves, run.games) == (1, int(share > 0.5), 200)
+            assert (run.contests, run.moves, run.steps_done) == (1, int(share > 0.5), 200)
             moved, stayed = moved + run.moves, stayed + 1 - run.moves
     assert moved and stayed
 
@@ -134,10 +127,9 @@ def test_of_two_players_the_better_is_found() -> None:
     share = hands_share((better, worse), 2000, 5)
     sign = 1 if share > 0.5 else -1
     assert abs(share - 0.5) > 4 * 0.5 / np.sqrt(2000)
-    run = LearnerState(Toy(), np.array([-0.2, 0.2]) * sign)
-    chosen = settings(pairs=200, sigma=0.5, step=0.5)
+    run = toy_learner(np.array([-0.2, 0.2]) * sign, pairs=200, sigma=0.5, step=0.5)
     for _ in range(30):
-        contest(run, chosen, "acc")
+        run.contest()
     assert sign * (run.champion[0] - run.champion[1]) > 0 and 0 < run.moves < 30
 
 
@@ -150,7 +142,8 @@ def test_the_share_to_be_won_may_rise_to_the_end() -> None:
 
 def test_a_mutant_that_wins_too_little_changes_nothing() -> None:
     """Nobody wins more than all."""
-    run, share = climb_toy([0.3, 0.1], share=1.0, sigma=1.0)
+    run = toy_learner(np.array([0.3, 0.1]), share=1.0, sigma=1.0)
+    share = run.contest()
     assert run.champion.tolist() == [0.3, 0.1] and run.moves == 0 and 0 < share <= 1
 
 
@@ -161,8 +154,7 @@ def test_a_mutant_that_wins_too_little_changes_nothing() -> None:
 def test_a_saved_champion_is_made_again(climb: str, tmp_path: Path) -> None:
     """By its path alone, with the agent that takes the other decisions."""
     others = {"play": {"discards_by": "hand_max_avg"}, "discard": {"plays_by": "deterministic"}}
-    chosen = settings(climb=climb, **others.get(climb, {}))
-    climber = make_climber(chosen)
+    climber = new_learner(climb=climb, **others.get(climb, {})).climber
     vector = climber.start() + 0.1
     climber.save(vector, tmp_path / "weights.safetensors", {"games": 3})
     again, agent = make_agent(str(tmp_path)), climber.agent(vector)
@@ -186,14 +178,13 @@ def test_a_saved_champion_is_made_again(climb: str, tmp_path: Path) -> None:
 def test_the_path_of_who_discards_is_kept_as_an_absolute_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     make_agent("hand_max_avg").save(tmp_path / "first.safetensors")
-    climber = make_climber(settings(climb="play", discards_by="first.safetensors"))
+    climber = new_learner(climb="play", discards_by="first.safetensors").climber
     climber.save(climber.start(), tmp_path / "second.safetensors", {})
     assert read_metadata(tmp_path / "second.safetensors")["discards_by"] == str(tmp_path / "first.safetensors")
 
 
 def test_another_agent_plays_for_a_discard_network() -> None:
-    chosen = settings(climb="discard", plays_by="greedy")
-    climber = make_climber(chosen)
+    climber = new_learner(climb="discard", plays_by="greedy").climber
     agent, greedy = climber.agent(climber.start()), make_agent("greedy")
     table = Games(np.arange(200), 3, first_dealer=np.arange(200) % 2)
     rows = table.deal()
@@ -209,9 +200,15 @@ def test_another_agent_plays_for_a_discard_network() -> None:
 # --- runs ---
 
 
-def trained(folder: Path, chosen: Any, **more: Any) -> dict[str, np.ndarray]:
-    train(chosen, folder, no_match, **more)
+def trained(folder: Path, learner: HillClimbLearner, **more: Any) -> dict[str, np.ndarray]:
+    fit(learner, folder, no_match, **more)
     return load_file(folder / "weights.safetensors")
+
+
+def restored(folder: Path, **options: Any) -> HillClimbLearner:
+    learner = new_learner(**options)
+    restore(learner, folder / STATE_FILE)
+    return learner
 
 
 def same(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]) -> bool:
@@ -220,39 +217,41 @@ def same(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]) -> bool:
 
 def test_values_of_cards_climb_to_better_discards(tmp_path: Path) -> None:
     """From all discards alike, greedy play on both sides, to one that beats them clearly."""
-    chosen = settings(
+    learner = new_learner(
         climb="genome", genome="ranks", games=40_000, pairs=200, sigma=0.3, step=0.3, checkpoint_every=40_000
     )
-    agent = train(chosen, tmp_path, no_match).agent
+    agent = fit(learner, tmp_path, no_match)
+    assert agent is not None
     start = make_agent(str(tmp_path / "checkpoints" / "games_00000000.safetensors"))
     assert hands_share((agent, start), 3000, 77) > 0.53  # 3.3 standard errors above equals
 
 
 @pytest.mark.parametrize("unit", ["hands", "games"])
 def test_the_same_seed_gives_the_same_weights(unit: str, tmp_path: Path) -> None:
-    found = [trained(tmp_path / name, settings(seed, unit=unit)) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
+    found = [trained(tmp_path / name, new_learner(seed, unit=unit)) for name, seed in (("a", 1), ("b", 1), ("c", 2))]
     assert same(found[0], found[1]) and not same(found[0], found[2])
 
 
 def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path) -> None:
-    chosen = settings(games=300, checkpoint_every=100)
+    options = {"games": 300, "checkpoint_every": 100}
 
-    def stop(games: int, figures: Any) -> None:
+    def stop(games: int, metrics: Any) -> None:
         if games == 160:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(chosen, tmp_path / "parts", no_match, progress=stop)
-    assert 100 <= prepare(chosen, tmp_path / "parts" / "state.pt").games < 160
-    assert same(trained(tmp_path / "parts", chosen, resume=True), trained(tmp_path / "whole", chosen))
+        trained(tmp_path / "parts", new_learner(**options), progress=stop)
+    assert 100 <= restored(tmp_path / "parts", **options).steps_done < 160
+    parts = trained(tmp_path / "parts", new_learner(**options), resume=True)
+    assert same(parts, trained(tmp_path / "whole", new_learner(**options)))
 
 
 def test_states_and_agents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    trained(tmp_path, settings())
+    trained(tmp_path, new_learner())
     with pytest.raises(formats.CheckpointError, match="does not fit the options of this run: its champion has"):
-        prepare(settings(climb="play"), tmp_path / "state.pt")
+        restored(tmp_path, climb="play")
     with pytest.raises(AgentError, match="unknown agent 'nobody'"):
-        prepare(settings(climb="play", discards_by="nobody"))
+        new_learner(climb="play", discards_by="nobody")
 
 
 @pytest.mark.parametrize(
@@ -266,34 +265,37 @@ def test_states_and_agents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 )
 def test_options_that_a_climb_does_not_read_are_refused(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(OptionError) as found:
-        prepare(settings(**options))
+        new_learner(**options)
     assert expected in str(found.value) and "\n" not in str(found.value)
 
 
 def test_checkpoints_are_counted_as_they_are_though_contests_end_late(tmp_path: Path) -> None:
     """Contests of 40 hands and checkpoints from 100 on: at 120, 200 and 320; every second one is 200."""
-    chosen, measured = settings(games=320, checkpoint_every=100), []
-    chosen.evaluation = EvaluationOptions(opponents=["random"], every=2, games=2)
+    options, measured = {"games": 320, "checkpoint_every": 100}, []
 
     def match(agent: Any, *_: Any) -> Any:
-        measured.append(prepare(chosen, tmp_path / "state.pt").games)  # saved before the match
+        measured.append(restored(tmp_path, **options).steps_done)  # saved before the match
         return match_of()
 
-    train(chosen, tmp_path, match)
+    def stop(games: int, metrics: Any) -> None:
+        if games == 160:
+            raise KeyboardInterrupt
+
+    matches = EvaluationOptions(opponents=["random"], every=2, games=2)
+    with pytest.raises(KeyboardInterrupt):
+        fit(new_learner(evaluation=matches, **options), tmp_path, match, progress=stop)
+    fit(new_learner(evaluation=matches, **options), tmp_path, match, resume=True)  # the one at 120 is the first still
     names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
     assert names == [f"games_{games:08d}.safetensors" for games in (0, 120, 200, 320)]
     assert measured == [200]
 
 
 def test_a_run_that_is_killed_in_its_matches_loses_no_contest(tmp_path: Path) -> None:
-    chosen = settings()
-    whole = trained(tmp_path / "whole", chosen)
-    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    whole = trained(tmp_path / "whole", new_learner())
     with pytest.raises(AssertionError, match="no match"):
-        train(chosen, tmp_path / "parts", no_match)
-    chosen.evaluation = EvaluationOptions(opponents=[], every=0)
-    assert prepare(chosen, tmp_path / "parts" / "state.pt").games == 80
-    assert same(trained(tmp_path / "parts", chosen, resume=True), whole)
+        trained(tmp_path / "parts", new_learner(evaluation=EvaluationOptions(opponents=["random"], every=1)))
+    assert restored(tmp_path / "parts").steps_done == 80
+    assert same(trained(tmp_path / "parts", new_learner(), resume=True), whole)
 
 
 def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,22 @@ from deepcrib.exact.pegging import deal_kept
 from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
-from deepcrib.learners.partida import learner as partida
 from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, forward, make_form, save_partida
 from deepcrib.learners.partida.fitting import fit_positions, new_fit
 from deepcrib.learners.partida.games import Plays, play_hands
 from deepcrib.learners.partida.inputs import STATE, input_width, network_inputs
-from deepcrib.learners.partida.learner import layers_of, learn, prepare, train
+from deepcrib.learners.partida.learner import PartidaLearner, layers_of
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.networks import MLP
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from tests import reference
 from tests.reference import Board, cards, rank
 
+NO_MATCHES = EvaluationOptions(opponents=[], every=0)
 FORMS = [(inputs, encoding) for inputs in (12, 16) for encoding in ("numbers", "one_hot")]
 
 
@@ -60,14 +62,20 @@ def blank(value: float = 0.0) -> Layers:
     return Layers(*arrays)
 
 
-def settings(seed: int = 1, **options: Any) -> Any:
+def new_learner(seed: int = 1, evaluation: EvaluationOptions = NO_MATCHES, **options: Any) -> PartidaLearner:
     small = {"sessions": 20, "measure_every": 10, "hands": 50, "final_hands": 100, "checkpoint_every": 10}
-    return SimpleNamespace(
-        seed=seed,
-        device="cpu",
-        learner=PartidaOptions(**{**small, **options}),
-        evaluation=EvaluationOptions(opponents=[], every=0),
-    )
+    return PartidaLearner(PartidaOptions(**{**small, **options}), Setting(seed, evaluation))
+
+
+def trained(folder: Path, learner: PartidaLearner, **more: Any) -> PartidaLearner:
+    fit(learner, folder, no_match, **more)
+    return learner
+
+
+def restored(folder: Path, **options: Any) -> PartidaLearner:
+    learner = new_learner(**options)
+    restore(learner, folder / STATE_FILE)
+    return learner
 
 
 def no_match(*_: Any) -> Any:
@@ -213,8 +221,8 @@ def test_fitting_is_torchs(inputs: int, encoding: str, optimizer: str, batch_siz
     """Steps over the same positions by autograd and torch's optimisers: the same weights and the same loss."""
     form = make_form(inputs, encoding, "rest")
     network = new_network(form)
-    fit = new_fit(layers_of(network))
-    plays = play_hands(fit.layers, form, 0, 30, 3, epsilon=0.2)
+    found = new_fit(layers_of(network))
+    plays = play_hands(found.layers, form, 0, 30, 3, epsilon=0.2)
     # Adam's first steps divide by the gradient's size: where it is almost 0, rounding decides the step's sign.
     rate = 1e-4
     torchs = (
@@ -230,27 +238,25 @@ def test_fitting_is_torchs(inputs: int, encoding: str, optimizer: str, batch_siz
         loss.backward()
         torchs.step()
         losses += [loss.item()] * len(rows)
-    found = fit_positions(fit, form, plays.states, plays.rest, batch_size, rate, optimizer)
-    assert found == pytest.approx(np.mean(losses), rel=1e-4)
-    for ours, theirs in zip(fit.layers, layers_of(network), strict=True):
+    loss = fit_positions(found, form, plays.states, plays.rest, batch_size, rate, optimizer)
+    assert loss == pytest.approx(np.mean(losses), rel=1e-4)
+    for ours, theirs in zip(found.layers, layers_of(network), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=2e-5)
 
 
 def test_the_learning_rate_falls_to_nothing_on_request() -> None:
-    chosen = settings(lr=0.5, lr_schedule="linear", sessions=4)
-    run = prepare(chosen)
-    plays = play_hands(run.fit.layers, run.form, 0, 1, 3)
+    learner = new_learner(lr=0.5, lr_schedule="linear", sessions=4)
+    plays = play_hands(learner.fit.layers, learner.form, 0, 1, 3)
     rates = []
-    for run.sessions in range(4):
-        rates.append(learn(run, plays, chosen)["schedule/lr"])
+    for learner.steps_done in range(4):
+        rates.append(learner.learn(plays)["schedule/lr"])
     assert rates == pytest.approx([0.5, 0.375, 0.25, 0.125])
 
 
 def test_a_learning_rate_too_high_stops_the_run() -> None:
-    chosen = settings(lr=1e30, optimizer="sgd")
-    run = prepare(chosen)
+    learner = new_learner(lr=1e30, optimizer="sgd")
     with pytest.raises(DivergenceError, match="lower it"):
-        learn(run, play_hands(run.fit.layers, run.form, 0, 10, 1), chosen)
+        learner.learn(play_hands(learner.fit.layers, learner.form, 0, 10, 1))
 
 
 def test_finite_layers_whose_values_are_not_stop_the_run() -> None:
@@ -264,31 +270,28 @@ def test_finite_layers_whose_values_are_not_stop_the_run() -> None:
 
 def test_hands_are_counted_when_their_number_a_session_changes(tmp_path: Path) -> None:
     """Ten sessions of 10 hands, then ten of 3: 130 hands, none of them twice."""
-    train(settings(sessions=10), tmp_path, no_match)
-    result = train(settings(games_per_fit=3), tmp_path, no_match, resume=True)
-    assert (result.sessions, result.hands) == (20, 130)
+    trained(tmp_path, new_learner(sessions=10))
+    learner = trained(tmp_path, new_learner(games_per_fit=3), resume=True)
+    assert (learner.steps_done, learner.hands) == (20, 130)
 
 
 def test_a_run_that_is_killed_in_its_matches_loses_no_session(tmp_path: Path) -> None:
-    train(settings(), tmp_path / "whole", no_match)
-    chosen = settings()
-    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    trained(tmp_path / "whole", new_learner())
     with pytest.raises(AssertionError, match="no match"):
-        train(chosen, tmp_path / "parts", no_match)
-    assert prepare(settings(), tmp_path / "parts" / partida.STATE_FILE).sessions == 10
-    train(settings(), tmp_path / "parts", no_match, resume=True)
+        trained(tmp_path / "parts", new_learner(evaluation=EvaluationOptions(opponents=["random"], every=1)))
+    assert restored(tmp_path / "parts").steps_done == 10
+    trained(tmp_path / "parts", new_learner(), resume=True)
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
 def test_seeing_both_hands_is_worth_points(tmp_path: Path) -> None:
     """Some seconds of training with all cards in view beat greedy, which sees its own alone."""
-    chosen = settings(
+    learner = new_learner(
         **{"inputs": 16, "encoding": "one_hot", "target": "rest", "sessions": 30, "games_per_fit": 1000},
         **{"batch_size": 64, "lr": 3e-3, "lr_schedule": "linear", "epsilon": 0.1, "final_hands": 5000},
     )
-    result = train(chosen, tmp_path, no_match)
-    assert result.agent is None and result.hands == 30_000
-    assert result.play_only.ci_low > 0.2 and result.play_only.hands == 5000
+    assert fit(learner, tmp_path, no_match) is None and learner.hands == 30_000
+    assert learner.play_only.ci_low > 0.2 and learner.play_only.hands == 5000
 
 
 # --- agent and checkpoints ---
@@ -414,22 +417,20 @@ def same(ours: Path, theirs: Path) -> bool:
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 16, "encoding": "one_hot", "opponent": "self", "epsilon": 0.2}])
 def test_the_same_seed_gives_the_same_weights_also_when_interrupted(options: dict[str, Any], tmp_path: Path) -> None:
-    chosen = settings(**options)
-
-    def stop(session: int, figures: Any) -> None:
+    def stop(session: int, metrics: Any) -> None:
         if session == 15:
             raise KeyboardInterrupt
 
-    train(chosen, tmp_path / "whole", no_match)
-    train(settings(seed=2, **options), tmp_path / "other", no_match)
+    trained(tmp_path / "whole", new_learner(**options))
+    trained(tmp_path / "other", new_learner(seed=2, **options))
     with pytest.raises(KeyboardInterrupt):
-        train(chosen, tmp_path / "parts", no_match, progress=stop)
-    assert prepare(chosen, tmp_path / "parts" / partida.STATE_FILE).sessions == 10
-    result = train(chosen, tmp_path / "parts", no_match, resume=True)
+        trained(tmp_path / "parts", new_learner(**options), progress=stop)
+    assert restored(tmp_path / "parts", **options).steps_done == 10
+    learner = trained(tmp_path / "parts", new_learner(**options), resume=True)
     assert same(tmp_path / "whole", tmp_path / "parts") and not same(tmp_path / "whole", tmp_path / "other")
-    assert (result.sessions, result.hands) == (20, 200)
+    assert (learner.steps_done, learner.hands) == (20, 200)
     names = sorted(path.name for path in (tmp_path / "parts" / "checkpoints").iterdir())
-    assert names == [f"sessions_{session:06d}.safetensors" for session in (0, 10, 20)]
+    assert names == [f"sessions_{session:08d}.safetensors" for session in (0, 10, 20)]
 
 
 def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

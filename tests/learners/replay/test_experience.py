@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -11,20 +9,14 @@ import torch
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.engine import Games
-from deepcrib.learners.replay.experience import (
-    Backup,
-    discard_samples,
-    experience_of,
-    legal_plays,
-    play_samples,
-)
+from deepcrib.learners.replay.experience import experience_of, legal_plays
 from deepcrib.learners.replay.learning import Samples
-from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.rewards import winning_pegs
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS, SEAT
 from tests.reference import pips
+from tests.replaying import Backup, discard_samples, play_samples
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 EPSILON = 0.25
@@ -207,9 +199,9 @@ def cards_before_the_end(hands: Trajectories, hand: int) -> tuple[int, list[int]
 @pytest.mark.parametrize("algorithm", ["sarsa", "expected_sarsa", "q_learning"])
 def test_nothing_follows_a_won_game(algorithm: str, steps: int, decay: float, forced: bool) -> None:
     """Where networks see the score, the last decision before the winning peg is a hand's last."""
-    hands, seeing = last_hands(), SimpleNamespace(state=StateOptions(scores=True))
+    hands = last_hands()
     backup = Backup(n_steps=steps, trace_decay=decay)
-    ended = experience_of(hands, seeing)
+    ended = experience_of(hands, sees_scores=True)
     found = play_samples(ended, algorithm, "offensive_defensive", toy(), EPSILON, forced, backup)
     played = [cards_before_the_end(hands, hand)[0] for hand in range(len(hands))]
     assert 50 < sum(number < 8 for number in played) < len(hands) - 50
@@ -220,8 +212,8 @@ def test_nothing_follows_a_won_game(algorithm: str, steps: int, decay: float, fo
 @pytest.mark.parametrize("forced", [True, False])
 def test_plays_after_the_win_are_no_samples(forced: bool) -> None:
     """Nor are rewards of theirs anybody's, also where forced plays are skipped; the discards all stay."""
-    hands, seeing = last_hands(), SimpleNamespace(state=StateOptions(scores=True))
-    ended = experience_of(hands, seeing)
+    hands = last_hands()
+    ended = experience_of(hands, sees_scores=True)
     samples = play_samples(ended, "monte_carlo", "offensive", toy(), EPSILON, forced, newest=30)
     expected = []
     for hand in range(len(hands)):
@@ -240,12 +232,12 @@ def test_plays_after_the_win_are_no_samples(forced: bool) -> None:
 def test_without_the_score_hands_are_learned_from_to_their_end() -> None:
     """The same arrays: a player that does not see the score has no reason to play for what is left of the game."""
     hands = last_hands()
-    assert experience_of(hands, SimpleNamespace(state=StateOptions())) is hands
+    assert experience_of(hands, sees_scores=False) is hands
 
 
 def test_single_hands_end_where_they_end(hands: Trajectories) -> None:
     """They begin at 0-0, so that nobody wins a game; nothing is left out."""
-    ended = experience_of(hands, SimpleNamespace(state=StateOptions(scores=True)))
+    ended = experience_of(hands, sees_scores=True)
     assert all(np.array_equal(one, two) for one, two in zip(vars(ended).values(), vars(hands).values(), strict=True))
 
 

@@ -23,8 +23,7 @@ from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.cli import main
 from deepcrib.jobs.train.monitoring import FINAL
 from deepcrib.learners.replay.learning import Samples
-from deepcrib.learners.replay.monitoring import BINS, Monitor, histogram_edges
-from deepcrib.training.options import EvaluationOptions
+from deepcrib.learners.replay.monitoring import BINS, histogram_edges, show_values
 from tests.figures import match_of
 from tests.learners.replay.test_replay import assert_same_runs, run, small
 
@@ -198,7 +197,7 @@ def test_writing_changes_nothing_that_is_learned(tmp_path: Path) -> None:
     settings = small(opponents=("random",), every=1)
     asked: dict[str, Any] = {"evaluate": lambda *_: match_of(hand_margin_low=None)}
     run(tmp_path / "without", settings, **asked)
-    asked |= {"figure": predicted_against_true, "probe": lambda agent: {"experts/none": 1.0}}
+    asked |= {"figure": predicted_against_true, "probe": lambda agent, seed: {"experts/none": 1.0}}
     with SummaryWriter(str(tmp_path / "events")) as writer:
         run(tmp_path / "with", settings, **asked, writer=writer)
     assert_same_runs(tmp_path / "without", tmp_path / "with")
@@ -219,8 +218,7 @@ def test_the_targets_shown_of_distributions_are_their_means() -> None:
     play_q = SimpleNamespace(atoms=atoms, values=lambda states, actions: np.zeros(len(states), np.float32))
     shown = {}
     writer = SimpleNamespace(add_histogram=lambda tag, values, step, bins: shown.update({tag: values.tolist()}))
-    monitor = Monitor(EvaluationOptions(every=1), 1, 1, {}, lambda *_: match_of(), writer=writer)
-    monitor(1, SimpleNamespace(discard_q=None, play_q=play_q), {"play": samples})
+    show_values(writer, 1, {"discard": None, "play": play_q}, {"play": samples})
     assert shown == {"q/play": [0, 0], "target/play": [1.5, 3]}
 
 

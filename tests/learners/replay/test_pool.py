@@ -19,20 +19,20 @@ from deepcrib.game.randomness import PRETRAINING, derive
 from deepcrib.jobs.hydra.values import check_values
 from deepcrib.jobs.train.config import Config
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.replay import playing
-from deepcrib.learners.replay.experience import discard_samples, legal_plays, play_samples
-from deepcrib.learners.replay.learner import prepare
+from deepcrib.learners.replay import experience, playing
+from deepcrib.learners.replay.experience import PlayTargets, legal_plays
 from deepcrib.learners.replay.learning import LearnedNetwork
-from deepcrib.learners.replay.options import PretrainingOptions, ReplayOptions, RewardOptions
-from deepcrib.learners.replay.playing import playing_figures
+from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, ReplayOptions, RewardOptions
+from deepcrib.learners.replay.playing import playing_metrics
 from deepcrib.learners.replay.pool import Pool, make_pool
-from deepcrib.learners.replay.teacher import Exploring, make_teacher, teach
+from deepcrib.learners.replay.teacher import Exploring, learn_lessons, make_teacher, play_lessons
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
-from deepcrib.networks.checkpoints import load_state, load_weights, save_state
+from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from tests.learners.replay.test_replay import Stopped, assert_same_runs, run, same, small
+from tests.replaying import discard_samples, learner_of, play_samples, restored, saved
 
 
 class Asked:
@@ -125,14 +125,14 @@ def test_games_against_others_do_not_depend_on_batches_and_threads() -> None:
 def test_figures_are_the_learners() -> None:
     """In self-play as means over both seats; against others, of the learner's seat alone."""
     hands = self_play(make_agent("greedy"), 0, 30, 3_005)
-    assert playing_figures(hands) == {
+    assert playing_metrics(hands) == {
         "self_play/play_points_per_hand": float(hands.play_points.sum() / len(hands) / 2),
         "self_play/hand_points_per_hand": float(hands.hand_points.mean()),
         "self_play/crib_points_per_hand": float(hands.crib_points.mean()),
     }
     seating = np.array([[0, 1]] * 30 + [[0, 0]] * 10)
     met = learning_games([make_agent("greedy"), make_agent("random")], seating, 0, 3_006, unit="hands")
-    found = playing_figures(met)
+    found = playing_metrics(met)
     own = np.array([points[seats == 0].sum() for points, seats in zip(met.play_points, met.play_seats, strict=True)])
     other = met.play_points.sum(axis=1) - own
     assert found["self_play/play_points_per_hand"] == (own.sum() + other[30:].sum()) / 50
@@ -224,7 +224,7 @@ def test_without_a_past_there_is_self_play() -> None:
 def test_who_cannot_be_an_opponent() -> None:
     for settings in (meeting(["greedy", "nobody"]), small(priming=["past"], priming_iterations=2)):
         with pytest.raises(AgentError, match=r"unknown agent '(nobody|past)'"):
-            prepare(settings)
+            learner_of(settings)
 
 
 def test_what_does_not_go_together() -> None:
@@ -253,14 +253,14 @@ POOL = {"opponents": ("greedy", "past"), "opponent_share": 0.6, "past_every": 2,
 def test_past_players_are_the_checkpoints_of_the_run(tmp_path: Path) -> None:
     """Every second iteration joins, the two newest stay; later learning leaves them as they were."""
     run(tmp_path, meeting(iterations=7, checkpoint_every=1, **POOL))
-    state = load_state(tmp_path / "state.pt")
+    state = saved(tmp_path)
     assert [past["iteration"] for past in state["past"]] == [4, 6]
     for past in state["past"]:
-        saved = load_weights(tmp_path / "checkpoints" / f"{past['iteration']:06d}.safetensors")
-        assert same(past["play"], saved.play_network.state_dict())
-        assert same(past["discard"], saved.discard_network.state_dict())
+        kept = load_weights(tmp_path / "checkpoints" / f"iterations_{past['iteration']:08d}.safetensors")
+        assert same(past["play"], kept.play_network.state_dict())
+        assert same(past["discard"], kept.discard_network.state_dict())
     assert not same(state["past"][0]["play"], state["past"][1]["play"])
-    players = prepare(meeting(**POOL), tmp_path / "state.pt").pool.seating(1, 7, 8)[0]
+    players = restored(meeting(**POOL), tmp_path).pool.seating(1, 7, 8)[0]
     assert [player.name for player in players] == ["greedy", "past 4", "past 6"]
     assert [player.epsilon for player in players[1:]] == [0.0, 0.0]
 
@@ -273,7 +273,7 @@ def test_n_and_n_iterations_are_2n_with_a_pool(unit: str, tmp_path: Path) -> Non
     run(tmp_path / "halves", meeting(iterations=3, **options))
     run(tmp_path / "halves", meeting(iterations=6, **options), resume=True)
     assert_same_runs(tmp_path / "whole", tmp_path / "halves")
-    assert same(*(load_state(tmp_path / name / "state.pt")["past"] for name in ("whole", "halves")))
+    assert same(*(saved(tmp_path / name)["past"] for name in ("whole", "halves")))
 
 
 def test_a_stopped_run_loses_no_past_player(tmp_path: Path) -> None:
@@ -292,19 +292,6 @@ def test_a_stopped_run_loses_no_past_player(tmp_path: Path) -> None:
     assert_same_runs(tmp_path / "whole", tmp_path / "stopped")
 
 
-def test_states_of_before_there_was_a_pool_go_on(tmp_path: Path) -> None:
-    run(tmp_path / "new", small(iterations=2))
-    state = load_state(tmp_path / "new" / "state.pt")
-    del state["past"]
-    for part in state["buffer"]:
-        del part["learned"]
-    (tmp_path / "old").mkdir()
-    save_state(tmp_path / "old" / "state.pt", state)
-    for name in ("old", "new"):
-        run(tmp_path / name, small(), resume=True)
-    assert_same_runs(tmp_path / "new", tmp_path / "old")
-
-
 def test_a_run_learns_from_its_own_seat_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against others in every hand: half of the decisions are samples, and the buffer says which."""
     learners = []
@@ -320,7 +307,7 @@ def test_a_run_learns_from_its_own_seat_alone(tmp_path: Path, monkeypatch: pytes
     assert [len(learner.discards) for learner in learners] == [20, 20]
     assert [len(learner.plays) for learner in learners] == [80, 80]
     assert [found["opponents/share_of_hands"] for found in figures] == [1.0, 1.0]
-    hands = prepare(settings, tmp_path / "state.pt").buffer.hands()
+    hands = restored(settings, tmp_path).buffer.hands()
     assert rows_of(discard_samples(hands, "own")) == Counter(learners[0].discards + learners[1].discards)
 
 
@@ -391,8 +378,16 @@ def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
     writer = SimpleNamespace(add_scalar=lambda tag, value, step: losses.setdefault(tag, []).append(value))
     done: list[tuple[int, int]] = []
     teacher = make_teacher(settings.pretraining, "cpu")
-    teach(discard, play, teacher, settings, "acc", writer, lambda *passes: done.append(passes))
-    hands = self_play(teacher, 0, 60, derive(settings.seed, PRETRAINING, 1), unit="hands")
+    hands = play_lessons(teacher, 60, "hands", settings.seed, "acc")
+    how = PlayTargets(AlgorithmOptions("monte_carlo"), settings.reward)
+    samples = {
+        "play": experience.play_samples(hands, how, play.q_function(), 0.0),
+        "discard": experience.discard_samples(hands, settings.reward),
+    }
+    networks = {"play": play, "discard": discard}
+    learn_lessons(networks, samples, settings.pretraining, 1, writer, lambda *passes: done.append(passes))
+    expected = self_play(teacher, 0, 60, derive(settings.seed, PRETRAINING, 1), unit="hands")
+    assert all(np.array_equal(one, two) for one, two in zip(vars(hands).values(), vars(expected).values(), strict=True))
     returns: dict[tuple[str, int], list[float]] = {}
     for points, seats, states, slots in zip(
         hands.play_points.tolist(), hands.play_seats.tolist(), hands.play_states, hands.play_actions, strict=True
@@ -437,7 +432,7 @@ def test_a_taught_run(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="unknown agent 'nobody'"):
         wrong = small()
         wrong.pretraining.teacher = "nobody"
-        prepare(wrong)
+        learner_of(wrong)
 
 
 def test_another_agents_discards_stand_in_the_teachers_games(seen: Any) -> None:

@@ -23,10 +23,9 @@ from deepcrib.errors import OptionError
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games
 from deepcrib.kernels.workers import use_workers
+from deepcrib.learners.replay import experience, learning, playing
 from deepcrib.learners.replay import learner as replay
-from deepcrib.learners.replay import learning, playing, teacher
-from deepcrib.learners.replay.experience import discard_samples, play_samples
-from deepcrib.learners.replay.learner import train
+from deepcrib.learners.replay.experience import PlayTargets
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
@@ -38,11 +37,12 @@ from deepcrib.learners.replay.options import (
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.networks.checkpoints import load_state, load_weights
+from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
 from deepcrib.training.options import EvaluationOptions
 from tests.figures import match_of
 from tests.reference import plain_discards
+from tests.replaying import Trained, discard_samples, play_samples, saved, train
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 PLAY_NETWORKS = ("mlp", "cnn_lstm")
@@ -78,7 +78,7 @@ def no_matches(*args: Any) -> Any:
     raise AssertionError("no match was asked for")
 
 
-def run(folder: Path, settings: Any, **options: Any) -> replay.TrainResult:
+def run(folder: Path, settings: Any, **options: Any) -> Trained:
     folder.mkdir(exist_ok=True)
     return train(settings, folder, options.pop("evaluate", no_matches), **options)
 
@@ -97,9 +97,8 @@ def same(one: Any, two: Any) -> bool:
 def assert_same_runs(one: Path, two: Path) -> None:
     """The same weights, and the same state (optimisers, buffer, counters) but for the time it took."""
     assert weights(one) == weights(two)
-    states = [load_state(folder / "state.pt") for folder in (one, two)]
+    states = [saved(folder) for folder in (one, two)]
     for state in states:
-        del state["seconds"]
         assert {"discard", "play", "buffer", "iteration", "hands"} <= state.keys()
     assert same(*states)
 
@@ -281,14 +280,12 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
         played.append(getattr(agent, "learner", agent).epsilon)
         return self_play(agent, *args, **options)
 
-    def spy_samples(
-        hands: Trajectories, algorithm: str, reward: str, frozen: Any, epsilon: float, *rest: Any
-    ) -> Samples:
+    def spy_samples(hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, **options: Any) -> Samples:
         targets.append(epsilon)
-        return play_samples(hands, algorithm, reward, frozen, epsilon, *rest)
+        return experience.play_samples(hands, how, frozen, epsilon, **options)
 
     def progress(done: int, figures: Any) -> None:
-        state = load_state(tmp_path / "state.pt")
+        state = saved(tmp_path)
         rates.append([state[part]["optimizer"]["param_groups"][0]["lr"] for part in ("discard", "play")])
         assert figures["schedule/epsilon"] == played[-1]
         assert [figures[f"schedule/{part}_lr"] for part in ("discard", "play")] == rates[-1]
@@ -324,16 +321,16 @@ def test_targets_of_an_iteration_come_from_the_networks_before_it(
     used: list[dict] = []
     left: list[dict] = []
 
-    def spy(hands: Trajectories, algorithm: str, reward: str, frozen: Any, *rest: Any) -> Samples:
+    def spy(hands: Trajectories, how: PlayTargets, frozen: Any, *rest: Any, **options: Any) -> Samples:
         used.append({name: value.clone() for name, value in frozen.network.state_dict().items()})
-        return play_samples(hands, algorithm, reward, frozen, *rest)
+        return experience.play_samples(hands, how, frozen, *rest, **options)
 
     monkeypatch.setattr(replay, "play_samples", spy)
     settings = small(iterations=3, checkpoint_every=1)
     run(
         tmp_path,
         settings,
-        progress=lambda done, figures: left.append(load_state(tmp_path / "state.pt")["play"]["network"]),
+        progress=lambda done, figures: left.append(saved(tmp_path)["play"]["network"]),
     )
     assert same(used[1], left[0]) and same(used[2], left[1])
     assert not same(used[2], left[2])
@@ -344,13 +341,15 @@ def test_a_target_network_that_lags(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     used: list[tuple[dict, dict]] = []
     left: list[dict] = []
 
-    def spy(hands: Trajectories, algorithm: str, reward: str, frozen: Any, *rest: Any) -> Samples:
-        both = (frozen.network, rest[2].chooser.network)
+    def spy(
+        hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, chooser: Any, **options: Any
+    ) -> Samples:
+        both = (frozen.network, chooser.network)
         used.append(tuple({name: value.clone() for name, value in one.state_dict().items()} for one in both))
-        return play_samples(hands, algorithm, reward, frozen, *rest)
+        return experience.play_samples(hands, how, frozen, epsilon, chooser=chooser, **options)
 
     def progress(done: int, figures: Any) -> None:
-        left.append(load_state(tmp_path / "state.pt")["play"]["network"])
+        left.append(saved(tmp_path)["play"]["network"])
 
     monkeypatch.setattr(replay, "play_samples", spy)
     settings = small(algorithm="q_learning", targets={"double": True}, target_every=2, iterations=5, checkpoint_every=1)
@@ -427,12 +426,12 @@ def test_options_that_do_not_go_together(algorithm: str, options: dict, message:
 def test_the_buffer_given_as_epochs_and_as_size(tmp_path: Path) -> None:
     totals: list[float] = []
     result = run(tmp_path / "epochs", small(iterations=4, epochs_kept=3, episodes=10))
-    assert len(load_state(tmp_path / "epochs" / "state.pt")["buffer"]) == 3
+    assert len(saved(tmp_path / "epochs")["buffer"]) == 3
     assert result.hands == 40
     settings = small(iterations=4, buffer_size=240, replacement=0.5, episodes=999, unit="games")  # 30 hands, 15 new
     run(tmp_path / "size", settings, progress=lambda done, found: totals.append(found["progress/hands"]))
     assert totals == [15, 30, 45, 60]
-    parts = load_state(tmp_path / "size" / "state.pt")["buffer"]
+    parts = saved(tmp_path / "size")["buffer"]
     assert sum(len(part["dealer"]) for part in parts) == 30
     assert all((part["discard_states"][:, :, 7:] == 0).all() for part in parts)  # single hands, at 0-0
 
@@ -442,8 +441,8 @@ def test_unforced_plays_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for forced in (True, False):
         counts: list[int] = []
 
-        def spy(*args: Any, counts: list[int] = counts) -> Samples:
-            samples = play_samples(*args)
+        def spy(*args: Any, counts: list[int] = counts, **options: Any) -> Samples:
+            samples = experience.play_samples(*args, **options)
             counts.append(len(samples))
             return samples
 
@@ -467,9 +466,8 @@ def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_sc
 
         return samples
 
-    for module in (replay, teacher):
-        monkeypatch.setattr(module, "play_samples", spy("play", play_samples))
-        monkeypatch.setattr(module, "discard_samples", spy("discard", discard_samples))
+    monkeypatch.setattr(replay, "play_samples", spy("play", experience.play_samples))
+    monkeypatch.setattr(replay, "discard_samples", spy("discard", experience.discard_samples))
     settings = small(iterations=1, unit="games", episodes=6)
     settings.state.scores = scores
     settings.pretraining = PretrainingOptions(enabled=False, teacher="greedy", teacher_episodes=6, epochs=1)
@@ -478,7 +476,7 @@ def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_sc
     for hands in (*seen["play"], *seen["discard"]):
         assert (hands.play_seats < 0).any() == scores
         assert (hands.hand_points == 0).any(axis=1).sum() >= (6 if scores else 0)
-    [kept] = load_state(tmp_path / "state.pt")["buffer"]
+    [kept] = saved(tmp_path)["buffer"]
     assert (kept["play_seats"] >= 0).all()
 
 
@@ -539,7 +537,7 @@ def test_n_and_n_iterations_are_2n(play: str, algorithm: str, options: dict, tmp
     first = run(tmp_path / "halves", half)
     second = run(tmp_path / "halves", whole, resume=True)
     assert (first.iterations, second.iterations) == (3, 6)
-    assert second.hands == 2 * first.hands and second.seconds > first.seconds
+    assert second.hands == 2 * first.hands and second.learner.seconds > first.learner.seconds
     assert_same_runs(tmp_path / "whole", tmp_path / "halves")
 
 
@@ -566,7 +564,7 @@ def test_a_run_stopped_between_two_saved_states(stop: int, tmp_path: Path) -> No
 
     with pytest.raises(Stopped):
         run(tmp_path / "stopped", settings, progress=interrupt)
-    assert load_state(tmp_path / "stopped" / "state.pt")["iteration"] == stop // 2 * 2
+    assert saved(tmp_path / "stopped")["iteration"] == stop // 2 * 2
     run(tmp_path / "stopped", settings, resume=True)
     assert_same_runs(tmp_path / "whole", tmp_path / "stopped")
 
@@ -614,7 +612,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_weights_of_one_never_kille
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     for resume in (False, True):
         kill_at_random(killed, resume, random.uniform(0, 0.4))
-    done = load_state(killed / "state.pt")["iteration"]
+    done = saved(killed)["iteration"]
     assert done >= 6 and done % 3 == 0
     run(killed, for_ever(done + 4), resume=True)
     run(whole, for_ever(done + 4))
@@ -655,7 +653,7 @@ class Writer:
     def flush(self) -> None:
         """Events must be on the disk before the state that a resumed run goes on from."""
         state = self.folder / "state.pt"
-        self.saved_at_flush.append(load_state(state)["iteration"] if state.exists() else 0)
+        self.saved_at_flush.append(saved(state.parent)["iteration"] if state.exists() else 0)
 
 
 def test_matches_on_the_way(tmp_path: Path) -> None:
@@ -698,7 +696,7 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
     result = run(tmp_path, small(iterations=5))
     assert result.weights == tmp_path / "weights.safetensors"
     names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
-    assert names == ["000002.safetensors", "000004.safetensors", "000005.safetensors"]
+    assert names == [f"iterations_0000000{number}.safetensors" for number in (0, 2, 4, 5)]
     final = load_weights(tmp_path)
     expected = {"rules": "acc", "learner": "replay", "algorithm": "sarsa", "seed": 1, "iteration": 5, "hands": 100}
     expected |= {"reward_play": "offensive_defensive", "reward_discard": "own"}
@@ -706,7 +704,7 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
     loaded = make_agent(tmp_path)
     games = [play_match([agent, make_agent("greedy")], 20, 3) for agent in (result.agent, loaded)]
     assert (games[0].scores == games[1].scores).all()
-    assert load_weights(tmp_path / "checkpoints" / names[0]).metadata["iteration"] == 2
+    assert load_weights(tmp_path / "checkpoints" / names[1]).metadata["iteration"] == 2
 
 
 @pytest.mark.parametrize("by", ["greedy", {"name": "weighted", "initial": "hand_max_min"}])
@@ -717,7 +715,7 @@ def test_a_run_keeps_its_discard_agent(by: Any, tmp_path: Path) -> None:
     table = Games(np.arange(200), 3)
     seen = table.discard_observation(table.deal(), np.zeros(200, dtype=np.int8))
     expected = make_agent(by).discard(seen)
-    for path in (tmp_path, tmp_path / "checkpoints" / "000002.safetensors"):
+    for path in (tmp_path, tmp_path / "checkpoints" / "iterations_00000002.safetensors"):
         np.testing.assert_array_equal(make_agent(path).discard(seen), expected)
     again, other = make_agent(tmp_path), make_agent({"path": str(tmp_path), "discards": "random"})
     assert (play_match((again, result.agent), 20, 3, duplicate=True).winner == 0).mean() == 0.5  # twins
@@ -769,7 +767,7 @@ def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest
     checkpoint = load_weights(tmp_path)
     assert checkpoint.discard_network is None and checkpoint.discard_encoder is None
     assert checkpoint.play_network is not None
-    assert load_state(tmp_path / "state.pt")["discard"] is None
+    assert saved(tmp_path)["discard"] is None
     assert "loss/play" in figures[0] and "loss/discard" not in figures[0]
     for states, actions in zip(seen[0].discard_states, seen[0].discard_actions, strict=True):
         for seat in (0, 1):
@@ -819,7 +817,7 @@ def test_pretrained_weights_are_what_self_play_starts_from(pretraining: list[int
 def test_rules_with_a_random_dealer(tmp_path: Path) -> None:
     run(tmp_path, small(unit="games", episodes=8, iterations=1), dealing="random_dealer")
     assert load_weights(tmp_path).metadata["rules"] == "random_dealer"
-    dealers = load_state(tmp_path / "state.pt")["buffer"][0]["dealer"].numpy()
+    dealers = saved(tmp_path)["buffer"][0]["dealer"].numpy()
     assert len(dealers) > 8 * 5
 
 

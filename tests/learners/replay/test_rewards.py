@@ -10,7 +10,6 @@ import pytest
 
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games
-from deepcrib.learners.replay.experience import discard_samples
 from deepcrib.learners.replay.rewards import (
     PLAY_REWARDS,
     discard_returns,
@@ -39,6 +38,7 @@ from deepcrib.networks.encoders.states import (
 )
 from tests import reference
 from tests.reference import Board, cards
+from tests.replaying import discard_samples
 
 
 @dataclass

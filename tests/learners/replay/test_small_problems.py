@@ -16,12 +16,12 @@ import pytest
 import torch
 
 from deepcrib.agents.q_network import QFunction
-from deepcrib.learners.replay.experience import Backup, play_samples
 from deepcrib.learners.replay.learning import LearnedNetwork
 from deepcrib.learners.replay.minibatches.sampling import UNIFORM, Sampling
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.networks.encoders.states import OWN_RANKS, PLAY_COLUMNS, STARTER_RANK
+from tests.replaying import Backup, play_samples
 
 POINTS = [[[3, 0], [3, 0]], [[0, 1], [2, 5]], [[1, 0], [4, 1]], [[0, 2], [0, 6]]]
 STATES = [(0, 0)] + [(k, branch) for k in (1, 2, 3) for branch in (0, 1)]

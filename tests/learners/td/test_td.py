@@ -1,7 +1,7 @@
 """The perceptron of the full game: its network, its inputs, what it learns from each move, its runs, pairs of hands."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import mean
@@ -22,14 +22,18 @@ from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
-from deepcrib.learners.td import learner as td
+from deepcrib.game.randomness import MONITORING, derive
+from deepcrib.jobs.train import probes
 from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
 from deepcrib.learners.td.features import FEATURES, replay
 from deepcrib.learners.td.games import Method, learn_step, new_trace, play_hands
 from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
+from deepcrib.learners.td.learner import TdLearner
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.matches import play_hand
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from tests.figures import match_of
 from tests.reference import cards, drive, pegs, pips, rank, show, thrown_by
@@ -479,9 +483,11 @@ def test_lambda_linear_rates_and_exploration_change_what_is_learned() -> None:
 # --- runs ---
 
 
-def settings(seed: int = 1, **options: Any) -> Any:
-    learner = TdOptions(**{"hands": 600, "hidden": [4], "checkpoint_every": 200, "pairs": 0, **options})
-    return SimpleNamespace(seed=seed, learner=learner, evaluation=EvaluationOptions(opponents=[], every=0))
+def learner(seed: int = 1, opponents: Sequence[str] = (), dealing: str = "acc", **options: Any) -> TdLearner:
+    """A short training, with matches at every checkpoint if there are opponents."""
+    evaluation = EvaluationOptions(opponents=list(opponents), every=1 if opponents else 0)
+    defaults = {"hands": 600, "hidden": [4], "checkpoint_every": 200, "pairs": 0}
+    return TdLearner(TdOptions(**{**defaults, **options}), Setting(seed, evaluation, dealing))
 
 
 def no_match(*_: Any) -> Any:
@@ -489,9 +495,17 @@ def no_match(*_: Any) -> Any:
 
 
 def trained(folder: Path, resume: bool = False, **options: Any) -> np.ndarray:
-    result = td.train(settings(**options), folder, no_match, no_match, resume=resume)
-    assert load_file(result.weights)["weights"].shape == result.agent.weights.shape
-    return load_file(folder / "weights.safetensors")["weights"]
+    agent = fit(learner(**options), folder, no_match, resume=resume)
+    weights = load_file(folder / "weights.safetensors")["weights"]
+    assert isinstance(agent, TdPerceptronAgent) and weights.shape == agent.weights.shape
+    return weights
+
+
+def hands_in(folder: Path) -> int:
+    """Hands of the state in a run folder."""
+    restored = learner()
+    restore(restored, folder / "state.pt")
+    return restored.steps_done
 
 
 def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
@@ -507,41 +521,43 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path)
     class StopError(Exception):
         pass
 
-    def stop(done: int, figures: Any) -> None:
-        if done == 400 and figures:  # after the second checkpoint
+    def stop(done: int, metrics: Any) -> None:
+        if done == 400 and metrics:  # after the second checkpoint
             raise StopError
 
     with pytest.raises(StopError):
-        td.train(settings(lr_schedule="linear"), tmp_path / "parts", no_match, no_match, progress=stop)
+        fit(learner(lr_schedule="linear"), tmp_path / "parts", no_match, progress=stop)
     np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
-    start = load_file(tmp_path / "whole" / "checkpoints" / "hands_000000000.safetensors")["weights"]
+    start = load_file(tmp_path / "whole" / "checkpoints" / "hands_00000000.safetensors")["weights"]
     assert (start != whole).any()
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 2])
-def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path) -> None:
+def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One pair has no interval; the state is saved before the matches, so that a kill in them loses no hands."""
-    chosen, asked = settings(hands=200, pairs=pairs), []
-    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    chosen, asked = learner(hands=200, pairs=pairs, opponents=["random"]), []
 
     def match(*_: Any) -> Any:
-        assert td.prepare(chosen, tmp_path / "state.pt").hands == 200
+        assert hands_in(tmp_path) == 200
         return match_of()
 
     def measure(agent: Any, opponent: Any, count: int, seed: int) -> Any:
-        asked.append(count)
-        return SimpleNamespace(margin=0.0)
+        asked.append((opponent.name, count, seed))
+        return SimpleNamespace(margin=1.5)
 
-    td.train(chosen, tmp_path, match, measure)
-    assert asked == ([2] if pairs == 2 else [])
+    monkeypatch.setattr(probes, "hand_pairs", measure)
+    shown: dict[int, Any] = {}
+    probe = probes.probe_of(chosen.options, {"random": make_agent("random")})
+    fit(chosen, tmp_path, match, probe=probe, progress=shown.__setitem__)
+    assert asked == ([("random", 2, derive(1, MONITORING, 1))] if pairs == 2 else [])
+    assert shown[200].get("random/pair_margin") == (1.5 if pairs == 2 else None)
 
 
 def test_a_run_that_is_killed_in_its_matches_loses_no_hands(tmp_path: Path) -> None:
-    whole, chosen = trained(tmp_path / "whole", lr_schedule="linear"), settings(lr_schedule="linear")
-    chosen.evaluation = EvaluationOptions(opponents=["random"], every=1)
+    whole = trained(tmp_path / "whole", lr_schedule="linear")
     with pytest.raises(AssertionError, match="no match"):
-        td.train(chosen, tmp_path / "parts", no_match, no_match)
-    assert td.prepare(chosen, tmp_path / "parts" / "state.pt").hands == 200
+        fit(learner(lr_schedule="linear", opponents=["random"]), tmp_path / "parts", no_match)
+    assert hands_in(tmp_path / "parts") == 200
     np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
 
 
@@ -549,7 +565,7 @@ def test_a_run_that_is_killed_in_its_matches_loses_no_hands(tmp_path: Path) -> N
 def test_a_saved_state_of_other_options_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
     trained(tmp_path)
     with pytest.raises(formats.CheckpointError, match="does not fit the options of this run"):
-        td.prepare(settings(**change), tmp_path / "state.pt")
+        fit(learner(**change), tmp_path, no_match, resume=True)
 
 
 def test_a_learning_rate_too_high_stops_the_run(tmp_path: Path) -> None:

@@ -27,15 +27,18 @@ from deepcrib.exact.table import cached_table
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
-from deepcrib.game.randomness import START, below, hash_key, uniform
+from deepcrib.game.randomness import MONITORING, START, below, derive, hash_key, uniform
 from deepcrib.learners.weighted import games as weighted_games
 from deepcrib.learners.weighted import learner as weighted
 from deepcrib.learners.weighted.agent import WeightedAgent, load_weighted
 from deepcrib.learners.weighted.games import adjust, draw_pair, play_games, responsible
-from deepcrib.learners.weighted.learner import LearnerState, prepare, train
+from deepcrib.learners.weighted.learner import WeightedLearner
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted.state import READINGS, Memory, Tables, new_memory, new_scratch
 from deepcrib.matches import play_match
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.fit import fit
+from deepcrib.training.learner import Setting
 from deepcrib.training.monitoring import MATCH_FIGURES
 from deepcrib.training.options import EvaluationOptions
 from tests import reference
@@ -46,37 +49,32 @@ from tests.reference import chi_square_limit
 ERROR_LEVEL = 1e-6
 
 
-def settings(seed: int = 1, every: int = 0, rivals: tuple[Any, ...] = (), **options: Any) -> SimpleNamespace:
+def new_learner(
+    seed: int = 1, every: int = 0, rivals: tuple[Any, ...] = (), dealing: str = "acc", **options: Any
+) -> WeightedLearner:
     defaults: dict[str, Any] = {"games": 20, "checkpoint_every": 10}
     evaluation = EvaluationOptions(opponents=list(rivals), every=every, games=10)
-    return SimpleNamespace(seed=seed, learner=WeightedOptions(**{**defaults, **options}), evaluation=evaluation)
+    return WeightedLearner(WeightedOptions(**{**defaults, **options}), Setting(seed, evaluation, dealing))
 
 
-def played(
-    run: LearnerState,
-    learner: WeightedOptions,
-    first: int,
-    last: int,
-    seed: int,
-    dealing: str = "acc",
-    memory: Memory | None = None,
-) -> int:
-    """Games first..last - 1 by the compiled loop, in the run's own arrays; returns the hands."""
-    table, codes, records = cached_table(), strategy_codes(learner.strategies), run.records
-    tables = Tables(np.asarray(table.rows), *table.classes, records.gained, records.given, run.summary)
-    learns = np.array([True] + [learner.opponents_learn] * (len(run.pool) - 1))
+def played(learner: WeightedLearner, first: int, last: int, seed: int, memory: Memory | None = None) -> int:
+    """Games first..last - 1 by the compiled loop, in the learner's own arrays; returns the hands."""
+    table, options, records = cached_table(), learner.options, learner.records
+    codes = strategy_codes(options.strategies)
+    tables = Tables(np.asarray(table.rows), *table.classes, records.gained, records.given, learner.pegging)
+    learns = np.array([True] + [options.opponents_learn] * (len(learner.pool) - 1))
     return play_games(
         new_games(np.zeros(1, dtype=np.int64), 2),
         first,
         last,
         seed,
-        run.pool,
-        run.play_pool,
+        learner.pool,
+        learner.play_pool,
         learns,
-        learner.switch_every,
+        options.switch_every,
         codes,
         tables,
-        weighted.method(learner, dealing),
+        weighted.method(options, learner.setting.dealing),
         memory or new_memory(),
         new_scratch(len(codes)),
     )
@@ -91,11 +89,11 @@ class Replica:
     It shares nothing with the code under test but the engine, the statistics of a hand and the hashes.
     """
 
-    def __init__(self, run: LearnerState, learner: WeightedOptions, seed: int, dealing: str) -> None:
-        self.pool, self.play_pool = run.pool.copy(), run.play_pool.copy()
-        self.gained, self.given = run.records.gained.copy(), run.records.given.copy()
-        self.summary = run.summary.copy()
-        self.o, self.seed, self.dealing = learner, seed, dealing
+    def __init__(self, learner: WeightedLearner, seed: int) -> None:
+        self.pool, self.play_pool = learner.pool.copy(), learner.play_pool.copy()
+        self.gained, self.given = learner.records.gained.copy(), learner.records.given.copy()
+        self.summary = learner.pegging.copy()
+        self.o, self.seed, self.dealing = learner.options, seed, learner.setting.dealing
         self.greedy = ScriptedAgent("greedy")
         self.hands = 0
 
@@ -277,20 +275,20 @@ VARIANTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", VARIANTS)
 def test_weights_are_those_of_a_plain_replica(name: str) -> None:
     """Game after game, both going on from their own: all weights to 1e-12, and all pegging records."""
-    learner, seed, dealing = settings(**VARIANTS[name]).learner, 1234, "acc" if name != "base" else "random_dealer"
-    run = prepare(settings(**VARIANTS[name]))
-    twin, start = Replica(run, learner, seed, dealing), run.pool.copy()
-    hands = 0
+    learner = new_learner(dealing="acc" if name != "base" else "random_dealer", **VARIANTS[name])
+    options, seed, hands = learner.options, 1234, 0
+    twin, start = Replica(learner, seed), learner.pool.copy()
     for number in range(9, 17):
-        hands += played(run, learner, number, number + 1, seed, dealing)
+        hands += played(learner, number, number + 1, seed)
         twin.game(number)
-        np.testing.assert_allclose(run.pool, twin.pool, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(run.play_pool, twin.play_pool, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(learner.pool, twin.pool, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(learner.play_pool, twin.play_pool, rtol=0, atol=1e-12)
         assert hands == twin.hands
-        assert np.array_equal(run.records.gained, twin.gained) and np.array_equal(run.records.given, twin.given)
-        np.testing.assert_allclose(run.summary, twin.summary, rtol=0, atol=1e-12)
-    changed = np.abs(run.pool - start).max(axis=(1, 2, 3, 4)) > 0.001
-    assert changed.tolist() == [True] + [learner.opponents_learn] * len(learner.opponents)
+        records = learner.records
+        assert np.array_equal(records.gained, twin.gained) and np.array_equal(records.given, twin.given)
+        np.testing.assert_allclose(learner.pegging, twin.summary, rtol=0, atol=1e-12)
+    changed = np.abs(learner.pool - start).max(axis=(1, 2, 3, 4)) > 0.001
+    assert changed.tolist() == [True] + [options.opponents_learn] * len(options.opponents)
 
 
 # --- one update -----------------------------------------------------------------------------------------------
@@ -446,10 +444,9 @@ def test_the_chance_of_exploring_by_hand() -> None:
 
 def starts(games: int, **options: Any) -> np.ndarray:
     """[games, 2, 3]: own score, opponent's, role of both seats at the first discard of games."""
-    learner = settings(**options).learner
-    run, memory, found = prepare(settings(**options)), new_memory(), []
+    learner, memory, found = new_learner(**options), new_memory(), []
     for number in range(games):
-        played(run, learner, number, number + 1, 5, memory=memory)
+        played(learner, number, number + 1, 5, memory)
         found.append(memory.places[:, 0].copy())
     return np.array(found)
 
@@ -506,13 +503,12 @@ def test_without_exploring_starts_games_begin_at_the_beginning() -> None:
 
 def test_a_pool_plays_in_turn() -> None:
     """Each opponent `switch_every` games, then the next; a game changes its two players' weights and no others'."""
-    options = {"opponents": ["random", "hand_max_avg", "semi_pure_crib_min_avg"], "switch_every": 3}
-    run, learner = prepare(settings(**options)), settings(**options).learner
+    learner = new_learner(opponents=["random", "hand_max_avg", "semi_pure_crib_min_avg"], switch_every=3)
     turns = []
     for number in range(20):
-        before = run.pool.copy()
-        played(run, learner, number, number + 1, 3)
-        changed = [bool((run.pool[member] != before[member]).any()) for member in range(4)]
+        before = learner.pool.copy()
+        played(learner, number, number + 1, 3)
+        changed = [bool((learner.pool[member] != before[member]).any()) for member in range(4)]
         assert changed[0] and sum(changed) <= 2
         turns.append(changed[1:])
     for number, changed in enumerate(turns):
@@ -531,47 +527,46 @@ def test_pairs_of_a_round_robin_are_drawn() -> None:
 
 def test_a_set_of_cards_without_a_record_is_known_to_have_none(tmp_path: Path) -> None:
     """Two plays leave at most four sets with records; the weights carry which, and play by them."""
-    run = prepare(settings(records="sampled", record_hands=2))
-    known = ~np.isnan(run.summary).any(axis=2)
+    learner = new_learner(records="sampled", record_hands=2, games=3)
+    known = ~np.isnan(learner.pegging).any(axis=2)
     assert 2 <= known[:, 0].sum() <= 4 and np.array_equal(known[:, 0], known[:, 1])
-    options = settings(records="sampled", record_hands=2, games=3)
-    train(options, tmp_path, Match())
+    start = learner.pegging.copy()
+    fit(learner, tmp_path, Match())
     agent = load_weighted(tmp_path)
-    assert np.array_equal(agent.pegging, run.summary, equal_nan=True)
+    assert np.array_equal(agent.pegging, start, equal_nan=True)
     assert play_match([agent, make_agent("greedy")], 10, 1).scores.max() == 121
 
 
 def test_opponents_that_do_not_learn_stay_as_they_are() -> None:
-    options = {"opponents": ["random", "hand_max_avg"], "opponents_learn": False, "switch_every": 5}
-    run, learner = prepare(settings(**options)), settings(**options).learner
-    before = run.pool.copy()
-    played(run, learner, 0, 200, 3)
-    assert np.array_equal(run.pool[1:], before[1:])
-    assert (run.pool[0] != before[0]).any()
+    learner = new_learner(opponents=["random", "hand_max_avg"], opponents_learn=False, switch_every=5)
+    before = learner.pool.copy()
+    played(learner, 0, 200, 3)
+    assert np.array_equal(learner.pool[1:], before[1:])
+    assert (learner.pool[0] != before[0]).any()
 
 
 def test_scores_far_apart_keep_their_first_weights() -> None:
     """Section 4.1: the corners that no game comes to stay untouched."""
-    run, learner = prepare(settings(start_spread=60)), settings().learner
-    before = run.pool[0].copy()
-    played(run, learner, 0, 6_000, 3)
+    learner = new_learner(start_spread=60)
+    before = learner.pool[0].copy()
+    played(learner, 0, 6_000, 3)
     apart = np.abs(np.subtract.outer(np.arange(121), np.arange(121)))
-    changed = (run.pool[0] != before).any(axis=(2, 3))
+    changed = (learner.pool[0] != before).any(axis=(2, 3))
     assert not changed[apart > 105].any()
     assert changed[apart > 85].mean() < 0.05 and changed[apart <= 60].mean() > 0.7
-    np.testing.assert_allclose(run.pool.sum(axis=4), 1, atol=1e-12)
+    np.testing.assert_allclose(learner.pool.sum(axis=4), 1, atol=1e-12)
 
 
 def test_records_grow_by_the_hands_played() -> None:
     """By both players' cards of every hand but those won by the starter; the shared exact records stay as they are."""
     shared = exact_records().gained.sum()
     for update in (False, True):
-        run = prepare(settings(update_records=update))
-        hands = played(run, settings(update_records=update).learner, 0, 300, 3)
-        new = run.records.hands - exact_records().pooled().hands
+        learner = new_learner(update_records=update)
+        hands = played(learner, 0, 300, 3)
+        new = learner.records.hands - exact_records().pooled().hands
         assert np.array_equal(new[:, 0], new[:, 1])
         assert 2 * (hands - 15) <= new[:, 0].sum() <= 2 * hands if update else not new.any()
-        assert np.allclose(run.summary, run.records.known(), atol=1e-12)
+        assert np.allclose(learner.pegging, learner.records.known(), atol=1e-12)
     assert exact_records().gained.sum() == shared
 
 
@@ -607,21 +602,17 @@ LEARNS_ALL = {"update_records": True, "play": "weighted", "exploring_starts": Fa
 def test_the_same_seed_gives_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However the games are divided into checkpoints, or into pieces between two signs of life."""
     options = {"games": 60, "switch_every": 7, **LEARNS_ALL}
-    train(settings(2, checkpoint_every=60, **options), tmp_path / "whole", Match())
-    train(settings(2, checkpoint_every=7, **options), tmp_path / "divided", Match())
-    train(settings(3, checkpoint_every=60, **options), tmp_path / "other", Match())
+    fit(new_learner(2, checkpoint_every=60, **options), tmp_path / "whole", Match())
+    fit(new_learner(2, checkpoint_every=7, **options), tmp_path / "divided", Match())
+    fit(new_learner(3, checkpoint_every=60, **options), tmp_path / "other", Match())
     monkeypatch.setattr(weighted, "PIECE", 4)
     signs: list[int] = []
-    train(
-        settings(2, checkpoint_every=30, **options),
-        tmp_path / "pieces",
-        Match(),
-        progress=lambda games, figures: signs.append(games),
-    )
+    pieces = new_learner(2, checkpoint_every=30, **options)
+    fit(pieces, tmp_path / "pieces", Match(), progress=lambda games, metrics: signs.append(games))
     assert_same(tmp_path / "whole", tmp_path / "divided")
     assert_same(tmp_path / "whole", tmp_path / "pieces")
     assert_same(tmp_path / "whole", tmp_path / "other", same=False)
-    assert signs == [*range(4, 29, 4), 30, 30, *range(34, 59, 4), 60, 60]
+    assert signs == [*range(0, 29, 4), 30, 30, *range(34, 59, 4), 60, 60]
 
 
 class StopRunError(Exception):
@@ -630,31 +621,32 @@ class StopRunError(Exception):
 
 def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     """Interrupted after a checkpoint and again within the next, then made longer: the weights of one whole run."""
-    options = {**LEARNS_ALL, "switch_every": 7}
-    train(settings(checkpoint_every=20, games=70, **options), tmp_path / "whole", Match())
+    options = {**LEARNS_ALL, "checkpoint_every": 20, "switch_every": 7}
+    fit(new_learner(games=70, **options), tmp_path / "whole", Match())
 
     def stop_at(last: int) -> Any:
-        def progress(games: int, figures: Any) -> None:
+        def progress(games: int, metrics: Any) -> None:
             if games >= last:
                 raise StopRunError
 
         return progress
 
     parts = tmp_path / "parts"
-    for last, resume in ((20, False), (50, True)):
+    for last in (20, 50):
         with pytest.raises(StopRunError):
-            train(
-                settings(checkpoint_every=20, games=60, **options),
+            fit(
+                new_learner(games=60, **options),
                 parts,
                 Match(),
                 progress=stop_at(last),
-                resume=resume and (parts / weighted.STATE_FILE).exists(),
+                resume=(parts / STATE_FILE).exists(),
             )
     assert not (parts / "weights.safetensors").exists()
-    result = train(settings(checkpoint_every=20, games=60, **options), parts, Match(), resume=True)
-    assert result.games == 60 and result.weights == parts / "weights.safetensors"
-    longer = train(settings(checkpoint_every=20, games=70, **options), parts, Match(), resume=True)
-    assert longer.games == 70 and longer.hands > result.hands and longer.seconds >= result.seconds > 0
+    shorter, longer = new_learner(games=60, **options), new_learner(games=70, **options)
+    fit(shorter, parts, Match(), resume=True)
+    assert shorter.steps_done == 60 and (parts / "weights.safetensors").exists()
+    fit(longer, parts, Match(), resume=True)
+    assert longer.steps_done == 70 and longer.hands > shorter.hands and longer.seconds >= shorter.seconds > 0
     assert_same(tmp_path / "whole", parts)
     for number in (1, 2):
         assert_same(tmp_path / "whole" / f"opponent_{number}.safetensors", parts / f"opponent_{number}.safetensors")
@@ -664,29 +656,28 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
     """Checkpoints by name, events by tag, and a monitoring match with each opponent at every second checkpoint."""
     match = Match()
     names = ["hand_max_avg", "crib_min_avg"]
-    options = settings(4, every=2, rivals=("greedy", "random"), games=45, opponents_learn=False, strategies=names)
+    options: dict[str, Any] = {"games": 45, "opponents_learn": False, "strategies": names}
+    learner = new_learner(4, every=2, rivals=("greedy", "random"), dealing="random_dealer", **options)
+    start = learner.agent().weights
     with SummaryWriter(str(tmp_path)) as writer:
-        result = train(options, tmp_path, match, dealing="random_dealer", writer=writer)
+        agent: Any = fit(learner, tmp_path, match, writer=writer)
     files = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
     assert files == [f"games_{games:08d}.safetensors" for games in (0, 10, 20, 30, 40, 45)]
     assert not list(tmp_path.glob("opponent_*"))
     assert [call[:3] for call in match.calls] == [(g, name, 10) for g in (20, 40) for name in ("greedy", "random")]
-    assert len({call[3] for call in match.calls}) == 1
+    assert [call[3] for call in match.calls] == [derive(4, MONITORING, number) for number in (2, 2, 4, 4)]
     events = EventAccumulator(str(tmp_path)).Reload()
-    roles = [
-        f"weights_{role}/{tag}"
-        for role in ("pone", "dealer")
-        for tag in (*options.learner.strategies, "largest", "change")
-    ]
+    roles = [f"weights_{role}/{tag}" for role in ("pone", "dealer") for tag in (*names, "largest", "change")]
     rates = [f"{name}/{tag}" for name in ("greedy", "random") for tag in MATCH_FIGURES]
-    assert set(events.Tags()["scalars"]) == {*roles, *rates, "speed/games_per_second"}
+    speed = {"speed/games_per_second", "speed/monitoring_seconds"}
+    assert set(events.Tags()["scalars"]) == {*roles, *rates, *speed}
     assert all([event.step for event in events.Scalars(tag)] == [10, 20, 30, 40, 45] for tag in roles)
     assert [(event.step, event.value) for event in events.Scalars("random/margin")] == [(20, -3.5), (40, -3.5)]
     final, last = load_weighted(tmp_path), load_weighted(tmp_path / "checkpoints" / files[-1])
-    assert np.array_equal(final.weights, last.weights) and np.array_equal(final.weights, result.agent.weights)
+    assert np.array_equal(final.weights, last.weights) and np.array_equal(final.weights, agent.weights)
     assert final.metadata["games"] == 45 and final.metadata["rules"] == "random_dealer"
     first = load_weighted(tmp_path / "checkpoints" / files[0])
-    assert np.array_equal(first.weights, prepare(options).pool[0].astype(np.float32))
+    assert np.array_equal(first.weights, start)
     for role, name in enumerate(("pone", "dealer")):
         mean = final.weights[:, :, role].mean(axis=(0, 1))
         for strategy, value in zip(names, mean, strict=True):
@@ -695,18 +686,17 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
 
 def test_a_trained_agent_continues_from_a_run(tmp_path: Path) -> None:
     """`initial` and `opponents` name folders too, as for the winners' bracket of round 2."""
-    train(settings(games=30), tmp_path / "one", Match())
-    start = prepare(
-        settings(initial=str(tmp_path / "one"), opponents=[str(tmp_path / "one" / "opponent_1.safetensors")])
-    )
+    fit(new_learner(games=30), tmp_path / "one", Match())
+    opponent = str(tmp_path / "one" / "opponent_1.safetensors")
+    start = new_learner(initial=str(tmp_path / "one"), opponents=[opponent])
     assert np.array_equal(start.pool[0], load_weighted(tmp_path / "one").weights)
     assert not np.array_equal(start.pool[0], start.pool[1])
     assert make_agent(tmp_path / "one").metadata["learner"] == "weighted"
 
 
 def test_members_of_a_pool_start_with_weights_of_their_own() -> None:
-    pool = prepare(settings(opponents=["random"] * 3)).pool
-    again, other = prepare(settings(opponents=["random"] * 3)).pool, prepare(settings(seed=2)).pool
+    pool = new_learner(opponents=["random"] * 3).pool
+    again, other = new_learner(opponents=["random"] * 3).pool, new_learner(seed=2).pool
     assert np.array_equal(pool, again)
     cells = np.concatenate([pool, other])[:, 0, 0, 0, 0]
     assert len(set(cells.tolist())) == 6
@@ -723,7 +713,7 @@ def test_members_of_a_pool_start_with_weights_of_their_own() -> None:
 )
 def test_mistaken_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=words) as error:
-        prepare(settings(**options))
+        new_learner(**options)
     assert "\n" not in str(error.value)
 
 
@@ -735,10 +725,10 @@ def test_mistaken_options(options: dict[str, Any], words: str) -> None:
     ],
 )
 def test_a_state_of_other_options_is_refused(tmp_path: Path, options: dict[str, Any], words: str) -> None:
-    train(settings(games=5), tmp_path, Match())
+    fit(new_learner(games=5), tmp_path, Match())
     with pytest.raises(CheckpointError, match=words) as error:
-        train(settings(**options), tmp_path, Match(), resume=True)
+        fit(new_learner(**options), tmp_path, Match(), resume=True)
     assert "\n" not in str(error.value)
-    (tmp_path / weighted.STATE_FILE).write_bytes(b"PK\x03\x04 nothing")
+    (tmp_path / STATE_FILE).write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(CheckpointError, match="damaged"):
-        prepare(settings(), tmp_path / weighted.STATE_FILE)
+        fit(new_learner(), tmp_path, Match(), resume=True)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,14 @@ from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.weighted.agent import load_weighted
-from deepcrib.learners.weighted_network import learner as weighted_network
 from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
 from deepcrib.learners.weighted_network.games import FROM_ZERO, Decisions, play_games
-from deepcrib.learners.weighted_network.learner import gain_targets, learn, prepare, train
+from deepcrib.learners.weighted_network.learner import WeightedNetworkLearner, gain_targets
 from deepcrib.learners.weighted_network.network import StrategyNetwork
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
+from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from tests.reference import cards, show, thrown_by
 
@@ -44,11 +45,9 @@ def new_agent(strategies: tuple[str, ...] = TWO, hidden: tuple[int, ...] = (8, 8
     return WeightedNetworkAgent("new", StrategyNetwork(len(strategies), list(hidden)), strategies, **options)
 
 
-def settings(seed: int = 1, **options: Any) -> Any:
-    learner = WeightedNetworkOptions(**{"strategies": list(TWO), "hidden": [8, 8], **options})
-    return SimpleNamespace(
-        seed=seed, device="cpu", learner=learner, evaluation=EvaluationOptions(opponents=[], every=0)
-    )
+def new_learner(seed: int = 1, **options: Any) -> WeightedNetworkLearner:
+    chosen = WeightedNetworkOptions(**{"strategies": list(TWO), "hidden": [8, 8], **options})
+    return WeightedNetworkLearner(chosen, Setting(seed, EvaluationOptions(opponents=[], every=0)))
 
 
 def no_match(*_: Any) -> Any:
@@ -240,13 +239,11 @@ def wish(inputs: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("target", ["win", "margin"])
 def test_it_learns_which_strategy_decides_and_for_whom(target: str) -> None:
     """No weights of a linear combination could: the sign of the wish turns with the deal."""
-    chosen = settings(target=target, batch_size=64, lr=3e-3, lr_schedule="constant", games=10)
-    run = prepare(chosen)
-    for seed in range(4):
-        run.games = seed
-        figures = learn(run, samples(wish, seed), chosen)
-    assert figures["loss/gain"] < figures["loss/score"]
-    agent, seen = WeightedNetworkAgent("trained", run.network, TWO), observed()
+    learner = new_learner(target=target, batch_size=64, lr=3e-3, lr_schedule="constant", games=10)
+    for learner.steps_done in range(4):
+        metrics = learner.learn(samples(wish, learner.steps_done))
+    assert metrics["loss/gain"] < metrics["loss/score"]
+    agent, seen = learner.agent(), observed()
     wishes = wish(agent.inputs(seen))
     found = wishes[np.arange(len(seen)), agent.discard(seen)]
     assert found.mean() > 0.95
@@ -262,8 +259,8 @@ def test_discards_are_learned_from_the_return_less_the_value_of_the_score() -> N
     margin = np.array([12, 12, -7], dtype=np.float32)
     found = Decisions(inputs, np.array([1, -1, -1]), np.array([1, 0, 0]), (margin > 0).astype(np.float32), margin)
 
-    def targets(**options: str) -> list[float]:
-        return gain_targets(network, found, WeightedNetworkOptions(**options)).tolist()
+    def targets(target: str, returns: str) -> list[float]:
+        return gain_targets(network, found, target, returns).tolist()
 
     assert targets(target="margin", returns="game") == pytest.approx([12 - 2, 12 - 5, -7 - 3])
     assert targets(target="margin", returns="hand") == pytest.approx([5 - 2, 12 - 5, -7 - 3])
@@ -275,18 +272,16 @@ def test_decay_leaves_the_last_hand_alone() -> None:
     last, early = samples(wish, 1), samples(lambda inputs: 1 - wish(inputs), 2)
     both = Decisions(*(np.concatenate([getattr(part, name) for part in (last, early)]) for name in vars(last)))
     both = replace(both, hands_left=np.repeat([0, 1], len(last)))
-    chosen = settings(decay=1.0, batch_size=64, lr=3e-3, lr_schedule="constant", games=10)
-    run = prepare(chosen)
-    for run.games in range(4):
-        learn(run, both, chosen)
-    agent, seen = WeightedNetworkAgent("trained", run.network, TWO), observed()
+    learner = new_learner(decay=1.0, batch_size=64, lr=3e-3, lr_schedule="constant", games=10)
+    for learner.steps_done in range(4):
+        learner.learn(both)
+    agent, seen = learner.agent(), observed()
     assert wish(agent.inputs(seen))[np.arange(len(seen)), agent.discard(seen)].mean() > 0.95
 
 
 def test_a_learning_rate_too_high_stops_the_run() -> None:
-    chosen = settings(target="margin", lr=1e30)
     with pytest.raises(DivergenceError, match="lower it"):
-        learn(prepare(chosen), samples(wish, 1), chosen)
+        new_learner(target="margin", lr=1e30).learn(samples(wish, 1))
 
 
 # --- runs ---
@@ -302,8 +297,8 @@ def same(ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]) -> bool:
 
 def test_self_play_finds_that_points_in_hand_are_good(tmp_path: Path) -> None:
     """After some seconds of games the network's discards keep more points than any two cards alike do."""
-    short = settings(games=12_000, batch_games=1000, batch_size=64, target="margin", checkpoint_every=6000, lr=3e-3)
-    trained = train(short, tmp_path, no_match).agent
+    short = new_learner(games=12_000, batch_games=1000, batch_size=64, target="margin", checkpoint_every=6000, lr=3e-3)
+    trained: Any = fit(short, tmp_path, no_match)
     start = make_agent(str(tmp_path / "checkpoints" / "games_00000000.safetensors"))
     seen = observed(2000)
     opinions = trained.inputs(seen)[:, :, 0]
@@ -317,26 +312,28 @@ def test_the_same_seed_gives_the_same_weights_on_any_number_of_workers(tmp_path:
     found = []
     for name, seed, workers in (("a", 1, 1), ("b", 1, 2), ("c", 2, 1)):
         use_workers(workers)
-        train(settings(seed, games=600, batch_games=400), tmp_path / name, no_match)
+        fit(new_learner(seed, games=600, batch_games=400), tmp_path / name, no_match)
         found.append(weights_of(tmp_path / name))
     use_workers(1)
     assert same(found[0], found[1]) and not same(found[0], found[2])
 
 
 def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path) -> None:
-    chosen = settings(games=900, batch_games=200, checkpoint_every=300)
+    options: dict[str, Any] = {"games": 900, "batch_games": 200, "checkpoint_every": 300}
 
-    def stop(games: int, figures: Any) -> None:
+    def stop(games: int, metrics: Any) -> None:
         if games == 500:
             raise KeyboardInterrupt
 
-    train(chosen, tmp_path / "whole", no_match)
+    fit(new_learner(**options), tmp_path / "whole", no_match)
     with pytest.raises(KeyboardInterrupt):
-        train(chosen, tmp_path / "parts", no_match, progress=stop)
-    assert prepare(chosen, tmp_path / "parts" / weighted_network.STATE_FILE).games == 300
-    result = train(chosen, tmp_path / "parts", no_match, resume=True)
+        fit(new_learner(**options), tmp_path / "parts", no_match, progress=stop)
+    learner = new_learner(**options)
+    restore(learner, tmp_path / "parts" / STATE_FILE)
+    assert learner.steps_done == 300
+    agent: Any = fit(learner, tmp_path / "parts", no_match)
     assert same(weights_of(tmp_path / "whole"), weights_of(tmp_path / "parts"))
-    assert result.games == 900 and result.agent.metadata["games"] == 900
+    assert learner.steps_done == 900 and agent.metadata["games"] == 900
 
 
 def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,160 @@
+"""`fit`: the training of any learner, with checkpoints, matches on the way and resuming."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.game.randomness import MONITORING, derive
+from deepcrib.networks import checkpoints
+from deepcrib.training.checkpointing import STATE_FILE, fitting_state, weights_file, write_scalars
+from deepcrib.training.curve import add_matches, forget_after, seconds_at
+from deepcrib.training.learner import Learner, Metrics
+from deepcrib.training.monitoring import Evaluate, match_figures
+
+Progress = Callable[[int, Mapping[str, float]], None]
+"""(steps done, metrics by TensorBoard tag)."""
+Probe = Callable[[Agent, int], Mapping[str, float]]
+"""(agent, seed of the matches) -> what else is measured of it where matches are played, by tag."""
+
+
+def restore(learner: Learner, path: Path) -> None:
+    """Take over the training state in a file. Raises CheckpointError where it is damaged or of other options."""
+    with fitting_state(path) as state:
+        if state["learner"] != type(learner).__name__:
+            raise ValueError(f"it is of a {state['learner']}")
+        learner.load_state_dict(state["state"])
+        learner.steps_done, learner.seconds = state["steps"], state["seconds"]
+
+
+def fit(
+    learner: Learner,
+    run_dir: Path,
+    evaluate: Evaluate,
+    *,
+    writer: Any = None,
+    progress: Progress | None = None,
+    probe: Probe | None = None,
+    resume: bool = False,
+) -> Agent | None:
+    """Train to the last step and save the weights; returns the trained agent, None for what plays no games.
+
+    A learner that was restored goes on from there; with `resume`, it is restored from the run folder first.
+
+    Args:
+        learner: what learns.
+        run_dir: the run folder.
+        evaluate: plays the matches on the way, (agent, opponent, games, seed) -> what `match_figures` reads.
+        writer: a TensorBoard SummaryWriter, or None.
+        progress: called after every step, and before the first.
+        probe: measures the agent where matches are played.
+        resume: go on from the state in the run folder.
+
+    Raises CheckpointError where a file cannot be read or written, and what `step` raises.
+    """
+    if resume:
+        restore(learner, run_dir / STATE_FILE)
+    return _Training(learner, run_dir, evaluate, writer, progress, probe).run()
+
+
+@dataclass
+class _Training:
+    learner: Learner
+    run_dir: Path
+    evaluate: Evaluate
+    writer: Any
+    progress: Progress | None
+    probe: Probe | None
+
+    def __post_init__(self) -> None:
+        setting = self.learner.setting
+        self.options = setting.evaluation
+        self.opponents = name_agents([make_agent(spec, setting.device) for spec in self.options.opponents])
+        self.began = time.perf_counter() - self.learner.seconds
+        if self.progress is not None:
+            self.learner.tick = lambda steps: self._show(steps, {})
+
+    def run(self) -> Agent | None:
+        learner = self.learner
+        forget_after(self.run_dir, learner.steps_done if learner.steps_done else -1)
+        if learner.steps_done == 0:
+            self._begin()
+        elif (seconds := seconds_at(self.run_dir, learner.steps_done)) is None:  # it was interrupted in its matches
+            self._measure()
+        else:  # the state was saved before them
+            learner.seconds = max(learner.seconds, seconds)
+            self.began = time.perf_counter() - learner.seconds
+        while learner.steps_done < learner.num_steps:
+            self._step()
+        learner.save_final(self.run_dir)
+        return learner.agent()
+
+    def _begin(self) -> None:
+        metrics = self.learner.begin()
+        self.began = time.perf_counter()  # pretraining is not counted
+        write_scalars(self.writer, 0, metrics)
+        self._save_weights()
+        self._show(0, metrics | self._measure())
+
+    def _step(self) -> None:
+        learner = self.learner
+        before = learner.steps_done
+        metrics = learner.step()
+        write_scalars(self.writer, learner.steps_done, metrics)
+        every, last = learner.checkpoint_every, learner.steps_done >= learner.num_steps
+        learner.seconds = time.perf_counter() - self.began
+        at_checkpoint = last or learner.steps_done // every > before // every
+        if at_checkpoint:
+            self._checkpoint()
+        if at_checkpoint or learner.evaluates_steps:
+            metrics = metrics | self._measure()
+        self._show(learner.steps_done, metrics)
+
+    def _checkpoint(self) -> None:
+        """Save the weights, and the state that a resumed training goes on from.
+
+        Events are flushed first: those after the saved step are purged on resumption, those before it must be there.
+        """
+        if self.writer is not None:
+            self.writer.flush()
+        self._save_weights()
+        learner = self.learner
+        progress = {"learner": type(learner).__name__, "steps": learner.steps_done, "seconds": learner.seconds}
+        checkpoints.save_state(self.run_dir / STATE_FILE, {**progress, "state": learner.state_dict()})
+
+    def _save_weights(self) -> None:
+        self.learner.save(weights_file(self.run_dir, f"{self.learner.unit}_{self.learner.steps_done:08d}"))
+
+    def _measure(self) -> Metrics:
+        """Matches and probes of the agent, if they are due, for TensorBoard and the curve.
+
+        They come after the state is saved, since they may take longer than the learning: whoever interrupts them loses
+        nothing else.
+        """
+        learner, options, begin = self.learner, self.options, time.perf_counter()
+        number = learner.steps_done if learner.evaluates_steps else learner.checkpoint_number
+        due = options.due(number)
+        if self.writer is not None and (due or options.monitored and learner.steps_done >= learner.num_steps):
+            learner.show(self.writer)
+        agent = learner.agent() if due else None
+        if agent is None:
+            return {}
+        metrics, seed = Metrics(), derive(learner.setting.evaluation_seed, MONITORING, number)
+        for name, opponent in self.opponents.items():
+            metrics |= match_figures(name, self.evaluate(agent, opponent, options.games, seed))
+        metrics |= {} if self.probe is None else self.probe(agent, seed)
+        metrics["speed/monitoring_seconds"] = time.perf_counter() - begin
+        learner.seconds = time.perf_counter() - self.began
+        write_scalars(self.writer, learner.steps_done, metrics)
+        if self.writer is not None:
+            self.writer.flush()
+        add_matches(self.run_dir, learner.steps_done, self.opponents, options.games, learner.seconds, metrics)
+        return metrics
+
+    def _show(self, steps: int, metrics: Mapping[str, float]) -> None:
+        if self.progress is not None:
+            self.progress(steps, metrics)

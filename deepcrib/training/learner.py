@@ -1,0 +1,122 @@
+"""What a learner is: a method that learns in steps. `fit` does the rest, for all of them alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from deepcrib.agents import Agent
+from deepcrib.files.weights import WEIGHTS_FILE
+from deepcrib.training.options import EvaluationOptions
+
+Metrics = dict[str, float]
+"""Values by TensorBoard tag."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What every learner is given beside its options.
+
+    dealing: of the games that are played, `acc` or `random_dealer`. device: of PyTorch.
+    """
+
+    seed: int = 1
+    evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
+    dealing: str = "acc"
+    device: str = "cpu"
+
+    @property
+    def evaluation_seed(self) -> int:
+        """The seed that matches, and other measurements, derive theirs from."""
+        return self.seed if self.evaluation.seed is None else self.evaluation.seed
+
+
+class Learner(ABC):
+    """A learning method. Subclasses set `num_steps` and `checkpoint_every` when they are made.
+
+    The same options and seed give the same weights, whether or not the training is interrupted between two steps.
+    """
+
+    unit: ClassVar[str]
+    """What steps are counted in: iterations, games, hands."""
+    evaluates_steps: ClassVar[bool] = False
+    """Whether `evaluation.every` and `evaluation.at` count steps; else they count checkpoints."""
+
+    num_steps: int
+    """Steps of the whole training."""
+    checkpoint_every: int
+    """Steps between two checkpoints."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.steps_done = 0
+        self.seconds = 0.0
+        """Of the training so far, matches included."""
+        self.tick: Callable[[int], None] = _ignore
+        """Called with the steps done, also within a long step."""
+
+    @abstractmethod
+    def step(self) -> Metrics:
+        """Learn, and count it in `steps_done`; a step ends at a checkpoint at the latest. Returns what is to be shown.
+
+        Raises DivergenceError where values are no numbers any more.
+        """
+
+    @abstractmethod
+    def agent(self) -> Agent | None:
+        """The agent as it is now, which further steps may change; None for what plays no games."""
+
+    @abstractmethod
+    def save(self, path: Path) -> None:
+        """Write the agent's weights. Raises CheckpointError."""
+
+    @abstractmethod
+    def state_dict(self) -> dict[str, Any]:
+        """All that further steps depend on, `steps_done` apart: nested plain values, arrays and tensors."""
+
+    @abstractmethod
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over a saved state; arrays come as tensors. Raises ValueError for one of other options."""
+
+    def begin(self) -> Metrics:
+        """What comes before the first step of a new training: pretraining, a first measurement."""
+        return {}
+
+    def save_final(self, folder: Path) -> None:
+        """Write what a finished training leaves beside its checkpoints."""
+        self.save(folder / WEIGHTS_FILE)
+
+    def show(self, writer: Any) -> None:  # noqa: B027 - most learners have nothing more to show
+        """Write histograms and pictures to a TensorBoard SummaryWriter, where matches are due and at the end."""
+
+    def next_checkpoint(self) -> int:
+        """The step at which the next checkpoint is due."""
+        return min(self.num_steps, (self.steps_done // self.checkpoint_every + 1) * self.checkpoint_every)
+
+    def is_due(self, every: int) -> bool:
+        """Whether what comes every so many steps comes now: so does all after the last step."""
+        return self.steps_done % every == 0 or self.steps_done >= self.num_steps
+
+    @property
+    def checkpoint_number(self) -> int:
+        """That of the checkpoint after these steps, which `evaluation.every` counts; only the last one comes early."""
+        return -(-self.steps_done // self.checkpoint_every)
+
+    def exploring_agent(self) -> Agent | None:
+        """The agent as it explored in the last step; None where the learner has no such one."""
+        return None
+
+    def summary(self) -> dict[str, Any]:
+        """What else `summary.json` is to say of a finished training, in plain values."""
+        return {}
+
+    def description(self) -> str:
+        """What has been done, for the title of a table: `500 iterations, 100,000 hands`."""
+        return f"{self.steps_done:,} {self.unit}"
+
+
+def _ignore(steps: int) -> None:
+    """Show nothing."""

@@ -1,0 +1,116 @@
+"""Runs and samples of `learner=replay` as tests write them: settings by name, plain arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.learners.replay import experience
+from deepcrib.learners.replay.experience import PlayTargets
+from deepcrib.learners.replay.learner import ReplayLearner
+from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
+from deepcrib.learners.replay.pretraining import PretrainingResult
+from deepcrib.matches.trajectories import Trajectories
+from deepcrib.networks.checkpoints import load_state
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Setting
+
+GROUPS = ("algorithm", "reward", "state", "discard_network", "play_network", "pretraining")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What is left of a run."""
+
+    agent: QNetworkAgent
+    exploring: QNetworkAgent
+    iterations: int
+    hands: int
+    pretraining: PretrainingResult | None
+    weights: Path
+    learner: ReplayLearner
+
+
+def learner_of(settings: Any, dealing: str = "acc") -> ReplayLearner:
+    """A learner of settings, which have the fields of the job's config."""
+    setting = Setting(settings.seed, settings.evaluation, dealing, settings.device)
+    return ReplayLearner(settings.learner, setting, **{group: getattr(settings, group) for group in GROUPS})
+
+
+def train(
+    settings: Any,
+    folder: Path,
+    evaluate: Any,
+    *,
+    dealing: str = "acc",
+    figure: Any = None,
+    pretraining_writer: Any = None,
+    pretraining_progress: Any = None,
+    progress: Any = None,
+    **options: Any,
+) -> Trained:
+    """Train in a folder; options: those of `fit`. progress: called after iterations, and after matches before them."""
+    learner = learner_of(settings, dealing)
+
+    def after(done: int, metrics: Any) -> None:
+        if progress is not None and (done or any(tag.endswith("/win_rate") for tag in metrics)):
+            progress(done, metrics)
+
+    writer = None if pretraining_writer is None else lambda: pretraining_writer
+    learner.watch(figure, writer, pretraining_progress)
+    agent = fit(learner, folder, evaluate, progress=after, **options)
+    assert isinstance(agent, QNetworkAgent)
+    return Trained(
+        agent,
+        learner.exploring_agent(),
+        learner.steps_done,
+        learner.hands,
+        learner.pretrained,
+        folder / "weights.safetensors",
+        learner,
+    )
+
+
+def saved(folder: Path) -> dict[str, Any]:
+    """The learner's state that a run has saved, with the iterations done."""
+    state = load_state(folder / "state.pt")
+    return state["state"] | {"iteration": state["steps"]}
+
+
+def restored(settings: Any, folder: Path) -> ReplayLearner:
+    """A learner as a run has saved it."""
+    learner = learner_of(settings)
+    restore(learner, folder / "state.pt")
+    return learner
+
+
+@dataclass(frozen=True)
+class Backup:
+    """How far a target looks ahead."""
+
+    n_steps: int = 1
+    trace_decay: float = 0.0
+    chooser: QFunction | None = None
+
+
+def play_samples(
+    hands: Trajectories,
+    algorithm: str,
+    reward: str,
+    frozen: Any,
+    epsilon: float,
+    forced: bool = True,
+    backup: Backup = Backup(),  # noqa: B008 - it is frozen
+    newest: int = 0,
+) -> Samples:
+    """The learner's plays with the targets of an algorithm and a reward, by their names."""
+    how = PlayTargets(AlgorithmOptions(algorithm, backup.n_steps, backup.trace_decay), RewardOptions(reward), forced)
+    return experience.play_samples(hands, how, frozen, epsilon, chooser=backup.chooser, newest=newest)
+
+
+def discard_samples(hands: Trajectories, reward: str, newest: int = 0) -> Samples:
+    """The learner's discards with the returns of a reward, by its name."""
+    return experience.discard_samples(hands, RewardOptions(discard=reward), newest)

@@ -1,0 +1,402 @@
+"""The loop that trains all learners, with a learner that learns a number."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from deepcrib.files.weights import CheckpointError
+from deepcrib.game.randomness import MONITORING, derive
+from deepcrib.networks import checkpoints
+from deepcrib.training.curve import CURVE_FILE
+from deepcrib.training.fit import fit, restore
+from deepcrib.training.learner import Metrics, Setting
+from deepcrib.training.options import EvaluationOptions
+from tests.figures import match_of
+from tests.tiny_learner import TinyLearner, TinyOptions, value_after, value_in
+
+
+class StoppedError(Exception):
+    """What stops a training in a test."""
+
+
+class ByStep(TinyLearner):
+    """Evaluated by steps, of one game each."""
+
+    evaluates_steps = True
+    stride = 1
+
+
+class Matches:
+    """Stands in for matches: notes (value of the agent, opponent, games, seed), and may be stopped in one."""
+
+    def __init__(self, stop_in: int | None = None) -> None:
+        self.calls: list[tuple[int, str, int, int]] = []
+        self.stop_in = stop_in
+
+    def __call__(self, agent: Any, opponent: Any, games: int, seed: int) -> SimpleNamespace:
+        if len(self.calls) == self.stop_in:
+            raise StoppedError
+        self.calls.append((agent.value, opponent.name, games, seed))
+        return match_of(win_rate=agent.value / 1_000_003, hand_margin_low=None)
+
+
+class Writer:
+    """Stands in for a SummaryWriter: notes scalars, and what there was at each flush."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scalars: list[tuple[str, float, int]] = []
+        self.flushes: list[tuple[int, int]] = []
+
+    def add_scalar(self, tag: str, value: float, step: int) -> None:
+        self.scalars.append((tag, value, step))
+
+    def flush(self) -> None:
+        self.flushes.append((self.scalars[-1][2], steps_in(self.folder)))
+
+    def steps(self, tag: str) -> list[int]:
+        return [step for name, _, step in self.scalars if name == tag]
+
+
+def tiny(
+    kind: type[TinyLearner] = TinyLearner,
+    games: int = 7,
+    checkpoint_every: int = 2,
+    seed: int = 1,
+    opponents: tuple[str, ...] = ("random", "greedy"),
+    **evaluation: Any,
+) -> TinyLearner:
+    matches = EvaluationOptions(opponents=list(opponents), games=4, **{"every": 1, **evaluation})
+    return kind(TinyOptions("tiny", games, checkpoint_every), Setting(seed, matches))
+
+
+def steps_in(folder: Path) -> int:
+    """Steps of the state in a run folder; 0 where there is none."""
+    path = folder / "state.pt"
+    return int(checkpoints.load_state(path)["steps"]) if path.exists() else 0
+
+
+def weights_in(folder: Path) -> dict[str, int]:
+    """Values by the names of all files of weights."""
+    return {str(path.relative_to(folder)): value_in(path) for path in sorted(folder.rglob("*.safetensors"))}
+
+
+def curve(folder: Path) -> list[dict[str, str]]:
+    with open(folder / CURVE_FILE, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def untimed(folder: Path) -> list[dict[str, str]]:
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in curve(folder)]
+
+
+def stop_at(steps: int, within: bool = False) -> Callable[[int, Mapping[str, float]], None]:
+    """Stop after so many steps: within the last of them, or when its metrics are shown."""
+
+    def progress(done: int, metrics: Mapping[str, float]) -> None:
+        if done == steps and bool(metrics) != within:
+            raise StoppedError
+
+    return progress
+
+
+# --- what a training leaves ---
+
+
+def test_checkpoints_and_their_names(tmp_path: Path) -> None:
+    """Before the first step, at multiples of `checkpoint_every`, and at the end; the last weights are the agent's."""
+    agent: Any = fit(tiny(every=0), tmp_path, Matches())
+    expected = {f"checkpoints/games_{steps:08d}.safetensors": value_after(steps) for steps in (0, 2, 4, 6, 7)}
+    assert weights_in(tmp_path) == expected | {"weights.safetensors": value_after(7)}
+    assert agent.value == value_after(7)
+    state = checkpoints.load_state(tmp_path / "state.pt")
+    assert set(state) == {"learner", "state", "steps", "seconds"}
+    assert (state["learner"], state["state"], state["steps"]) == ("TinyLearner", {"value": value_after(7)}, 7)
+    assert not (tmp_path / CURVE_FILE).exists()
+
+
+def test_short_steps_are_saved_where_a_checkpoint_is_due(tmp_path: Path) -> None:
+    fit(tiny(ByStep, games=5, checkpoint_every=3, every=0), tmp_path, Matches())
+    assert [int(name[-20:-12]) for name in weights_in(tmp_path) if "games" in name] == [0, 3, 5]
+
+
+def test_a_training_of_no_steps_leaves_the_agent_as_it_began(tmp_path: Path) -> None:
+    assert fit(tiny(games=0), tmp_path, Matches()).value == 1
+    assert weights_in(tmp_path) == {"checkpoints/games_00000000.safetensors": 1, "weights.safetensors": 1}
+
+
+def test_what_plays_no_games_meets_nobody(tmp_path: Path) -> None:
+    class Dumb(TinyLearner):
+        def agent(self) -> None:
+            return None
+
+    match = Matches()
+    assert fit(tiny(Dumb, at=[0, 1]), tmp_path, match) is None
+    assert not match.calls and value_in(tmp_path / "weights.safetensors") == value_after(7)
+
+
+def test_events_are_on_the_disk_before_the_state_is(tmp_path: Path) -> None:
+    writer = Writer(tmp_path)
+    fit(tiny(games=5, every=2), tmp_path, Matches(), writer=writer)
+    assert writer.steps("value") == [2, 4, 5] and writer.steps("random/win_rate") == [4]
+    assert writer.flushes == [(2, 0), (4, 2), (4, 4), (5, 4)]  # (last event, saved steps), once more after the matches
+
+
+# --- matches ---
+
+
+def test_every_counts_checkpoints_and_their_number_is_in_the_seed(tmp_path: Path) -> None:
+    """Checkpoints are at 2, 4, 6 and 7 games: the second and the fourth are due."""
+    match = Matches()
+    fit(tiny(every=2), tmp_path, match)
+    assert match.calls == [
+        (value_after(steps), name, 4, derive(1, MONITORING, number))
+        for steps, number in ((4, 2), (7, 4))
+        for name in ("random", "greedy")
+    ]
+    assert len({call[3] for call in match.calls}) == 2
+
+
+def test_some_learners_count_steps(tmp_path: Path) -> None:
+    match = Matches()
+    fit(tiny(ByStep, opponents=("random",), every=3, checkpoint_every=2), tmp_path, match)
+    assert match.calls == [(value_after(n), "random", 4, derive(1, MONITORING, n)) for n in (3, 6)]
+    assert [row["iteration"] for row in curve(tmp_path)] == ["3", "6"]
+
+
+def test_matches_have_a_seed_of_their_own_if_they_are_given_one(tmp_path: Path) -> None:
+    for given, expected in ((None, 5), (9, 9)):
+        match, learner = Matches(), tiny(games=2, opponents=("random",), seed=5)
+        learner.setting.evaluation.seed = given
+        fit(learner, tmp_path / str(given), match)
+        assert [call[3] for call in match.calls] == [derive(expected, MONITORING, 1)]
+        assert learner.value == value_after(2, seed=5)
+
+
+def test_matches_before_the_first_step(tmp_path: Path) -> None:
+    match, writer, shown = Matches(), Writer(tmp_path), list[tuple[int, list[str]]]()
+    learner = tiny(ByStep, games=3, opponents=("random",), at=[0, 2, 50])
+    fit(learner, tmp_path, match, writer=writer, progress=lambda done, found: shown.append((done, sorted(found))))
+    assert match.calls == [(value_after(n), "random", 4, derive(1, MONITORING, n)) for n in (0, 2)]
+    assert writer.steps("random/win_rate") == [0, 2] and writer.steps("value") == [1, 2, 3]
+    assert shown[0][0] == 0 and "random/win_rate" in shown[0][1]
+    assert [row["iteration"] for row in curve(tmp_path)] == ["0", "2"]
+    assert value_in(tmp_path / "weights.safetensors") == value_after(3)
+
+
+def test_the_curve_holds_what_matches_found(tmp_path: Path) -> None:
+    fit(tiny(games=3), tmp_path, Matches())
+    rows = curve(tmp_path)
+    assert [(row["iteration"], row["opponent"]) for row in rows] == [
+        (steps, name) for steps in ("2", "3") for name in ("random", "greedy")
+    ]
+    for row in rows:
+        assert float(row["win_rate"]) == pytest.approx(value_after(int(row["iteration"])) / 1_000_003, rel=1e-5)
+        assert (row["games"], row["hand_margin"], row["hand_margin_low"]) == ("4", "0", "")
+    seconds = [float(row["seconds"]) for row in rows]
+    assert seconds == sorted(seconds)
+
+
+def test_a_probe_measures_the_same_agent_beside_the_matches(tmp_path: Path) -> None:
+    asked, shown = [], dict[int, Mapping[str, float]]()
+
+    def probe(agent: Any, seed: int) -> dict[str, float]:
+        asked.append((agent.value, seed))
+        return {"probe/value": 1.0}
+
+    fit(tiny(games=5, every=2), tmp_path, Matches(), probe=probe, progress=shown.__setitem__)
+    assert asked == [(value_after(4), derive(1, MONITORING, 2))]
+    assert [steps for steps, metrics in shown.items() if "probe/value" in metrics] == [4]
+
+
+# --- what is shown ---
+
+
+def test_progress_comes_before_the_first_step_within_steps_and_after_them(tmp_path: Path) -> None:
+    shown: list[tuple[int, Mapping[str, float]]] = []
+    fit(tiny(games=3, every=0), tmp_path, Matches(), progress=lambda *call: shown.append(call))
+    assert shown == [(0, {}), (1, {}), (2, {}), (2, {"value": value_after(2)}), (3, {}), (3, {"value": value_after(3)})]
+
+
+def test_what_comes_before_the_first_step_is_done_once_and_shown_at_zero(tmp_path: Path) -> None:
+    class Pretrained(TinyLearner):
+        def begin(self) -> Metrics:
+            self.value = 1000
+            return {"before": 2.0}
+
+    first, again = Writer(tmp_path), Writer(tmp_path)
+    shown: dict[int, Mapping[str, float]] = {}
+    fit(tiny(Pretrained, games=2, every=0), tmp_path, Matches(), writer=first, progress=shown.__setitem__)
+    assert ("before", 2.0, 0) in first.scalars and shown[0] == {"before": 2.0}
+    assert value_in(tmp_path / "checkpoints" / "games_00000000.safetensors") == 1000
+    learned = value_in(tmp_path / "weights.safetensors")
+    fit(tiny(Pretrained, games=2, every=0), tmp_path, Matches(), writer=again, resume=True)
+    assert not again.scalars and value_in(tmp_path / "weights.safetensors") == learned
+
+
+@pytest.mark.parametrize(("every", "expected"), [(0, []), (2, [4, 7]), (3, [6, 7])])
+def test_pictures_are_drawn_where_matches_are_due_and_at_the_end(
+    every: int, expected: list[int], tmp_path: Path
+) -> None:
+    drawn: list[int] = []
+
+    class Painter(TinyLearner):
+        def show(self, writer: Any) -> None:
+            drawn.append(self.steps_done)
+
+    fit(tiny(Painter, every=every), tmp_path, Matches(), writer=Writer(tmp_path))
+    assert drawn == expected
+
+
+# --- interruption and resumption ---
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training by steps that nothing stopped, with matches at all of them and before the first."""
+    folder = tmp_path_factory.mktemp("whole")
+    fit(tiny(ByStep, at=list(range(8))), folder, Matches())
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("stop", "within", "saved"),
+    [
+        (0, False, 0),
+        (1, False, 0),
+        (2, True, 0),
+        (2, False, 2),
+        (3, False, 2),
+        (4, True, 2),
+        (7, True, 6),
+        (7, False, 7),
+    ],
+)
+def test_a_stopped_training_ends_as_a_whole_one_does(
+    stop: int, within: bool, saved: int, whole: Path, tmp_path: Path
+) -> None:
+    """Wherever it was stopped, before there is a state or after; only what was not saved is done again."""
+    learner = tiny(ByStep, at=list(range(8)))
+    with pytest.raises(StoppedError):
+        fit(learner, tmp_path, Matches(), progress=stop_at(stop, within))
+    assert steps_in(tmp_path) == saved and not (tmp_path / "weights.safetensors").exists()
+    again = tiny(ByStep, at=list(range(8)))
+    agent: Any = fit(again, tmp_path, Matches(), resume=saved > 0)
+    assert (again.taken, again.steps_done, agent.value) == (7 - saved, 7, value_after(7))
+    assert weights_in(tmp_path) == weights_in(whole) and untimed(tmp_path) == untimed(whole)
+    seconds = [float(row["seconds"]) for row in curve(tmp_path)]
+    assert seconds == sorted(seconds)
+
+
+def test_a_learner_that_was_restored_goes_on_without_being_told(tmp_path: Path) -> None:
+    with pytest.raises(StoppedError):
+        fit(tiny(every=0), tmp_path, Matches(), progress=stop_at(5, within=True))
+    learner = tiny(every=0)
+    restore(learner, tmp_path / "state.pt")
+    assert (learner.steps_done, learner.value) == (4, value_after(4)) and learner.seconds > 0
+    saved = learner.seconds
+    fit(learner, tmp_path, Matches())
+    assert learner.taken == 3 and learner.value == value_after(7) and learner.seconds > saved
+
+
+def test_without_resume_a_training_begins_anew(tmp_path: Path) -> None:
+    fit(tiny(games=4), tmp_path, Matches())
+    learner = tiny(games=3)
+    fit(learner, tmp_path, Matches())
+    assert learner.taken == 3 and [row["iteration"] for row in curve(tmp_path)] == ["2"] * 2 + ["3"] * 2
+    fit(tiny(ByStep, at=[0]), tmp_path, Matches())
+    fit(tiny(every=0), tmp_path, Matches())
+    assert not curve(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [TinyLearner, ByStep])
+@pytest.mark.parametrize("stop_in", [2, 3, 6, 7])
+def test_an_interruption_in_a_match_loses_no_learning(kind: type[TinyLearner], stop_in: int, tmp_path: Path) -> None:
+    """In the first or the second match after 4 steps, or after the last one; the matches are played on resumption."""
+    at = {"at": [2, 4, 6, 7]} if kind is ByStep else {}
+    expected, match, later = Matches(), Matches(stop_in), Matches()
+    fit(tiny(kind, **at), tmp_path / "whole", expected)
+    parts = tmp_path / "parts"
+    with pytest.raises(StoppedError):
+        fit(tiny(kind, **at), parts, match)
+    saved = {2: 4, 3: 4, 6: 7, 7: 7}[stop_in]
+    assert steps_in(parts) == saved and match.calls == expected.calls[:stop_in]
+    learner = tiny(kind, **at)
+    fit(learner, parts, later, resume=True)
+    assert learner.taken == 7 - saved
+    assert later.calls == expected.calls[stop_in // 2 * 2 :]  # both of them, since neither is in the curve
+    assert untimed(parts) == untimed(tmp_path / "whole") and weights_in(parts) == weights_in(tmp_path / "whole")
+
+
+def test_matches_that_were_played_are_not_played_again(tmp_path: Path) -> None:
+    fit(tiny(games=4), tmp_path, Matches())
+    match = Matches()
+    fit(tiny(games=6), tmp_path, match, resume=True)
+    assert [call[0] for call in match.calls] == [value_after(6)] * 2
+    assert [row["iteration"] for row in curve(tmp_path)] == ["2", "2", "4", "4", "6", "6"]
+
+
+def test_the_curve_keeps_no_rows_beyond_the_saved_state(tmp_path: Path) -> None:
+    """Though no later matches take their place: the games after it are played again."""
+    with pytest.raises(StoppedError):
+        fit(tiny(ByStep), tmp_path, Matches(), progress=stop_at(3))
+    assert [row["iteration"] for row in curve(tmp_path)] == ["1", "1", "2", "2", "3", "3"]
+    fit(tiny(ByStep, every=0), tmp_path, Matches(), resume=True)
+    assert [row["iteration"] for row in curve(tmp_path)] == ["1", "1", "2", "2"]
+
+
+@pytest.mark.parametrize(("stop_in", "played"), [(1, 1), (None, 0)])
+def test_seconds_are_those_of_learning_and_of_matches_that_were_finished(
+    stop_in: int | None, played: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten seconds a match, stopped in the second or after it: its state was saved before it."""
+    now = [1000.0]
+    monkeypatch.setattr("deepcrib.training.fit.time", SimpleNamespace(perf_counter=lambda: now[0]))
+
+    class Slow(Matches):
+        def __call__(self, *match: Any) -> SimpleNamespace:
+            now[0] += 10
+            return super().__call__(*match)
+
+    with pytest.raises(StoppedError):
+        fit(tiny(opponents=("random",)), tmp_path, Slow(stop_in), progress=stop_at(4))
+    now[0] += 5000
+    later, learner = Slow(), tiny(opponents=("random",))
+    fit(learner, tmp_path, later, resume=True)
+    assert len(later.calls) == 2 + played and learner.seconds == 40
+    assert [row["seconds"] for row in curve(tmp_path)] == ["10.0", "20.0", "30.0", "40.0"]
+    again = tiny(opponents=("random",))
+    fit(again, tmp_path, Matches(0), resume=True)
+    assert again.seconds == 40
+
+
+def test_a_longer_training_has_the_matches_of_one_that_was_as_long_from_the_start(tmp_path: Path) -> None:
+    """Those of the last checkpoint of the short one, at 5 games, come in addition."""
+    whole, parts = Matches(), Matches()
+    fit(tiny(), tmp_path / "whole", whole)
+    fit(tiny(games=5), tmp_path / "parts", parts)
+    fit(tiny(), tmp_path / "parts", parts, resume=True)
+    assert [call for call in parts.calls if call[0] != value_after(5)] == whole.calls
+
+
+def test_a_state_of_another_learner_is_refused_in_one_line(tmp_path: Path) -> None:
+    fit(tiny(every=0), tmp_path, Matches())
+    with pytest.raises(CheckpointError, match=r"state\.pt does not fit .*: it is of a TinyLearner") as error:
+        fit(tiny(ByStep, every=0), tmp_path, Matches(), resume=True)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "state", [{"learner": "TinyLearner", "state": {}, "steps": 2, "seconds": 0.0}, {"learner": "TinyLearner"}, {}]
+)
+def test_a_state_that_lacks_something_is_refused_in_one_line(state: dict[str, Any], tmp_path: Path) -> None:
+    checkpoints.save_state(tmp_path / "state.pt", state)
+    with pytest.raises(CheckpointError, match=r"state\.pt does not fit the options of this run") as error:
+        fit(tiny(), tmp_path, Matches(), resume=True)
+    assert "\n" not in str(error.value)
