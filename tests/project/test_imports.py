@@ -35,7 +35,9 @@ def test_agents_are_imported_when_they_are_asked_for() -> None:
 def test_a_scripted_player_needs_no_other_one_and_no_pytorch() -> None:
     loaded = modules_after("from deepcrib.agents import make_agent\nmake_agent('greedy')")
     assert "deepcrib.agents.scripted" in loaded and "torch" not in loaded
-    assert not {f"deepcrib.agents.{name}" for name in ("minimax", "best_response", "q_network")} & loaded
+    rooms = ("networks", "search", "learners", "training")
+    assert not [name for name in loaded if name.startswith(tuple(f"deepcrib.{room}" for room in rooms))]
+    assert "deepcrib.agents.q_network" not in loaded
 
 
 def test_a_match_of_scripted_players_needs_no_pytorch() -> None:
@@ -85,4 +87,8 @@ def test_a_match_of_scripted_players_by_command_needs_no_pytorch(tmp_path: Path)
     words = ["evaluate", "agent=greedy", "opponent=deterministic", "games=10", f"hydra.run.dir={tmp_path}"]
     loaded = modules_after(f"from deepcrib.cli import main\nassert main({words}) == 0")
     assert not loaded.intersection(("torch", "tensorboard", "matplotlib", "textual"))
-    assert not [name for name in loaded if name.startswith("deepcrib.training") or "best_response" in name]
+    assert not [
+        name
+        for name in loaded
+        if name.startswith(("deepcrib.training", "deepcrib.learners")) or "best_response" in name
+    ]
