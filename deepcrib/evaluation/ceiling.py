@@ -39,8 +39,8 @@ from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
-from deepcrib.search.scripted_opponent.room import BEST, new_room
 from deepcrib.search.scripted_opponent.values import kept_ranks, kept_set, pegged_with
+from deepcrib.search.scripted_opponent.workspace import BEST, new_workspace
 
 
 @dataclass
@@ -187,7 +187,7 @@ def _fill_rests(
     """found [N, 2] of deals hands [N, 7], the starter last; shown [N, 15]: points of hand and crib."""
     for i in range(*part):
         r = rows[i]
-        room, numbers = new_room(), np.empty(NUM_DISCARDS, dtype=np.int64)
+        workspace, numbers = new_workspace(), np.empty(NUM_DISCARDS, dtype=np.int64)
         for action in range(NUM_DISCARDS):
             numbers[action] = kept_set(kept_ranks(hands[r], action))
         weights, sighted = np.zeros(NUM_RANK_SETS_4), np.empty(NUM_DISCARDS)
@@ -197,11 +197,11 @@ def _fill_rests(
         weights[:] = 0
         fill_kept(hands[r], model, weights)
         _mean_sight(sight, numbers, weights, sighted)
-        own = shown[r, best[r]] + pegged_with(room, hands[r], best[r], GREEDY, BEST, sets, weights, is_dealer)
+        own = shown[r, best[r]] + pegged_with(workspace, hands[r], best[r], GREEDY, BEST, sets, weights, is_dealer)
         most = own
         for action in range(NUM_DISCARDS):
             if shown[r, action] + sighted[action] > most:  # else not even sight would make it better
-                pegged = pegged_with(room, hands[r], action, GREEDY, BEST, sets, weights, is_dealer)
+                pegged = pegged_with(workspace, hands[r], action, GREEDY, BEST, sets, weights, is_dealer)
                 most = max(most, shown[r, action] + pegged)
         found[r, 0] = most - own
         found[r, 1] = most_seen - own

@@ -1,6 +1,6 @@
 """What a run leaves behind: its networks' weights (safetensors with metadata) and the training state beside them.
 
-Neither holds pickled code. Files appear whole or not at all, as `formats` writes them.
+Neither holds pickled code. Files appear whole or not at all, as `files.weights` writes them.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class BestResponseAgent:
     Args:
         to: the opponent, which must know the probabilities of its choices. Its discards are taken to be those at 0-0.
             One that plays as a player of `policies` does is answered by compiled code; any other one is asked what it
-            would do at every turn of every hand (`policy_replies`), some hundred times slower.
+            would do at every turn of every hand (`any_opponent.replies`), some hundred times slower.
         within: points; discards that seem so much worse than the best one, by exact hand and crib and the play's value
             when only the kept cards are known (`play_table`), are not searched. None searches all, many times slower.
             Of 300 discards against greedy none was another one for it, and the widest gap was 0.13 points.

@@ -18,7 +18,7 @@ from deepcrib.matches import Recorder, play_hand, play_match
 from deepcrib.search.any_opponent.replies import Deals, start_values_of
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.scripted_opponent.expectimax import card_values, start_value
-from deepcrib.search.scripted_opponent.room import BEST, Players, new_room
+from deepcrib.search.scripted_opponent.workspace import BEST, Players, new_workspace
 from tests import reference
 from tests.models import model_of
 
@@ -135,14 +135,14 @@ def as_dictionary(weights: np.ndarray) -> dict[Hand, float]:
 def test_the_tree_is_that_of_the_plain_walk(name: str, choose: str) -> None:
     """Whole plays of four cards against a few hands, leading and following, by a second implementation."""
     generator = np.random.default_rng(3)
-    room = new_room()
+    workspace = new_workspace()
     own_policy = BEST if choose == "best" else POLICIES[choose]
     for trial in range(6):
         weights = some_beliefs(generator, 5 if trial % 3 else 1)
         own = np.sort(generator.integers(0, 13, 4)) if trial else np.array([4, 4, 9, 9])
         for leads in (True, False):
             players = Players(POLICIES[name], own_policy, SETS_4, own)
-            found = start_value(room, players, weights, leads)
+            found = start_value(workspace, players, weights, leads)
             beliefs = as_dictionary(weights)
             start: State = (tuple(own.tolist()), (), (), 0 if leads else 1, 0 if leads else 1)
             expected = reply_value(name, beliefs, start, choose) / sum(beliefs.values())
@@ -152,12 +152,12 @@ def test_the_tree_is_that_of_the_plain_walk(name: str, choose: str) -> None:
 def test_no_plan_beats_it() -> None:
     """Against single known hands of greedy every order of the own cards is tried: none gains more."""
     generator = np.random.default_rng(8)
-    room = new_room()
+    workspace = new_workspace()
     for _ in range(40):
         own, theirs = np.sort(generator.integers(0, 13, 4)), np.sort(generator.integers(0, 13, 4))
         weights = np.zeros(len(SETS_4))
         weights[SET_NUMBER[tuple(theirs.tolist())]] = 2.5
-        found = start_value(room, Players(GREEDY, BEST, SETS_4, own), weights, True)
+        found = start_value(workspace, Players(GREEDY, BEST, SETS_4, own), weights, True)
         assert found == max(gains(tuple(own.tolist()), tuple(theirs.tolist())))
 
 
@@ -323,7 +323,7 @@ def test_asking_comes_to_the_same_as_the_compiled_tree(name: str, own: str | Non
     own_policy = POLICIES[own] if own else BEST
     for row in range(2):
         players = Players(POLICIES[name], own_policy, SETS_4, RANKS[kept[row]].astype(np.int64))
-        compiled = start_value(new_room(), players, weights[row], not dealers[row])
+        compiled = start_value(new_workspace(), players, weights[row], not dealers[row])
         assert asked[row] == pytest.approx(compiled, abs=1e-9)
 
 
@@ -407,5 +407,5 @@ def test_card_values_of_a_last_card() -> None:
     values = np.empty(4)
     players = Players(GREEDY, BEST, SETS_4, np.array([6, 0, 0, 0]))
     # the third series is 3 J 4 = 17; with the seven 24
-    card_values(new_room(), players, weights, hand, history, seats, 0, 4, 17, values)
+    card_values(new_workspace(), players, weights, hand, history, seats, 0, 4, 17, values)
     assert values[0] == 1.0 and (values[1:] == -np.inf).all()

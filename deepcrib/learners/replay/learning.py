@@ -98,16 +98,16 @@ class LearnedNetwork:
         self.network.train()
         noted: list[tuple[Tensor, ...]] = []
         for rows, weights in batches:
-            aims = targets.index_select(0, torch.as_tensor(rows, device=self.device))
+            wanted = targets.index_select(0, torch.as_tensor(rows, device=self.device))
             batch = inputs.batch(rows)
             if self.network.config.noisy:
                 draw_noise(self.network, generator)
-            values, losses = self.network.losses(batch.inputs, aims, batch.groups, batch.chosen)
+            values, losses = self.network.losses(batch.inputs, wanted, batch.groups, batch.chosen)
             counts = None if weights is None else torch.as_tensor(weights, device=self.device)
             (losses if counts is None else counts * losses).mean().backward()
             adam_step(self.optimizer)
             found = values.detach()
-            batches.learned(rows, found, self.network.expected(aims))
+            batches.learned(rows, found, self.network.expected(wanted))
             noted.append((losses.detach(), found) if counts is None else (losses.detach(), found, counts))
         clear_noise(self.network)
         mean_loss, mean, deviation = _means(noted)

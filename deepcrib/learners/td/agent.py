@@ -36,7 +36,7 @@ MOVE_POINTS = ("learned", "added")
 
 
 class Network(NamedTuple):
-    """A perceptron as compiled choices read it; `kind` is one of `td_inputs.KINDS`, `added` of MOVE_POINTS."""
+    """A perceptron as compiled choices read it; `kind` is one of `inputs.KINDS`, `added` of MOVE_POINTS."""
 
     weights: np.ndarray
     sizes: np.ndarray
@@ -45,7 +45,7 @@ class Network(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for a decision: inputs, hidden units, means by discard."""
+    """Scratch of a decision: inputs, hidden units, means by discard."""
 
     places: np.ndarray
     x: np.ndarray
@@ -55,7 +55,7 @@ class Scratch(NamedTuple):
 
 @jit
 def new_scratch(sizes: np.ndarray) -> Scratch:
-    """Room for the decisions of a perceptron."""
+    """Scratch for the decisions of a perceptron."""
     hidden = 0
     for layer in range(1, len(sizes) - 1):
         hidden += sizes[layer]
@@ -65,7 +65,7 @@ def new_scratch(sizes: np.ndarray) -> Scratch:
 
 
 def make_network(weights: NDArray[np.float64], hidden: tuple[int, ...], inputs: str, move_points: str) -> Network:
-    """A perceptron of `inputs`, one of `td_inputs.KINDS`, on an array of weights."""
+    """A perceptron of `inputs`, one of `inputs.KINDS`, on an array of weights."""
     return Network(weights, layer_sizes(WIDTHS[inputs], hidden), KINDS[inputs], move_points == "added")
 
 
@@ -131,7 +131,7 @@ class TdPerceptronAgent:
         return values
 
     def _means(self, hands: NDArray[np.int64], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """[N, 15, 3] for `td_inputs.set_discard`: what `td_inputs.discard_means` looks up, worked out.
+        """[N, 15, 3] for `inputs.set_discard`: what `inputs.discard_means` looks up, worked out.
 
         0 of hands without two discards, as where the play alone is played: there is no crib then.
         """

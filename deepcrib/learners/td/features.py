@@ -148,7 +148,7 @@ def fill_features(
     index: np.ndarray,
     x: np.ndarray,
 ) -> int:
-    """Write the features of a state and return how many are not 0; arguments as of `td_inputs.fill_inputs`."""
+    """Write the features of a state and return how many are not 0; arguments as of `inputs.fill_inputs`."""
     left, unseen = np.empty(NUM_RANKS, dtype=np.int64), np.empty(NUM_RANKS, dtype=np.int64)
     _count_cards(deal, starter, history, seats, n, seat, left, unseen)
     mine = 0

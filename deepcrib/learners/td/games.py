@@ -61,7 +61,7 @@ class Trace(NamedTuple):
 
 
 def new_trace(units: int) -> Trace:
-    """Room for a hand of a perceptron with so many hidden units."""
+    """Scratch for a hand of a perceptron with so many hidden units."""
     return Trace(
         np.zeros((PLAYERS, STATES, MOST_INPUTS), dtype=np.int64),
         np.zeros((PLAYERS, STATES, MOST_INPUTS)),
@@ -135,7 +135,7 @@ def play_hand(
 ) -> None:
     """Deal a hand to the dealer that stands in the state, play it to the end of the show, learning after each move.
 
-    own: room for both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is learned
+    own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is learned
     from first.
     """
     g.hand_number = -1

@@ -1,7 +1,7 @@
 """What a perceptron of the full game reads of the state that a move leads to (O'Connor 2000), compiled.
 
 An input vector is a list of the entries that are not 0: their indices and values. `raw` is the paper's: 209 inputs of 0
-or 1; `features` are those of `td_features`. A state is the one just after a discard or a card of one's own, before
+or 1; `features` are those of `features`. A state is the one just after a discard or a card of one's own, before
 anything that the opponent or the deck does next.
 """
 
@@ -72,7 +72,7 @@ def tables(inputs: str) -> Tables:
 
 @jit
 def new_deal(is_dealer: int) -> Deal:
-    """Room for a discard of a dealer (1) or pone (0)."""
+    """Scratch for a discard of a dealer (1) or pone (0)."""
     return Deal(is_dealer, np.empty(HAND_SIZE, dtype=np.int64), np.empty(2, dtype=np.int64), np.empty(3))
 
 

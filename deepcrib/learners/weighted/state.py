@@ -96,7 +96,7 @@ class Scratch(NamedTuple):
 
 
 def new_memory() -> Memory:
-    """Room for a game."""
+    """Scratch of a game."""
     return Memory(
         np.zeros((PLAYERS, MAX_HANDS, 3), dtype=np.int16),
         np.zeros((PLAYERS, MAX_HANDS), dtype=np.int64),
@@ -108,7 +108,7 @@ def new_memory() -> Memory:
 
 
 def new_scratch(strategies: int) -> Scratch:
-    """Room for decisions with so many strategies."""
+    """Scratch for decisions with so many strategies."""
     return Scratch(
         np.zeros(NUM_DISCARDS, dtype=np.int64),
         np.zeros((NUM_DISCARDS, NUM_VALUES)),

@@ -10,7 +10,7 @@ from deepcrib.game.rules import HAND_SIZE, play_step
 from deepcrib.kernels import jit
 from deepcrib.search.any_opponent.levels import PLAYED, START, THEIRS, Level, Table
 from deepcrib.search.any_opponent.tree import PlayProbabilities, chances_of_ranks
-from deepcrib.search.scripted_opponent.room import ALL_SLOTS, COUNT, OPPONENT, PASSED, PLAYS, TURN
+from deepcrib.search.scripted_opponent.workspace import ALL_SLOTS, COUNT, OPPONENT, PASSED, PLAYS, TURN
 
 
 @jit

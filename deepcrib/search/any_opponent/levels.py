@@ -1,6 +1,6 @@
 """One level after another of the tree of replies to a player that must be asked for its choices.
 
-The same tree as `reply_tree`'s, but broad instead of deep: all positions after so many moves, and in each the hands
+The same tree as `scripted_opponent.tree`'s, but broad instead of deep: all positions after so many moves, and in each the hands
 that the opponent may hold there, so that the opponent can be asked about all of them at once.
 """
 
@@ -13,7 +13,8 @@ import numpy as np
 from deepcrib.game.cards import NO_CARD, NUM_RANKS, rank_of, value_of_rank
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE
 from deepcrib.kernels import Part, jit
-from deepcrib.search.scripted_opponent.room import (
+from deepcrib.search.scripted_opponent.tree import can_play, lay, new_series
+from deepcrib.search.scripted_opponent.workspace import (
     COUNT,
     GO,
     LAST,
@@ -26,9 +27,8 @@ from deepcrib.search.scripted_opponent.room import (
     SERIES,
     TURN,
 )
-from deepcrib.search.scripted_opponent.tree import can_play, lay, new_series
 
-# Columns of a position beyond those of `reply_room`. START: how many cards were played before the series; PLAYED: how
+# Columns of a position beyond those of `scripted_opponent.workspace`. START: how many cards were played before the series; PLAYED: how
 # many were played in all; ROOT: the position from which the search began.
 START, PLAYED, ROOT = NUM_LEFT + 1, NUM_LEFT + 2, NUM_LEFT + 3
 COLUMNS = ROOT + 1

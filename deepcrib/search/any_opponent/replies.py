@@ -1,4 +1,4 @@
-"""The best response to a player that is asked for its choices: beliefs about its hand, and values by `policy_tree`."""
+"""The best response to a player that is asked for its choices: beliefs about its hand, and values by `tree`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from deepcrib.kernels import jit
 from deepcrib.search.any_opponent.history import left_after, weigh_earlier_plays
 from deepcrib.search.any_opponent.levels import COLUMNS, PLAYED, ROOT, START, THEIRS, Level, Table
 from deepcrib.search.any_opponent.tree import PlayProbabilities, reply_values
-from deepcrib.search.scripted_opponent.room import (
+from deepcrib.search.scripted_opponent.workspace import (
     ALL_SLOTS,
     COUNT,
     LAST,

@@ -1,4 +1,4 @@
-"""The best reply to an opponent that must be asked for its choices, such as a network: `policy_levels` from the root.
+"""The best reply to an opponent that must be asked for its choices, such as a network: `levels` from the root.
 
 The opponent's hands are rank multisets, as everywhere; one hand of cards stands for each, with two cards that it may
 have thrown. For a player whose cards do not depend on suits or on its own discards the values are exact.
@@ -29,7 +29,7 @@ from deepcrib.search.any_opponent.levels import (
     observe,
     settle,
 )
-from deepcrib.search.scripted_opponent.room import COUNT, ME, OPPONENT, PASSED, PLAYS, TURN
+from deepcrib.search.scripted_opponent.workspace import COUNT, ME, OPPONENT, PASSED, PLAYS, TURN
 
 PlayProbabilities = Callable[[PlayObservation], NDArray[np.float64]]
 _ASKED = 32_768  # positions that a player is asked about at once

@@ -1,7 +1,7 @@
 """The best reply to a known way of playing with unknown cards, by the tree of what the player knows.
 
 At the player's own turn the card of the highest value is taken, one choice for all hands that the opponent may hold
-(`reply_tree`). So a value is the exact mean, over the opponent's weighted hands, of own minus opponent's points from
+(`tree`). So a value is the exact mean, over the opponent's weighted hands, of own minus opponent's points from
 here to the end of the play. Hands are rank multisets: no point of the play depends on suits.
 """
 
@@ -12,7 +12,8 @@ import numpy as np
 from deepcrib.game.cards import NUM_SUITS, value_of_rank
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank
 from deepcrib.kernels import jit
-from deepcrib.search.scripted_opponent.room import (
+from deepcrib.search.scripted_opponent.tree import play_slot, search
+from deepcrib.search.scripted_opponent.workspace import (
     ALL_SLOTS,
     COUNT,
     LAST,
@@ -26,33 +27,32 @@ from deepcrib.search.scripted_opponent.room import (
     TOTAL,
     TURN,
     Players,
-    Room,
+    Workspace,
     total_weight,
 )
-from deepcrib.search.scripted_opponent.tree import play_slot, search
 
 
 @jit
-def start_value(room: Room, players: Players, weights: np.ndarray, leads: bool) -> float:
+def start_value(workspace: Workspace, players: Players, weights: np.ndarray, leads: bool) -> float:
     """Mean points of the whole play of own [4], against opponent's hands of weights [1820]; leads: as pone."""
     n = 0
     for number in range(len(weights)):
         if weights[number] > 0:
-            room.sets[0, n] = number
-            room.left[0, n] = ALL_SLOTS
-            room.weights[0, n] = weights[number]
+            workspace.sets[0, n] = number
+            workspace.left[0, n] = ALL_SLOTS
+            workspace.weights[0, n] = weights[number]
             n += 1
-    frame = room.frames[0]
+    frame = workspace.frames[0]
     frame[:] = 0
     frame[TURN] = ME if leads else OPPONENT
     frame[OWN_LEFT], frame[NUM_LEFT], frame[NUM_HANDS] = ALL_SLOTS, HAND_SIZE, n
-    room.values[0, TOTAL] = total = total_weight(room.weights[0], n)
-    return search(room, players) / total
+    workspace.values[0, TOTAL] = total = total_weight(workspace.weights[0], n)
+    return search(workspace, players) / total
 
 
 @jit
 def card_values(
-    room: Room,
+    workspace: Workspace,
     players: Players,
     weights: np.ndarray,
     hand: np.ndarray,
@@ -81,24 +81,24 @@ def card_values(
     n = 0
     for number in range(len(weights)):
         if weights[number] > 0:
-            room.sets[0, n] = number
-            room.left[0, n] = _without(players.sets[number], played, num_played)
-            room.weights[0, n] = weights[number]
+            workspace.sets[0, n] = number
+            workspace.left[0, n] = _without(players.sets[number], played, num_played)
+            workspace.weights[0, n] = weights[number]
             n += 1
-    room.values[0, TOTAL] = total = total_weight(room.weights[0], n)
+    workspace.values[0, TOTAL] = total = total_weight(workspace.weights[0], n)
     own_left = 0
     for slot in range(HAND_SIZE):
         own_left |= int(hand[slot] >= 0) << slot
-    frame = room.frames[0]
+    frame = workspace.frames[0]
     for slot in range(HAND_SIZE):
         values[slot] = -np.inf
         if own_left >> slot & 1 and count + value_of_rank(players.own[slot]) <= COUNT_LIMIT:
             frame[:] = 0
             frame[TURN], frame[LAST], frame[SERIES], frame[COUNT] = ME, OPPONENT, series, count
             frame[OWN_LEFT], frame[NUM_LEFT], frame[NUM_HANDS] = own_left, HAND_SIZE - num_played, n
-            play_slot(room, players, 0, slot)
-            points = room.values[0, POINTS]
-            values[slot] = (points + search(room, players)) / total
+            play_slot(workspace, players, 0, slot)
+            points = workspace.values[0, POINTS]
+            values[slot] = (points + search(workspace, players)) / total
 
 
 @jit

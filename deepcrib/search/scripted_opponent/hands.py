@@ -1,4 +1,4 @@
-"""The opponent's hands in a search of `reply_tree`: which cards they play, how they part, and how the play ends."""
+"""The opponent's hands in a search of `tree`: which cards they play, how they part, and how the play ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from deepcrib.game.cards import value_of_rank
 from deepcrib.game.policies import liking
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points
 from deepcrib.kernels import jit
-from deepcrib.search.scripted_opponent.room import (
+from deepcrib.search.scripted_opponent.workspace import (
     COUNT,
     GO,
     HANDS,
@@ -20,16 +20,16 @@ from deepcrib.search.scripted_opponent.room import (
     SERIES,
     TURN,
     Players,
-    Room,
+    Workspace,
 )
 
 
 @jit
-def find_moves(room: Room, players: Players, frame: np.ndarray) -> int:
+def find_moves(workspace: Workspace, players: Players, frame: np.ndarray) -> int:
     """Fill `chosen` of the hands of a frame with the bits of what each may play, or of GO; returns all bits."""
     level, series, count, policy = frame[HANDS], frame[SERIES], frame[COUNT], players.policy
-    sets, left, chosen = room.sets[level], room.left[level], room.chosen[level]
-    likings, all_sets = room.likings, players.sets
+    sets, left, chosen = workspace.sets[level], workspace.left[level], workspace.chosen[level]
+    likings, all_sets = workspace.likings, players.sets
     known = 0
     moves = 0
     for i in range(frame[NUM_HANDS]):
@@ -55,11 +55,16 @@ def find_moves(room: Room, players: Players, frame: np.ndarray) -> int:
 
 
 @jit
-def part_hands(room: Room, all_sets: np.ndarray, frame: np.ndarray, to: int, move: int) -> int:
+def part_hands(workspace: Workspace, all_sets: np.ndarray, frame: np.ndarray, to: int, move: int) -> int:
     """Fill level `to` with the hands of a frame that may make a move, less the card; returns their number."""
     level = frame[HANDS]
-    sets, left, weights, chosen = room.sets[level], room.left[level], room.weights[level], room.chosen[level]
-    new_sets, new_left, new_weights = room.sets[to], room.left[to], room.weights[to]
+    sets, left, weights, chosen = (
+        workspace.sets[level],
+        workspace.left[level],
+        workspace.weights[level],
+        workspace.chosen[level],
+    )
+    new_sets, new_left, new_weights = workspace.sets[to], workspace.left[to], workspace.weights[to]
     hands = 0
     for i in range(frame[NUM_HANDS]):
         if not chosen[i] >> move & 1:
@@ -88,14 +93,14 @@ def part_hands(room: Room, all_sets: np.ndarray, frame: np.ndarray, to: int, mov
 
 
 @jit
-def end_value(room: Room, players: Players, frame: np.ndarray) -> float:
+def end_value(workspace: Workspace, players: Players, frame: np.ndarray) -> float:
     """Mean points of `_line` for every hand of a frame, times its weight."""
     own = -1
     for slot in range(HAND_SIZE):
         if frame[OWN_LEFT] >> slot & 1:
             own = players.own[slot]
     level, all_sets, policy = frame[HANDS], players.sets, players.policy
-    sets, left, weights = room.sets[level], room.left[level], room.weights[level]
+    sets, left, weights = workspace.sets[level], workspace.left[level], workspace.weights[level]
     turn, last, series, count = frame[TURN], frame[LAST], frame[SERIES], frame[COUNT]
     value = 0.0
     for i in range(frame[NUM_HANDS]):

@@ -15,7 +15,7 @@ from deepcrib.game.policies import liking
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points
 from deepcrib.kernels import jit
 from deepcrib.search.scripted_opponent.hands import end_value, find_moves, part_hands
-from deepcrib.search.scripted_opponent.room import (
+from deepcrib.search.scripted_opponent.workspace import (
     BEST,
     BEST_VALUE,
     CHOICES,
@@ -37,30 +37,30 @@ from deepcrib.search.scripted_opponent.room import (
     TURN,
     VALUE,
     Players,
-    Room,
+    Workspace,
     total_weight,
 )
 
 
 @jit
-def search(room: Room, players: Players) -> float:
+def search(workspace: Workspace, players: Players) -> float:
     """Points from the position in frame 0 on, times the weights of its hands."""
     d = 0
     entering = True
     while True:
         if entering:
-            entering = _open(room, players, d)
+            entering = _open(workspace, players, d)
         else:
-            _close(room, players, d)
+            _close(workspace, players, d)
             entering = True
-        if entering and _step(room, players, d):
+        if entering and _step(workspace, players, d):
             d += 1
             continue
-        if entering and room.frames[d, TURN] == ME:
-            choices = 1 if players.own_policy == BEST else room.frames[d, CHOICES]
-            room.values[d, VALUE] += room.values[d, BEST_VALUE] / choices
+        if entering and workspace.frames[d, TURN] == ME:
+            choices = 1 if players.own_policy == BEST else workspace.frames[d, CHOICES]
+            workspace.values[d, VALUE] += workspace.values[d, BEST_VALUE] / choices
         if d == 0:
-            return room.values[0, VALUE]
+            return workspace.values[0, VALUE]
         d -= 1
         entering = False
 
@@ -101,37 +101,37 @@ def lay(frame: np.ndarray, player: int, rank: int) -> int:
 
 
 @jit
-def play_slot(room: Room, players: Players, d: int, slot: int) -> None:
+def play_slot(workspace: Workspace, players: Players, d: int, slot: int) -> None:
     """Play an own card, which may be played, in frame d."""
-    frame = room.frames[d]
+    frame = workspace.frames[d]
     frame[OWN_LEFT] &= ~(1 << slot)
-    room.values[d, POINTS] = room.values[d, TOTAL] * lay(frame, ME, players.own[slot])
+    workspace.values[d, POINTS] = workspace.values[d, TOTAL] * lay(frame, ME, players.own[slot])
 
 
 # --- the walk -----------------------------------------------------------------------------------------------------
 
 
 @jit
-def _open(room: Room, players: Players, d: int) -> bool:
+def _open(workspace: Workspace, players: Players, d: int) -> bool:
     """Prepare the position in frame d to be searched; False where its value is known."""
-    frame = room.frames[d]
+    frame = workspace.frames[d]
     value = 0.0
     if frame[NUM_LEFT] <= 2 and not frame[OWN_LEFT] & (frame[OWN_LEFT] - 1):
-        room.values[d, VALUE] = end_value(room, players, frame)
+        workspace.values[d, VALUE] = end_value(workspace, players, frame)
         frame[TURN] = -1
         return False
     if frame[TURN] == ME and not can_play(players.own, frame[OWN_LEFT], frame[COUNT]):
         if frame[PASSED]:  # nobody can play: a go, or the last card
-            value = room.values[d, TOTAL] * (1 if frame[LAST] == ME else -1)
+            value = workspace.values[d, TOTAL] * (1 if frame[LAST] == ME else -1)
             new_series(frame, frame[LAST])
         else:
             frame[TURN], frame[PASSED] = OPPONENT, 1
-    room.values[d, VALUE] = value
+    workspace.values[d, VALUE] = value
     if frame[TURN] < 0:
         return False
     frame[NEXT], frame[LIKED], frame[CHOICES] = 0, 0, 0
     if frame[TURN] == OPPONENT:
-        frame[NEXT] = find_moves(room, players, frame)
+        frame[NEXT] = find_moves(workspace, players, frame)
     else:
         for slot in range(HAND_SIZE):
             frame[LIKED] = max(frame[LIKED], _own_liking(players, frame, slot))
@@ -160,17 +160,17 @@ def _copy(frame: np.ndarray, child: np.ndarray) -> None:
 
 
 @jit
-def _step(room: Room, players: Players, d: int) -> bool:
+def _step(workspace: Workspace, players: Players, d: int) -> bool:
     """Put the next position that can follow frame d into frame d + 1; False when there is none left."""
-    frame, child = room.frames[d], room.frames[d + 1]
+    frame, child = workspace.frames[d], workspace.frames[d + 1]
     if frame[TURN] == ME:
         while frame[NEXT] < HAND_SIZE:
             slot = frame[NEXT]
             frame[NEXT] += 1
             if _own_liking(players, frame, slot) == frame[LIKED]:
                 _copy(frame, child)
-                room.values[d + 1, TOTAL] = room.values[d, TOTAL]
-                play_slot(room, players, d + 1, slot)
+                workspace.values[d + 1, TOTAL] = workspace.values[d, TOTAL]
+                play_slot(workspace, players, d + 1, slot)
                 return True
         return False
     if frame[NEXT] == 0:
@@ -181,15 +181,15 @@ def _step(room: Room, players: Players, d: int) -> bool:
     frame[NEXT] &= ~(1 << move)
     _copy(frame, child)
     child[HANDS] = d + 1
-    child[NUM_HANDS] = part_hands(room, players.sets, frame, d + 1, move)
-    total = total_weight(room.weights[d + 1], child[NUM_HANDS])
-    room.values[d + 1, TOTAL] = total
-    room.values[d + 1, POINTS] = 0.0
+    child[NUM_HANDS] = part_hands(workspace, players.sets, frame, d + 1, move)
+    total = total_weight(workspace.weights[d + 1], child[NUM_HANDS])
+    workspace.values[d + 1, TOTAL] = total
+    workspace.values[d + 1, POINTS] = 0.0
     if move != GO:
         child[NUM_LEFT] -= 1
-        room.values[d + 1, POINTS] = -total * lay(child, OPPONENT, move)
+        workspace.values[d + 1, POINTS] = -total * lay(child, OPPONENT, move)
     elif frame[PASSED]:
-        room.values[d + 1, POINTS] = total if frame[LAST] == ME else -total
+        workspace.values[d + 1, POINTS] = total if frame[LAST] == ME else -total
         new_series(child, frame[LAST])
     else:
         child[TURN], child[PASSED] = ME, 1
@@ -197,10 +197,10 @@ def _step(room: Room, players: Players, d: int) -> bool:
 
 
 @jit
-def _close(room: Room, players: Players, d: int) -> None:
+def _close(workspace: Workspace, players: Players, d: int) -> None:
     """Frame d + 1 has its value: take it into account in frame d."""
-    frame, values = room.frames[d], room.values[d]
-    value = room.values[d + 1, POINTS] + room.values[d + 1, VALUE]
+    frame, values = workspace.frames[d], workspace.values[d]
+    value = workspace.values[d + 1, POINTS] + workspace.values[d + 1, VALUE]
     if frame[TURN] == OPPONENT:
         values[VALUE] += value
         return

@@ -13,7 +13,7 @@ from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_4
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import Part, jit
 from deepcrib.search.scripted_opponent.expectimax import card_values, start_value
-from deepcrib.search.scripted_opponent.room import BEST, Players, Room, new_room
+from deepcrib.search.scripted_opponent.workspace import BEST, Players, Workspace, new_workspace
 
 
 @jit
@@ -58,7 +58,7 @@ def add_play_values(
             _choose_searched(hand, table, within, own_values, searched)
             if searched.sum() == 1:
                 continue
-        room = new_room()
+        workspace = new_workspace()
         weights = np.zeros(NUM_RANK_SETS_4)
         fill_kept(hand, model, weights)
         pegged = np.full(NUM_DISCARDS, -np.inf)
@@ -71,7 +71,7 @@ def add_play_values(
                     if numbers[other] == numbers[action]:
                         pegged[action] = pegged[other]
                 if pegged[action] == -np.inf:
-                    pegged[action] = start_value(room, Players(policy, BEST, sets, kept), weights, not is_dealer)
+                    pegged[action] = start_value(workspace, Players(policy, BEST, sets, kept), weights, not is_dealer)
                 if len(table) > 0:
                     own_values[action] -= table[numbers[action]]
         for action in range(NUM_DISCARDS):
@@ -80,7 +80,7 @@ def add_play_values(
 
 @jit
 def pegged_with(
-    room: Room,
+    workspace: Workspace,
     hand: np.ndarray,
     action: int,
     policy: int,
@@ -90,7 +90,7 @@ def pegged_with(
     is_dealer: bool,
 ) -> float:
     """Mean points of the play, own minus the opponent's, with the cards that a discard of a sorted hand keeps."""
-    return start_value(room, Players(policy, own_policy, sets, kept_ranks(hand, action)), weights, not is_dealer)
+    return start_value(workspace, Players(policy, own_policy, sets, kept_ranks(hand, action)), weights, not is_dealer)
 
 
 @jit
@@ -128,7 +128,7 @@ def fill_play_table(
                 cards[slot] += ranks[earlier] == ranks[slot]
         weights = np.zeros(NUM_RANK_SETS_4)
         fill_kept(cards, model, weights)
-        table[number] = start_value(new_room(), Players(policy, BEST, sets, ranks), weights, not is_dealer)
+        table[number] = start_value(new_workspace(), Players(policy, BEST, sets, ranks), weights, not is_dealer)
 
 
 @jit
@@ -151,11 +151,13 @@ def fill_play_values(
     """values [N, 4] of the rows: `expectimax.card_values`, by the beliefs of each decision."""
     for i in range(*part):
         r = rows[i]
-        room = new_room()
+        workspace = new_workspace()
         weights = np.empty(NUM_RANK_SETS_4)
         fill_beliefs(model, policy, sets, seen[r], own[r], history[r], seats[r], seat[r], weights)
         ranks = np.empty(HAND_SIZE, dtype=np.int64)
         for slot in range(HAND_SIZE):
             ranks[slot] = rank_of(max(hands[r, slot], 0))  # of a card that is gone it is of no account
         players = Players(policy, BEST, sets, ranks)
-        card_values(room, players, weights, hands[r], history[r], seats[r], seat[r], starts[r], counts[r], values[r])
+        card_values(
+            workspace, players, weights, hands[r], history[r], seats[r], seat[r], starts[r], counts[r], values[r]
+        )

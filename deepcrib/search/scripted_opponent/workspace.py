@@ -1,4 +1,4 @@
-"""Room for a search of `reply_tree`: frames of positions, and the opponent's hands level by level."""
+"""Scratch buffers of a search of `tree`: frames of positions, and the opponent's hands level by level."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ TURN, LAST, PASSED, SERIES, COUNT, OWN_LEFT, NUM_LEFT, HANDS, NUM_HANDS, NEXT, L
 VALUE, BEST_VALUE, POINTS, TOTAL = range(4)
 
 
-class Room(NamedTuple):
-    """Room for one search.
+class Workspace(NamedTuple):
+    """Scratch buffers of one search.
 
     frames: int64 [D, 12], values: float64 [D, 4], by the columns above. sets, left, weights: [D, 1820], the opponent's
     hands by level: numbers of rank multisets, bits of the slots that are left, and weights. chosen: int64 [D, 1820],
@@ -58,9 +58,9 @@ class Players(NamedTuple):
 
 
 @jit
-def new_room() -> Room:
-    """Room for searches, one after the other."""
-    return Room(
+def new_workspace() -> Workspace:
+    """Workspace for searches, one after the other."""
+    return Workspace(
         np.empty((DEPTH, CHOICES + 1), dtype=np.int64),
         np.empty((DEPTH, TOTAL + 1), dtype=np.float64),
         np.empty((DEPTH, NUM_RANK_SETS_4), dtype=np.int64),
