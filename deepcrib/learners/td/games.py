@@ -135,8 +135,8 @@ def play_hand(
 ) -> None:
     """Deal a hand to the dealer that stands in the state, play it to the end of the show, learning after each move.
 
-    own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is learned
-    from first.
+    own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is
+    learned from first.
     """
     g.hand_number = -1
     g.scores[:] = 0

@@ -1,7 +1,7 @@
 """One level after another of the tree of replies to a player that must be asked for its choices.
 
-The same tree as `scripted_opponent.tree`'s, but broad instead of deep: all positions after so many moves, and in each the hands
-that the opponent may hold there, so that the opponent can be asked about all of them at once.
+The same tree as `scripted_opponent.tree`'s, but broad instead of deep: all positions after so many moves, and in each
+the hands that the opponent may hold there, so that the opponent can be asked about all of them at once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from deepcrib.search.scripted_opponent.workspace import (
     TURN,
 )
 
-# Columns of a position beyond those of `scripted_opponent.workspace`. START: how many cards were played before the series; PLAYED: how
-# many were played in all; ROOT: the position from which the search began.
+# Columns of a position beyond those of `scripted_opponent.workspace`. START: how many cards were played before the
+# series; PLAYED: how many were played in all; ROOT: the position from which the search began.
 START, PLAYED, ROOT = NUM_LEFT + 1, NUM_LEFT + 2, NUM_LEFT + 3
 COLUMNS = ROOT + 1
 THEIRS = -2
