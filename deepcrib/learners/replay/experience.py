@@ -15,7 +15,8 @@ from deepcrib.learners.replay.learning import Samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
 from deepcrib.learners.replay.targets import returns as targets
-from deepcrib.learners.replay.targets.distributions import distributed_returns, mixture, policy
+from deepcrib.learners.replay.targets.algorithms import BOOTSTRAPS
+from deepcrib.learners.replay.targets.distributions import distributed_returns, mixture
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
 
@@ -124,29 +125,25 @@ def _next_values(
     Of the head `categorical` distributions [H, 8, K] take the place of values. All of them come in large batches,
     since the network is frozen.
     """
-    name, rows, plays = algorithm.name, *np.nonzero(following >= 0)
+    bootstrap = BOOTSTRAPS.get(algorithm.name)
+    if bootstrap is None:
+        raise ValueError(f"unknown algorithm {algorithm.name!r}")
+    rows, plays = np.nonzero(following >= 0)
     later = following[rows, plays]
     states, actions = hands.play_states[rows, later], hands.play_actions[rows, later]
     legal = legal_plays(states)
-    if name == "sarsa":  # only the action taken matters
+    if bootstrap.taken_alone:
         legal = np.zeros_like(legal)
         legal[np.arange(len(actions)), actions] = True
     q_tp1 = frozen.all_values(states, legal)
     chooser_tp1 = q_tp1 if chooser is None else chooser.all_values(states, legal)
     trace: Any = algorithm.trace_decay
-    if name == "q_learning":
+    if bootstrap.greedy:
         trace = targets.watkins_decay(algorithm.trace_decay, chooser_tp1, actions)
     if frozen.atoms is not None:
-        v_tp1: Any = mixture(frozen, states, policy(name, chooser_tp1, actions, epsilon))
-    elif name == "sarsa":
-        v_tp1 = targets.sarsa_value(q_tp1, actions)
-    elif name == "expected_sarsa":
-        v_tp1 = targets.expected_sarsa_value(q_tp1, epsilon)
-    elif name == "q_learning":
-        double = chooser is not None
-        v_tp1 = targets.double_q_value(q_tp1, chooser_tp1) if double else targets.q_learning_value(q_tp1)
+        v_tp1: Any = mixture(frozen, states, bootstrap.policy(chooser_tp1, actions, epsilon))
     else:
-        raise ValueError(f"unknown algorithm {name!r}")
+        v_tp1 = bootstrap.value(q_tp1, chooser_tp1, actions, epsilon)
     values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)
     traces = np.zeros(following.shape, dtype=np.float32)
     values[rows, plays], traces[rows, plays] = v_tp1, trace

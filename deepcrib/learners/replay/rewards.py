@@ -57,13 +57,12 @@ def offensive_defensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Fl
     return pegged - between
 
 
-def margin(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
-    """All own minus all opponent's points of the play until one's own next action or the end of the hand.
+margin = offensive_defensive
+"""All own minus all opponent's points of the play until one's own next action or the end of the hand.
 
-    A go or last-card point belongs to the card last played, so with two players one's own points until the next
-    action are those of the action, and this is `offensive_defensive` (a test proves it from the definitions).
-    """
-    return offensive_defensive(points, seats)
+A go or last-card point belongs to the card last played, so with two players one's own points until the next action are
+those of the action, and the two are one (a test proves it from the definitions).
+"""
 
 
 def game(points: NDArray[np.int8], seats: NDArray[np.int8], tie: float = 0.0) -> Float:

@@ -1,7 +1,8 @@
 """Targets of the head `categorical`: distributions of returns in place of their means (Bellemare et al. 2017).
 
 A target is the distribution of the reward plus what the frozen network expects after it, on the network's atoms. The
-algorithms differ in how likely each next action is: `policy` says it, and the next distribution is a mixture.
+algorithms differ in how likely each next action is (`algorithms.Bootstrap.policy`), and the next distribution is a
+mixture.
 """
 
 from __future__ import annotations
@@ -10,24 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.q_network import QFunction, epsilon_greedy
+from deepcrib.agents.q_network import QFunction
 from deepcrib.networks import project, two_hot
 
 Float = NDArray[np.float32]
-
-
-def policy(algorithm: str, q_tp1: Float, a_tp1: NDArray[np.int8], epsilon: float) -> Float:
-    """Probabilities [E, A] of the next actions, of values q_tp1 [E, A] (-inf: not legal), as `targets` has them.
-
-    `sarsa`: the action taken, a_tp1 [E]. `q_learning`: the best. `expected_sarsa`: the epsilon-greedy policy.
-    """
-    if algorithm == "sarsa":
-        return np.eye(q_tp1.shape[1], dtype=np.float32)[a_tp1]
-    if algorithm == "expected_sarsa":
-        return epsilon_greedy(q_tp1, epsilon).astype(np.float32)
-    if algorithm == "q_learning":
-        return epsilon_greedy(q_tp1, 0.0).astype(np.float32)
-    raise ValueError(f"unknown algorithm {algorithm!r}")
 
 
 def mixture(frozen: QFunction, states: NDArray[np.int8], probabilities: Float) -> Float:
