@@ -40,10 +40,11 @@ from deepcrib.evaluation.hands import hands_won
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, read_json
 from deepcrib.intervals import mean_interval
-from deepcrib.training.curve import CURVE_FILE
 
 CODE = "d5e546a6979afa07b72c283aef513f610d09775f"
 """The commit that runs are made with. Finished ones name theirs: weights are the same on the same machine."""
+CURVE_FILE = "curve.csv"
+"""What its runs write of their matches, a row an opponent; later versions write `progress.csv` instead."""
 REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = REPOSITORY / "docs" / "results" / "paper2019"
 OPPONENT = "deterministic"

@@ -1,4 +1,4 @@
-"""Learning curves: scalars read back from run folders, and the figure of several seeds with their band."""
+"""Learning curves: metrics read back from run folders, and the figure of several seeds with their band."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.errors import RunError
+from deepcrib.training.progress import PROGRESS_FILE, Curve, read_progress
 
 
-def read_scalar(folder: Path | str, tag: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(steps [T], values [T]) of a TensorBoard tag of a run folder. Raises RunError where there is none."""
-    events = read_events(folder)
-    if tag not in events:
-        raise RunError(f"run folder {folder} has no TensorBoard scalar {tag!r}")
-    return as_curve(events[tag])
+def read_scalar(folder: Path | str, tag: str) -> Curve:
+    """A metric of a run folder, by its TensorBoard tag. Raises RunError where there is none."""
+    found = read_progress(folder)
+    if tag not in found:
+        raise RunError(f"{Path(folder) / PROGRESS_FILE} has no column {tag!r} with values")
+    return found[tag]
 
 
-def read_events(folder: Path | str) -> dict[str, list[Any]]:
-    """The events (step, value, wall_time) of every TensorBoard scalar in a folder itself, by tag; {} where none are."""
+def read_events(folder: Path | str) -> dict[str, Curve]:
+    """Every TensorBoard scalar in a folder itself, by tag; {} where none are."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
     events.Reload()
-    return {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
+    found = {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
+    return {
+        tag: (np.array([one.step for one in scalars], dtype=np.int64), np.array([one.value for one in scalars]))
+        for tag, scalars in found.items()
+    }
 
 
 def read_image(folder: Path | str, tag: str) -> bytes | None:
@@ -37,11 +42,6 @@ def read_image(folder: Path | str, tag: str) -> bytes | None:
     events.Reload()
     found = events.Images(tag) if tag in events.Tags()["images"] else []
     return bytes(found[-1].encoded_image_string) if found else None
-
-
-def as_curve(events: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(steps [T], values [T]) of a scalar's events."""
-    return np.array([e.step for e in events], dtype=np.int64), np.array([e.value for e in events])
 
 
 def learning_curves(

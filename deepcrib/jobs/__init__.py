@@ -53,12 +53,14 @@ class Run:
     """What a job is given besides its config.
 
     start: called with no argument once the options have proved usable; claims the run folder.
+    show_progress: whether to draw bars, in a terminal. show_lines: whether to say now and then how far it is, in a log.
     """
 
     folder: RunFolder
     start: Callable[[], None]
     resuming: bool = False
     show_progress: bool = False
+    show_lines: bool = False
     notes: list[str] = field(default_factory=list)
 
 

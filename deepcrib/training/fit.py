@@ -12,9 +12,9 @@ from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
 from deepcrib.training.checkpointing import STATE_FILE, fitting_state, weights_file, write_scalars
-from deepcrib.training.curve import add_matches, forget_after, seconds_at
 from deepcrib.training.learner import Learner, Metrics
 from deepcrib.training.monitoring import Evaluate, match_figures
+from deepcrib.training.progress import ProgressFile
 
 Progress = Callable[[int, Mapping[str, float]], None]
 """(steps done, metrics by TensorBoard tag)."""
@@ -28,7 +28,7 @@ def restore(learner: Learner, path: Path) -> None:
         if state["learner"] != type(learner).__name__:
             raise ValueError(f"it is of a {state['learner']}")
         learner.load_state_dict(state["state"])
-        learner.steps_done, learner.seconds = state["steps"], state["seconds"]
+        learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], state["metrics"]
 
 
 def fit(
@@ -75,21 +75,22 @@ class _Training:
         self.options = setting.evaluation
         self.opponents = name_agents([make_agent(spec, setting.device) for spec in self.options.opponents])
         self.began = time.perf_counter() - self.learner.seconds
+        self.file = ProgressFile(self.run_dir, self.learner.steps_done)
         if self.progress is not None:
             self.learner.tick = lambda steps: self._show(steps, {})
 
     def run(self) -> Agent | None:
         learner = self.learner
-        forget_after(self.run_dir, learner.steps_done if learner.steps_done else -1)
         if learner.steps_done == 0:
             self._begin()
-        elif (seconds := seconds_at(self.run_dir, learner.steps_done)) is None:  # it was interrupted in its matches
-            self._measure()
+        elif self.file.seconds is None:  # it was interrupted in its matches
+            self._report(learner.metrics | self._measure())
         else:  # the state was saved before them
-            learner.seconds = max(learner.seconds, seconds)
+            learner.seconds = max(learner.seconds, self.file.seconds)
             self.began = time.perf_counter() - learner.seconds
         while learner.steps_done < learner.num_steps:
             self._step()
+        self.file.sync()
         learner.save_final(self.run_dir)
         return learner.agent()
 
@@ -98,12 +99,12 @@ class _Training:
         self.began = time.perf_counter()  # pretraining is not counted
         write_scalars(self.writer, 0, metrics)
         self._save_weights()
-        self._show(0, metrics | self._measure())
+        self._report(metrics | self._measure())
 
     def _step(self) -> None:
         learner = self.learner
         before = learner.steps_done
-        metrics = learner.step()
+        learner.metrics = metrics = {tag: float(value) for tag, value in learner.step().items()}
         write_scalars(self.writer, learner.steps_done, metrics)
         every, last = learner.checkpoint_every, learner.steps_done >= learner.num_steps
         learner.seconds = time.perf_counter() - self.began
@@ -112,25 +113,34 @@ class _Training:
             self._checkpoint()
         if at_checkpoint or learner.evaluates_steps:
             metrics = metrics | self._measure()
-        self._show(learner.steps_done, metrics)
+        self._report(metrics)
+
+    def _report(self, metrics: Mapping[str, float]) -> None:
+        """A row of the file, and what is shown; matches that were due have been played, and stand in the row."""
+        if metrics:
+            self.file.add(self.learner.steps_done, self.learner.seconds, metrics)
+        self._show(self.learner.steps_done, metrics)
 
     def _checkpoint(self) -> None:
         """Save the weights, and the state that a resumed training goes on from.
 
-        Events are flushed first: those after the saved step are purged on resumption, those before it must be there.
+        Events and rows are flushed first: those after the saved step are purged on resumption, those before it must be
+        there. The row of this step comes after its matches, so the state holds its metrics.
         """
+        self.file.sync()
         if self.writer is not None:
             self.writer.flush()
         self._save_weights()
         learner = self.learner
-        progress = {"learner": type(learner).__name__, "steps": learner.steps_done, "seconds": learner.seconds}
-        checkpoints.save_state(self.run_dir / STATE_FILE, {**progress, "state": learner.state_dict()})
+        state = {"learner": type(learner).__name__, "state": learner.state_dict(), "steps": learner.steps_done}
+        state |= {"seconds": learner.seconds, "metrics": learner.metrics}
+        checkpoints.save_state(self.run_dir / STATE_FILE, state)
 
     def _save_weights(self) -> None:
         self.learner.save(weights_file(self.run_dir, f"{self.learner.unit}_{self.learner.steps_done:08d}"))
 
     def _measure(self) -> Metrics:
-        """Matches and probes of the agent, if they are due, for TensorBoard and the curve.
+        """Matches and probes of the agent, if they are due, for TensorBoard and the file.
 
         They come after the state is saved, since they may take longer than the learning: whoever interrupts them loses
         nothing else.
@@ -152,8 +162,7 @@ class _Training:
         write_scalars(self.writer, learner.steps_done, metrics)
         if self.writer is not None:
             self.writer.flush()
-        add_matches(self.run_dir, learner.steps_done, self.opponents, options.games, learner.seconds, metrics)
-        return metrics
+        return metrics | {f"{name}/games": float(options.games) for name in self.opponents}
 
     def _show(self, steps: int, metrics: Mapping[str, float]) -> None:
         if self.progress is not None:

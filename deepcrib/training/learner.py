@@ -55,6 +55,8 @@ class Learner(ABC):
         self.steps_done = 0
         self.seconds = 0.0
         """Of the training so far, matches included."""
+        self.metrics: Metrics = {}
+        """Those of the last step."""
         self.tick: Callable[[int], None] = _ignore
         """Called with the steps done, also within a long step."""
 

@@ -4,18 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from torch.utils.tensorboard import SummaryWriter
 
 from deepcrib.analysis.curves import learning_curves, read_scalar
 from deepcrib.errors import RunError
+from deepcrib.training.progress import ProgressFile
 
 
 def write_run(folder: Path, rates: list[float], first: int = 10) -> Path:
-    with SummaryWriter(str(folder)) as writer:
-        for index, rate in enumerate(rates):
-            writer.add_scalar("greedy/win_rate", rate, first + 10 * index)
-        for step in range(first + 10 * len(rates)):
-            writer.add_scalar("progress/hands", 100.0 * step, step)
+    file = ProgressFile(folder, 0)
+    for step in range(first + 10 * len(rates)):
+        index, rest = divmod(step - first, 10)
+        matches = {} if index < 0 or rest else {"greedy/win_rate": rates[index]}
+        file.add(step, 0.0, {"progress/hands": 100.0 * step} | matches)
     return folder
 
 

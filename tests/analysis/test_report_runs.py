@@ -24,6 +24,7 @@ from deepcrib.errors import RunError
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder
+from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
 
 T_2, T_4 = 4.302653, 2.776445  # two-sided 95% quantiles of Student's t with 2 and 4 degrees of freedom
 MACHINE = {"processor": "Test CPU", "cores": 2, "memory_gb": 8.0, "gpus": []}
@@ -75,8 +76,12 @@ def write_run(
     seconds: Sequence[float] = (),
     command: Sequence[str] = ("deepcrib train", "experiment=a b"),
     environment: Mapping[str, Any] | None = None,
+    events: bool = False,
 ) -> Path:
-    """A run folder; win rates after iterations 2, 4, ..., seconds of iterations 1, 2, ..., a third of them learning."""
+    """A run folder; win rates after iterations 2, 4, ..., seconds of iterations 1, 2, ..., a third of them learning.
+
+    events: as an earlier version left it, without `progress.csv`.
+    """
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(yaml.safe_dump(dict(told)))
     content = {
@@ -89,13 +94,20 @@ def write_run(
         "seconds": 60.0,
     }
     (folder / "environment.json").write_text(json.dumps(content | dict(environment or {})))
-    if rates or seconds:
+    rows: dict[int, dict[str, float]] = {index + 1: {} for index in range(max(2 * len(rates), len(seconds)))}
+    for index, rate in enumerate(rates):
+        rows[2 * (index + 1)]["deterministic/win_rate"] = rate
+    for index, spent in enumerate(seconds):
+        rows[index + 1] |= {"speed/playing_seconds": spent * 2 / 3, "speed/learning_seconds": spent / 3}
+    if events and rows:
         with SummaryWriter(str(folder)) as writer:
-            for index, rate in enumerate(rates):
-                writer.add_scalar("deterministic/win_rate", rate, 2 * (index + 1))
-            for index, spent in enumerate(seconds):
-                writer.add_scalar("speed/playing_seconds", spent * 2 / 3, index + 1)
-                writer.add_scalar("speed/learning_seconds", spent / 3, index + 1)
+            for step, metrics in rows.items():
+                for tag, value in metrics.items():
+                    writer.add_scalar(tag, value, step)
+    elif rows:
+        file = ProgressFile(folder, 0)
+        for step, metrics in rows.items():
+            file.add(step, 100.0 * step, metrics)
     if summary is not None:
         (folder / "summary.json").write_text(json.dumps(dict(summary)))
     return folder
@@ -254,6 +266,32 @@ def test_runs_group_by_all_options_but_the_seed(tmp_path: Path) -> None:
     groups = group_runs(find_runs([str(tmp_path / "[abc]"), str(tmp_path)]))
     assert [[run.seed for run in group.runs] for group in groups] == [[1, 2], [1]]
     assert [dict(group.extra) for group in groups] == [{"learner.play_lr": 7e-4}, {"learner.play_lr": 1e-3}]
+
+
+def test_a_run_of_an_earlier_version_has_its_metrics_as_events(tmp_path: Path) -> None:
+    told = {"rates": (0.25, 0.5), "seconds": (3.0, 6.0, 9.0, 12.0)}
+    write_run(tmp_path / "a", options(), match(5), **told, events=True)
+    write_run(tmp_path / "b", options(seed=2), match(5), **told)
+    old, new = find_runs([str(tmp_path)])
+    for tag, (steps, values) in old.scalars.items():
+        assert steps.tolist() == new.scalars[tag][0].tolist() and np.allclose(values, new.scalars[tag][1])
+    assert set(new.scalars) - set(old.scalars) == {"seconds"}
+    assert old.iteration_seconds.tolist() == pytest.approx([3, 6, 9, 12])
+
+
+def test_seconds_are_the_runs_own_or_those_of_training(tmp_path: Path) -> None:
+    resumed = {"earlier": [{"command": ["deepcrib train"]}]}
+    for name, more in (("a", {}), ("b", {"environment": resumed}), ("c", {"environment": resumed, "events": True})):
+        write_run(tmp_path / name, options(seed=name), match(5), seconds=(3.0, 6.0), **more)
+    assert [run.seconds for run in find_runs([str(tmp_path)])] == pytest.approx([60, 200, 9])
+
+
+def test_a_damaged_file_of_metrics_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_run(tmp_path / "a", options(), match(5), seconds=(3.0,))
+    (folder / PROGRESS_FILE).write_text("step,seconds,speed/playing_seconds\n1,2\n")
+    assert call(f"runs={folder}", tmp_path / "out") == 2
+    error = capsys.readouterr().err
+    assert f"{folder / PROGRESS_FILE}: cannot be read: expected columns step" in error and error.count("\n") == 1
 
 
 def test_a_repeated_run_counts_once_the_later_one(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from deepcrib.errors import RunError
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
-from deepcrib.training.curve import CURVE_FILE
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Metrics, Setting
 from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.progress import PROGRESS_FILE, ProgressFile, read_progress
 from tests.figures import match_of
 from tests.tiny_learner import TinyLearner, TinyOptions, value_after, value_in
 
@@ -87,13 +89,18 @@ def weights_in(folder: Path) -> dict[str, int]:
     return {str(path.relative_to(folder)): value_in(path) for path in sorted(folder.rglob("*.safetensors"))}
 
 
-def curve(folder: Path) -> list[dict[str, str]]:
-    with open(folder / CURVE_FILE, encoding="utf-8", newline="") as file:
+def rows_in(folder: Path) -> list[dict[str, str]]:
+    with open(folder / PROGRESS_FILE, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
+def matches_in(folder: Path) -> list[str]:
+    """Steps of the rows with matches."""
+    return [row["step"] for row in rows_in(folder) if row.get("random/win_rate")]
+
+
 def untimed(folder: Path) -> list[dict[str, str]]:
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in curve(folder)]
+    return [{name: value for name, value in row.items() if "seconds" not in name} for row in rows_in(folder)]
 
 
 def stop_at(steps: int, within: bool = False) -> Callable[[int, Mapping[str, float]], None]:
@@ -116,9 +123,9 @@ def test_checkpoints_and_their_names(tmp_path: Path) -> None:
     assert weights_in(tmp_path) == expected | {"weights.safetensors": value_after(7)}
     assert agent.value == value_after(7)
     state = checkpoints.load_state(tmp_path / "state.pt")
-    assert set(state) == {"learner", "state", "steps", "seconds"}
+    assert set(state) == {"learner", "state", "steps", "seconds", "metrics"}
     assert (state["learner"], state["state"], state["steps"]) == ("TinyLearner", {"value": value_after(7)}, 7)
-    assert not (tmp_path / CURVE_FILE).exists()
+    assert matches_in(tmp_path) == []
 
 
 def test_short_steps_are_saved_where_a_checkpoint_is_due(tmp_path: Path) -> None:
@@ -167,7 +174,7 @@ def test_some_learners_count_steps(tmp_path: Path) -> None:
     match = Matches()
     fit(tiny(ByStep, opponents=("random",), every=3, checkpoint_every=2), tmp_path, match)
     assert match.calls == [(value_after(n), "random", 4, derive(1, MONITORING, n)) for n in (3, 6)]
-    assert [row["iteration"] for row in curve(tmp_path)] == ["3", "6"]
+    assert matches_in(tmp_path) == ["3", "6"]
 
 
 def test_matches_have_a_seed_of_their_own_if_they_are_given_one(tmp_path: Path) -> None:
@@ -186,21 +193,50 @@ def test_matches_before_the_first_step(tmp_path: Path) -> None:
     assert match.calls == [(value_after(n), "random", 4, derive(1, MONITORING, n)) for n in (0, 2)]
     assert writer.steps("random/win_rate") == [0, 2] and writer.steps("value") == [1, 2, 3]
     assert shown[0][0] == 0 and "random/win_rate" in shown[0][1]
-    assert [row["iteration"] for row in curve(tmp_path)] == ["0", "2"]
+    assert matches_in(tmp_path) == ["0", "2"]
     assert value_in(tmp_path / "weights.safetensors") == value_after(3)
 
 
-def test_the_curve_holds_what_matches_found(tmp_path: Path) -> None:
-    fit(tiny(games=3), tmp_path, Matches())
-    rows = curve(tmp_path)
-    assert [(row["iteration"], row["opponent"]) for row in rows] == [
-        (steps, name) for steps in ("2", "3") for name in ("random", "greedy")
-    ]
-    for row in rows:
-        assert float(row["win_rate"]) == pytest.approx(value_after(int(row["iteration"])) / 1_000_003, rel=1e-5)
-        assert (row["games"], row["hand_margin"], row["hand_margin_low"]) == ("4", "0", "")
+def test_a_row_holds_what_was_reported_of_a_step(tmp_path: Path) -> None:
+    """Metrics of all steps, and what matches after them found; columns in the order in which they came."""
+    fit(tiny(games=5, every=2), tmp_path, Matches(), probe=lambda agent, seed: {"probe/value": 0.1})
+    rows = rows_in(tmp_path)
+    assert list(rows[0])[:4] == ["step", "seconds", "value", "random/win_rate"]
+    assert [(row["step"], row["value"]) for row in rows] == [(str(n), str(value_after(n))) for n in (2, 4, 5)]
+    assert matches_in(tmp_path) == ["4"]
+    for name in ("random", "greedy"):
+        found = {tag.partition("/")[2]: value for tag, value in rows[1].items() if tag.startswith(f"{name}/")}
+        assert float(found.pop("win_rate")) == pytest.approx(value_after(4) / 1_000_003, rel=1e-9)
+        assert (found["games"], found["hand_margin"]) == ("4", "0") and "hand_margin_low" not in found
+        assert {row[f"{name}/games"] for row in (rows[0], rows[2])} == {""}
+    assert rows[1]["probe/value"] == "0.1" and float(rows[1]["speed/monitoring_seconds"]) >= 0
     seconds = [float(row["seconds"]) for row in rows]
     assert seconds == sorted(seconds)
+
+
+def test_rows_stand_in_the_file_as_soon_as_they_are_shown(tmp_path: Path) -> None:
+    def check(done: int, metrics: Mapping[str, float]) -> None:
+        if metrics:
+            row = rows_in(tmp_path)[-1]
+            expected = {"step": str(done)} | {tag: f"{value:.10g}" for tag, value in metrics.items()}
+            assert {tag: value for tag, value in row.items() if value and tag != "seconds"} == expected
+
+    fit(tiny(ByStep, games=6, every=3), tmp_path, Matches(), progress=check)
+    assert len(rows_in(tmp_path)) == 6
+
+
+def test_the_file_is_replaced_for_new_columns_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 300 steps: as it begins, at the first step and at the first matches."""
+    written: list[Path] = []
+
+    def write(path: Path, content: str) -> None:
+        written.append(path)
+        path.write_text(content)
+
+    monkeypatch.setattr("deepcrib.training.progress.write_atomic", write)
+    fit(tiny(ByStep, games=300, checkpoint_every=100, every=7), tmp_path, Matches())
+    assert written == [tmp_path / PROGRESS_FILE] * 3
+    assert len(rows_in(tmp_path)) == 300 and len(matches_in(tmp_path)) == 42
 
 
 def test_a_probe_measures_the_same_agent_beside_the_matches(tmp_path: Path) -> None:
@@ -290,7 +326,7 @@ def test_a_stopped_training_ends_as_a_whole_one_does(
     agent: Any = fit(again, tmp_path, Matches(), resume=saved > 0)
     assert (again.taken, again.steps_done, agent.value) == (7 - saved, 7, value_after(7))
     assert weights_in(tmp_path) == weights_in(whole) and untimed(tmp_path) == untimed(whole)
-    seconds = [float(row["seconds"]) for row in curve(tmp_path)]
+    seconds = [float(row["seconds"]) for row in rows_in(tmp_path)]
     assert seconds == sorted(seconds)
 
 
@@ -309,10 +345,11 @@ def test_without_resume_a_training_begins_anew(tmp_path: Path) -> None:
     fit(tiny(games=4), tmp_path, Matches())
     learner = tiny(games=3)
     fit(learner, tmp_path, Matches())
-    assert learner.taken == 3 and [row["iteration"] for row in curve(tmp_path)] == ["2"] * 2 + ["3"] * 2
+    assert learner.taken == 3 and [row["step"] for row in rows_in(tmp_path)] == matches_in(tmp_path) == ["2", "3"]
     fit(tiny(ByStep, at=[0]), tmp_path, Matches())
+    assert matches_in(tmp_path) == ["0"]
     fit(tiny(every=0), tmp_path, Matches())
-    assert not curve(tmp_path)
+    assert matches_in(tmp_path) == [] and list(rows_in(tmp_path)[0]) == ["step", "seconds", "value"]
 
 
 @pytest.mark.parametrize("kind", [TinyLearner, ByStep])
@@ -330,7 +367,7 @@ def test_an_interruption_in_a_match_loses_no_learning(kind: type[TinyLearner], s
     learner = tiny(kind, **at)
     fit(learner, parts, later, resume=True)
     assert learner.taken == 7 - saved
-    assert later.calls == expected.calls[stop_in // 2 * 2 :]  # both of them, since neither is in the curve
+    assert later.calls == expected.calls[stop_in // 2 * 2 :]  # both of them, since neither is in the file
     assert untimed(parts) == untimed(tmp_path / "whole") and weights_in(parts) == weights_in(tmp_path / "whole")
 
 
@@ -339,16 +376,31 @@ def test_matches_that_were_played_are_not_played_again(tmp_path: Path) -> None:
     match = Matches()
     fit(tiny(games=6), tmp_path, match, resume=True)
     assert [call[0] for call in match.calls] == [value_after(6)] * 2
-    assert [row["iteration"] for row in curve(tmp_path)] == ["2", "2", "4", "4", "6", "6"]
+    assert matches_in(tmp_path) == ["2", "4", "6"]
 
 
-def test_the_curve_keeps_no_rows_beyond_the_saved_state(tmp_path: Path) -> None:
+def test_the_file_keeps_no_rows_beyond_the_saved_state(tmp_path: Path) -> None:
     """Though no later matches take their place: the games after it are played again."""
     with pytest.raises(StoppedError):
         fit(tiny(ByStep), tmp_path, Matches(), progress=stop_at(3))
-    assert [row["iteration"] for row in curve(tmp_path)] == ["1", "1", "2", "2", "3", "3"]
+    assert matches_in(tmp_path) == ["1", "2", "3"]
     fit(tiny(ByStep, every=0), tmp_path, Matches(), resume=True)
-    assert [row["iteration"] for row in curve(tmp_path)] == ["1", "1", "2", "2"]
+    assert matches_in(tmp_path) == ["1", "2"]
+    assert [row["step"] for row in rows_in(tmp_path)] == [str(step) for step in range(1, 8)]
+
+
+@pytest.mark.parametrize("half", ["4", "4,1.5,12", '4,1.5,"'])
+def test_half_a_row_of_a_killed_process_is_passed_over(half: str, tmp_path: Path) -> None:
+    """By readers, and by a run that goes on, which removes it."""
+    with pytest.raises(StoppedError):
+        fit(tiny(ByStep), tmp_path, Matches(), progress=stop_at(3))
+    fit(tiny(ByStep), tmp_path / "whole", Matches())
+    with open(tmp_path / PROGRESS_FILE, "a", encoding="utf-8") as file:
+        file.write(half)
+    steps, values = read_progress(tmp_path)["value"]
+    assert (steps.tolist(), values.tolist()) == ([1, 2, 3], [value_after(step) for step in (1, 2, 3)])
+    fit(tiny(ByStep), tmp_path, Matches(), resume=True)
+    assert untimed(tmp_path) == untimed(tmp_path / "whole")
 
 
 @pytest.mark.parametrize(("stop_in", "played"), [(1, 1), (None, 0)])
@@ -370,7 +422,7 @@ def test_seconds_are_those_of_learning_and_of_matches_that_were_finished(
     later, learner = Slow(), tiny(opponents=("random",))
     fit(learner, tmp_path, later, resume=True)
     assert len(later.calls) == 2 + played and learner.seconds == 40
-    assert [row["seconds"] for row in curve(tmp_path)] == ["10.0", "20.0", "30.0", "40.0"]
+    assert [row["seconds"] for row in rows_in(tmp_path)] == ["10.0", "20.0", "30.0", "40.0"]
     again = tiny(opponents=("random",))
     fit(again, tmp_path, Matches(0), resume=True)
     assert again.seconds == 40
@@ -400,3 +452,49 @@ def test_a_state_that_lacks_something_is_refused_in_one_line(state: dict[str, An
     with pytest.raises(CheckpointError, match=r"state\.pt does not fit the options of this run") as error:
         fit(tiny(), tmp_path, Matches(), resume=True)
     assert "\n" not in str(error.value)
+
+
+# --- the file by itself ---
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    """Counts of games to the last digit, odd names, values that there are not and such as are no numbers."""
+    name = 'odd "name", of two/win_rate'
+    file = ProgressFile(tmp_path / "new", 0)
+    file.add(0, 0.04, {"games": 123_456_789})
+    file.add(1, 2.06, {name: 0.1 + 0.2, "loss": float("nan")})
+    file.add(3, 4.0, {"games": 2.0})
+    file.sync()
+    found = read_progress(tmp_path / "new")
+    assert list(found) == ["seconds", "games", name, "loss"]
+    expected = {"seconds": ([0, 1, 3], [0, 2.1, 4]), "games": ([0, 3], [123_456_789, 2]), name: ([1], [0.3])}
+    for tag, (steps, values) in expected.items():
+        assert (found[tag][0].tolist(), found[tag][1].tolist()) == (steps, values)
+    assert found["loss"][0].tolist() == [1] and math.isnan(found["loss"][1][0])
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [PROGRESS_FILE]
+    assert ProgressFile(tmp_path / "new", 2).seconds is None
+    assert ProgressFile(tmp_path / "new", 1).seconds == 2.1 and len(rows_in(tmp_path / "new")) == 2
+
+
+def test_a_file_of_no_rows_has_no_curves(tmp_path: Path) -> None:
+    ProgressFile(tmp_path, 0)
+    assert read_progress(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a,b\n1,2\n", "step,seconds\nx,1\n", "step,seconds\n1,\n", "step,seconds\n1,2,3\n", b"\xff\xfe\n"]
+)
+def test_a_file_that_is_another_is_refused_in_one_line(text: str | bytes, tmp_path: Path) -> None:
+    (tmp_path / PROGRESS_FILE).write_bytes(text if isinstance(text, bytes) else text.encode())
+    for use in (lambda: ProgressFile(tmp_path, 3), lambda: read_progress(tmp_path)):
+        with pytest.raises(RunError, match=r"progress\.csv: cannot be read: expected columns step, seconds") as error:
+            use()
+        assert "\n" not in str(error.value)
+
+
+def test_a_cell_that_is_no_number_and_a_file_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    (tmp_path / PROGRESS_FILE).write_text("step,seconds,loss\n1,2,low\n")
+    with pytest.raises(RunError, match=r"progress\.csv: cannot be read: expected columns step, seconds, and numbers"):
+        read_progress(tmp_path)
+    with pytest.raises(RunError, match=r"nowhere/progress\.csv: not there: expected a run of deepcrib train"):
+        read_progress(tmp_path / "nowhere")

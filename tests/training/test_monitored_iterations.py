@@ -1,4 +1,4 @@
-"""Matches after chosen iterations, before the first one too; curve.csv; matches of the agent that explores."""
+"""Matches after chosen iterations, before the first one too; progress.csv; matches of the agent that explores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from deepcrib.cli import main
-from deepcrib.errors import OptionError, RunError
+from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs.hydra.options_together import check_heard
@@ -21,8 +21,9 @@ from deepcrib.jobs.hydra.values import check_values
 from deepcrib.learners.replay.monitoring import FIGURES, draws_at
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.training.curve import COLUMNS, CURVE_FILE, add_matches, forget_after
+from deepcrib.training.monitoring import MATCH_FIGURES
 from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
 from tests.learners.replay.test_replay import Stopped, Writer, assert_same_runs, run, small
 
 
@@ -32,13 +33,20 @@ def settings_at(*at: int, **learner: Any) -> Any:
     return settings
 
 
-def curve(folder: Path) -> list[dict[str, str]]:
-    with open(folder / CURVE_FILE, encoding="utf-8", newline="") as file:
+def rows_in(folder: Path) -> list[dict[str, str]]:
+    with open(folder / PROGRESS_FILE, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def untimed(folder: Path) -> list[tuple[str, ...]]:
-    return [tuple(value for name, value in row.items() if name != "seconds") for row in curve(folder)]
+def matches_in(folder: Path, opponent: str = "random") -> list[int]:
+    """Iterations of the rows with matches."""
+    return [int(row["step"]) for row in rows_in(folder) if row.get(f"{opponent}/win_rate")]
+
+
+def untimed(folder: Path) -> list[dict[str, str]]:
+    """Without what a clock says, `speed/` included."""
+    rows = rows_in(folder)
+    return [{tag: value for tag, value in row.items() if tag != "seconds" and "speed/" not in tag} for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +72,8 @@ def test_the_iterations_with_matches(options: dict[str, Any], expected: list[int
         progress=lambda done, found: shown.append(done) if "random/win_rate" in found else None,
     )
     assert shown == expected
-    assert (tmp_path / CURVE_FILE).exists() == bool(expected)
-    if expected:
-        assert [int(row["iteration"]) for row in curve(tmp_path)] == expected
+    assert matches_in(tmp_path) == expected
+    assert [int(row["step"]) for row in rows_in(tmp_path)] == list(range(6))
 
 
 def test_matches_before_the_first_iteration_change_nothing_that_is_learned(tmp_path: Path) -> None:
@@ -95,24 +102,28 @@ def test_iteration_0_is_the_agent_before_it_learned_anything(tmp_path: Path) -> 
     assert any(evaluate(agent, *match[1:]).hand_margin != found.hand_margin for match, found in asked[2:])
 
 
-def test_the_curve_holds_what_matches_found(tmp_path: Path) -> None:
-    found: dict[tuple[str, str], Any] = {}
-    numbers = iter((0, 0, 2, 2))
+def test_the_file_holds_what_matches_found_beside_the_metrics_of_the_iteration(tmp_path: Path) -> None:
+    found: dict[tuple[int, str], Any] = {}
+    numbers, writer = iter((0, 0, 2, 2)), Writer(tmp_path)
 
     def spy(agent: Any, opponent: Any, games: int, seed: int) -> Any:
         result = evaluate(agent, opponent, games, seed)
-        found[str(next(numbers)), opponent.name] = result
+        found[next(numbers), opponent.name] = result
         return result
 
-    run(tmp_path, settings_at(0, 2), evaluate=spy)
-    rows = curve(tmp_path)
-    assert list(rows[0]) == list(COLUMNS)
-    assert [(row["iteration"], row["opponent"]) for row in rows] == list(found)
-    for row in rows:
-        match = found[row["iteration"], row["opponent"]]
-        assert row["games"] == "7"
-        for name in ("win_rate", "ci_low", "ci_high", "hand_margin", "hand_margin_low", "hand_margin_high"):
-            assert float(row[name]) == pytest.approx(getattr(match, name), rel=1e-5, abs=1e-9)
+    run(tmp_path, settings_at(0, 2), evaluate=spy, writer=writer)
+    rows = rows_in(tmp_path)
+    assert list(rows[0])[:2] == ["step", "seconds"] and [row["step"] for row in rows] == list("01234")
+    assert matches_in(tmp_path, "random") == matches_in(tmp_path, "greedy") == [0, 2]
+    for (step, opponent), match in found.items():
+        row = {tag.partition("/")[2]: value for tag, value in rows[step].items() if tag.startswith(f"{opponent}/")}
+        assert row.pop("games") == "7"
+        for tag, name in MATCH_FIGURES.items():
+            assert float(row.pop(tag)) == pytest.approx(getattr(match, name), rel=1e-9, abs=1e-9)
+        assert not row
+    for tag, values in writer.scalars.items():
+        assert {int(row["step"]): float(row[tag]) for row in rows if row[tag]} == pytest.approx(values, rel=1e-9)
+    assert set(rows[0]) - {"step", "seconds", "random/games", "greedy/games"} == set(writer.scalars)
     seconds = [float(row["seconds"]) for row in rows]
     assert seconds == sorted(seconds) and seconds[0] >= 0
 
@@ -126,7 +137,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("stop", [0, 2, 3, 5])  # before there is a state, at one, and after one
-def test_a_stopped_run_has_the_curve_of_a_whole_one(stop: int, whole: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_has_the_rows_of_a_whole_one(stop: int, whole: Path, tmp_path: Path) -> None:
     settings = settings_at(0, 1, 2, 3, 5, 6, iterations=6)
 
     def interrupt(done: int, figures: Any) -> None:
@@ -147,42 +158,19 @@ def test_a_stopped_run_has_the_curve_of_a_whole_one(stop: int, whole: Path, tmp_
     run(folder, settings, evaluate=evaluate, progress=note, resume=saved > 0)
     assert seen == [one for one in (0, 1, 2, 3, 5, 6) if not saved or one > saved]
     assert untimed(folder) == untimed(whole)
-    seconds = [float(row["seconds"]) for row in curve(folder)]
+    seconds = [float(row["seconds"]) for row in rows_in(folder)]
     assert seconds == sorted(seconds)
     assert_same_runs(whole, folder)
 
 
-def test_resumed_without_matches_the_curve_keeps_no_later_points(tmp_path: Path) -> None:
+def test_resumed_without_matches_the_file_keeps_no_later_ones(tmp_path: Path) -> None:
     """Rows that a killed process wrote after the state that the run goes on from are none of the run's."""
     run(tmp_path, settings_at(0, 2, iterations=2), evaluate=evaluate)
-    before = curve(tmp_path)
-    add_matches(tmp_path, 3, ["random"], 7, 1.0, {"random/win_rate": 1.0})
+    before = rows_in(tmp_path)
+    ProgressFile(tmp_path, 2).add(3, 1.0, {"random/win_rate": 1.0})
     run(tmp_path, small(iterations=4), resume=True)
-    assert curve(tmp_path) == before
-
-
-def test_rows_without_bounds_and_with_strange_names(tmp_path: Path) -> None:
-    name = 'odd "name", of two'
-    figures = {f"{name}/win_rate": 0.5, "other/win_rate": 0.25}
-    add_matches(tmp_path, 0, [name, "not met", "other"], 3, 0.04, figures)
-    add_matches(tmp_path, 1, ["not met"], 3, 2.0, figures)
-    (row, other) = curve(tmp_path)
-    assert (row["opponent"], row["win_rate"], row["ci_low"], row["seconds"]) == (name, "0.5", "", "0.0")
-    assert other["opponent"] == "other"
-    add_matches(tmp_path, 1, ["other"], 3, 2.0, figures)
-    add_matches(tmp_path, 1, ["other"], 3, 4.0, figures)
-    assert [(row["iteration"], row["seconds"]) for row in curve(tmp_path)] == [("0", "0.0")] * 2 + [("1", "4.0")]
-    forget_after(tmp_path, 0)
-    assert [row["opponent"] for row in curve(tmp_path)] == [name, "other"]
-    assert [path.name for path in tmp_path.iterdir()] == [CURVE_FILE]
-
-
-@pytest.mark.parametrize("text", ["a,b\n1,2\n", "iteration\nx\n", "iteration,opponent\n,\n", b"\xff\xfe"])
-def test_a_curve_that_is_none_is_refused(text: str | bytes, tmp_path: Path) -> None:
-    (tmp_path / CURVE_FILE).write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(RunError, match=r"curve\.csv: cannot be read: expected the columns iteration, ") as error:
-        forget_after(tmp_path, 3)
-    assert "\n" not in str(error.value)
+    assert rows_in(tmp_path)[: len(before)] == before
+    assert matches_in(tmp_path) == [0, 2] and [row["step"] for row in rows_in(tmp_path)] == list("01234")
 
 
 @pytest.mark.parametrize("at", [[5, 1], [1, 1], [-1, 2]])
@@ -259,6 +247,4 @@ def test_final_matches_of_both_kinds(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert f"{name}, agent explores" in printed
     events = EventAccumulator(str(tmp_path)).Reload()
     assert [event.step for event in events.Scalars("random/win_rate")] == [0, 2]
-    assert [(row["iteration"], row["opponent"]) for row in curve(tmp_path)] == [
-        (number, name) for number in ("0", "2") for name in ("deterministic", "random")
-    ]
+    assert matches_in(tmp_path, "deterministic") == matches_in(tmp_path, "random") == [0, 2]

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.analysis.curves import as_curve, read_events
+from deepcrib.analysis.curves import read_events
 from deepcrib.analysis.report import paper2019
 from deepcrib.analysis.report.run_files import (
     check_matches,
@@ -26,6 +25,7 @@ from deepcrib.analysis.report.run_files import (
 )
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, differing, natural
+from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progress
 
 STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
@@ -37,9 +37,6 @@ _OURS = {"learner.name", "pretraining.epochs"}  # one of them is an option of ev
 PLAYING, LEARNING = "speed/playing_seconds", "speed/learning_seconds"
 _NOT_GROUPED = ("seed", "resume", "evaluation.seed")
 _PAIR = ("algorithm.name", "play_network.name")
-
-Curve = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Steps [T] and values [T] of a scalar."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +80,14 @@ class FoundRun:
         return found if isinstance(found, Mapping) else {}
 
     @cached_property
-    def events(self) -> Mapping[str, Sequence[Any]]:
-        """Its TensorBoard scalars by tag, those of its pretraining included: events with step, value and wall_time."""
-        inner = self.folder / PRETRAINING
-        return (read_events(inner) if inner.is_dir() else {}) | read_events(self.folder)
-
-    @cached_property
     def scalars(self) -> Mapping[str, Curve]:
-        """The steps and values of these events."""
-        return {tag: as_curve(found) for tag, found in self.events.items()}
+        """Its metrics by tag, those of its pretraining included; a run of an earlier version has them as events alone.
+
+        Raises RunError.
+        """
+        inner = self.folder / PRETRAINING
+        read = read_progress if (self.folder / PROGRESS_FILE).exists() else read_events
+        return (read_events(inner) if inner.is_dir() else {}) | read(self.folder)
 
     @cached_property
     def iteration_seconds(self) -> NDArray[np.float64]:
@@ -102,13 +98,12 @@ class FoundRun:
 
     @cached_property
     def seconds(self) -> float:
-        """From its start to its end, or last event, matches included; of a resumed run its iterations alone."""
+        """From its start to its end, matches included; of a run that was resumed, or has not ended, of training."""
         if "seconds" in self.environment and not self.environment.get("earlier"):
             return float(self.environment["seconds"])
-        if self.environment.get("earlier") or "time" not in self.environment or not self.events:
-            return float(self.iteration_seconds.sum())
-        start = datetime.fromisoformat(str(self.environment["time"])).timestamp()
-        return max(0.0, max(found[-1].wall_time for found in self.events.values()) - start)
+        if SECONDS in self.scalars:
+            return float(self.scalars[SECONDS][1][-1])
+        return float(self.iteration_seconds.sum())
 
 
 @dataclass(frozen=True)

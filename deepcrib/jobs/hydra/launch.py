@@ -215,13 +215,13 @@ def execute(
     check_heard(options, overrides)
     text = _config_text(config)
     start = (lambda: folder.resume(text)) if resume or again else (lambda: folder.start(text))
-    show_progress = sys.stdout.isatty() and sweep_runs.is_sequential()
-    run = Run(folder, start, resuming=resume is not None, show_progress=show_progress)
-    if sweep_runs.is_sequential():
+    alone, terminal = sweep_runs.is_sequential(), sys.stdout.isatty()
+    run = Run(folder, start, resume is not None, show_progress=alone and terminal, show_lines=alone and not terminal)
+    if alone:
         _announce_compiling()
     outcome = module.run(options, run)
     folder.finish(outcome.summary)
-    if sweep_runs.is_sequential():
+    if alone:
         for table in outcome.tables:
             console().print(table)
         for note in run.notes:

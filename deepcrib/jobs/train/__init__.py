@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -17,10 +17,11 @@ from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
-from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.console import Bars, short_path
 from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import final_figures, layout, write_options
 from deepcrib.jobs.train.probes import play_only_table, probe_of
+from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import make_learner
 from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import fit, restore
@@ -39,6 +40,8 @@ def run(config: Config, run: Run) -> Outcome:
     learner = _learner(config, run)  # what cannot be trained is refused before the folder is touched
     run.start()
     folder, options = run.folder.path, _read_options(config)
+    if run.show_lines:
+        print(f"run folder: {short_path(folder)}", flush=True)
     write_options(folder, options)
     with closing(summary_writer(folder, _purge_step(run, learner))) as writer:
         writer.add_custom_scalars(layout(config, opponents))
@@ -86,12 +89,13 @@ def _train(
         if config.learner.name == "replay":
             events = partial(_pretraining_events, run)
             cast("ReplayLearner", learner).watch(predicted_against_true, events, partial(bars.show, "pretraining"))
+        lines = Lines(learner.steps_done, learner.num_steps, learner.unit)
         return fit(
             learner,
             run.folder.path,
             match,
             writer=writer,
-            progress=_training_bar(bars, learner.num_steps),
+            progress=lines if run.show_lines else training_bar(bars, learner.steps_done, learner.num_steps),
             probe=probe_of(config.learner, opponents),
         )
 
@@ -99,21 +103,6 @@ def _train(
 def _pretraining_events(run: Run) -> SummaryWriter:
     """A writer apart, since steps are minibatches here; what a killed pretraining wrote is dropped."""
     return summary_writer(run.folder.path / "pretraining", 0 if run.resuming else None)
-
-
-def _training_bar(bars: Bars, total: int) -> Callable[[int, Mapping[str, float]], None]:
-    """A callback (steps done, metrics by TensorBoard tag) that draws them, with the win rates of matches on the way.
-
-    The bar is there at once, at zero.
-    """
-    bars.show("training", 0, total)
-
-    def advance(done: int, metrics: Mapping[str, float]) -> None:
-        rates = {tag.rpartition("/")[0]: 100 * rate for tag, rate in metrics.items() if tag.endswith("/win_rate")}
-        text = ", ".join(f"{name} {rate:.1f}%" for name, rate in rates.items())
-        bars.show("training", done, total, f"({text})" if text else None)
-
-    return advance
 
 
 def _read_options(config: Config) -> dict[str, Any]:
