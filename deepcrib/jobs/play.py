@@ -19,10 +19,11 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import KINDS
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.checks import at_least, one_of
+from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import short_path
 from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.options import at_least, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 
 RECORD = "game.jsonl"
@@ -34,20 +35,23 @@ LONGEST_NAME, MOST_HINTS = 40, 4
 class Config:
     """The schema of `conf/play.yaml`."""
 
-    opponent: Any = "td_perceptron"  # a name, a checkpoint path or {name: NAME, option: value}
-    hints: list[Any] = field(default_factory=lambda: ["td_perceptron"])  # up to 4 agents that hints show
-    name: str = "you"  # what the record calls you
-    seed: int | None = None  # of the deals, and of what the opponent leaves to chance; null: from the clock
-    dealer: str = "cut"  # who deals first: cut, me or opponent
-    pace: float = 1.5  # seconds that a choice can be taken back, and between an opponent's cards; 0: none
-    suits: str = "symbols"  # or letters: 5H, and no sign outside ASCII on the table
-    resume: str | None = None  # a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there
+    opponent: Any = option("td_perceptron", "a name, a checkpoint path or {name: NAME, option: value}")
+    hints: list[Any] = option(["td_perceptron"], "up to 4 agents that hints show")
+    name: str = option("you", "what the record calls you")
+    seed: int | None = option(
+        None, "of the deals, and of what the opponent leaves to chance; null: from the clock", optional(seed_value)
+    )
+    dealer: str = option("cut", "who deals first: cut, me or opponent", one_of(*DEALERS))
+    pace: float = option(
+        1.5, "seconds that a choice can be taken back, and between an opponent's cards; 0: none", at_least(0)
+    )
+    suits: str = option("symbols", "or letters: 5H, and no sign outside ASCII on the table", one_of(*SUIT_SIGNS))
+    resume: str | None = option(
+        None, "a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there"
+    )
     rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use
-
-
-_CHECKS = {"dealer": one_of(DEALERS), "pace": at_least(0), "suits": one_of(SUIT_SIGNS)}
+    device: str = option("cpu", check=torch_device)
+    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -67,10 +71,6 @@ def run(config: Config, run: Run) -> Outcome:
 
 
 def _check(config: Config) -> None:
-    for name, check in _CHECKS.items():
-        problem = check(getattr(config, name))
-        if problem:
-            raise OptionError(f"{name}={getattr(config, name)}: {problem}")
     if not 0 < len(config.name.strip()) <= LONGEST_NAME or not config.name.isprintable():
         raise OptionError(f"name={config.name[:LONGEST_NAME]!r}: expected 1 to {LONGEST_NAME} characters")
     if len(config.hints) > MOST_HINTS:

@@ -14,6 +14,7 @@ from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
 from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.learners.replay.options import PretrainingOptions, StateOptions
@@ -21,15 +22,16 @@ from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder
+from deepcrib.options import at_least, option, seed_value
 
 
 @dataclass
 class Config:
     """The schema of `conf/pretrain.yaml`."""
 
-    seed: int = 1
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use
+    seed: int = option(1, check=seed_value)
+    device: str = option("cpu", check=torch_device)
+    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
     state: StateOptions = field(default_factory=StateOptions)
     discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
     pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)

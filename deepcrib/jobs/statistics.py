@@ -57,9 +57,9 @@ from deepcrib.exact.table import TABLE_FILE, build_table, load_table, parse_lang
 from deepcrib.files import runs
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, RANK_NAMES, format_cards
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.shared.checks import at_least, one_of
 from deepcrib.jobs.shared.common import check_task, six_cards
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.options import at_least, one_of, option, seed_value
 
 CRIB_TABLE_FILE = "crib_table.csv"
 _NUM_HANDS = comb(NUM_CARDS, 6)
@@ -74,37 +74,36 @@ Work = Callable[[Run, Bars], Outcome]
 class Config:
     """The schema of `conf/statistics.yaml`."""
 
-    task: str = "hand"  # or build, crib_table, pegging, martin; also as a bare word: deepcrib statistics build
-    hand: str | None = None  # hand: six cards; also as bare words: deepcrib statistics 5H 5S JD 2C 3C KH
-    index: int | None = None  # hand: Lang's index of a discard in place of the cards, whose row alone is printed
-    dealer: bool | None = None  # hand: best first by hand + crib (true, null) or by hand - crib, as pone (false)
-    weights: str = "experts"  # hand: against whose discards the crib counts in hand + crib; or uniform
-    path: str | None = None  # build, crib_table: the file to write, if not discards.npy and crib_table.csv
-    verify: int = 0  # build: random hands that are enumerated by the rules and compared
-    opponent: str = "experts"  # crib_table: who throws the other two cards, or uniform
-    solve: bool = False  # crib_table: find the experts' discards anew rather than those of the package
-    records: str = "exact"  # pegging: every pair of sets; or sampled, from random hands
-    hands: int = 100000  # pegging: random hands, with records=sampled
-    games: int = 100000  # martin: greedy against itself
-    seed: int = 1
+    task: str = option("hand", "or build, crib_table, pegging, martin; also as a bare word: deepcrib statistics build")
+    hand: str | None = option(None, "hand: six cards; also as bare words: deepcrib statistics 5H 5S JD 2C 3C KH")
+    index: int | None = option(
+        None, "hand: Lang's index of a discard in place of the cards, whose row alone is printed"
+    )
+    dealer: bool | None = option(
+        None, "hand: best first by hand + crib (true, null) or by hand - crib, as pone (false)"
+    )
+    weights: str = option(
+        "experts", "hand: against whose discards the crib counts in hand + crib; or uniform", one_of(*OPPONENTS)
+    )
+    path: str | None = option(None, "build, crib_table: the file to write, if not discards.npy and crib_table.csv")
+    verify: int = option(0, "build: random hands that are enumerated by the rules and compared", at_least(0))
+    opponent: str = option("experts", "crib_table: who throws the other two cards, or uniform", one_of(*OPPONENTS))
+    solve: bool = option(False, "crib_table: find the experts' discards anew rather than those of the package")
+    records: str = option(
+        "exact", "pegging: every pair of sets; or sampled, from random hands", one_of("exact", "sampled")
+    )
+    hands: int = option(100000, "pegging: random hands, with records=sampled", at_least(1))
+    games: int = option(100000, "martin: greedy against itself", at_least(1))
+    seed: int = option(1, check=seed_value)
 
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
-    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, _CHECKS)
+    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()})
     work = _TASKS[config.task][0](config)
     run.start()
     with Bars(run.show_progress) as bars:
         return work(run, bars)
-
-
-_CHECKS = {
-    "weights": one_of(OPPONENTS),
-    "opponent": one_of(OPPONENTS),
-    "records": one_of(("exact", "sampled")),
-    "hands": at_least(1),
-    "verify": at_least(0),
-}
 
 
 # --- a hand -------------------------------------------------------------------------------------------------

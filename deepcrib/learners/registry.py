@@ -1,8 +1,8 @@
 """The learners by the choice of the group `learner`, which is also the `name` of their options.
 
 To add a learner: a folder here with its options (a subclass of `LearnerOptions`) and a subclass of
-`training.learner.Learner`, a line in LEARNERS, in `CHECKS` of `jobs/hydra/options.py` what the types of its options
-cannot express, and a YAML of its name in `conf/learner/`, which begins with `defaults: [<name>_schema, _self_]`.
+`training.learner.Learner`, a line in LEARNERS, and a YAML of its name in `conf/learner/`, which begins with
+`defaults: [<name>_schema, _self_]`.
 """
 
 from __future__ import annotations

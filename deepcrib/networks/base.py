@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 from deepcrib.errors import OptionError
 from deepcrib.networks.encoders import Spec
 from deepcrib.networks.heads.q_heads import CategoricalHead, Head, make_head
+from deepcrib.options import at_least, between, each, one_in, option
 
 
 @dataclass
@@ -18,14 +19,20 @@ class DiscardNetworkConfig:
     The atoms are of the head `categorical`; by default they hold every return of a hand, of either sign.
     """
 
-    name: str = "cnn"
-    hidden: list[int] = field(default_factory=lambda: [256, 128])
-    channels: int = 8  # of each convolution
-    suit_convolution: bool = True  # false: figure 5a, a network that cannot see flushes
-    head: str = "value"  # or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)
-    noisy: bool = False  # head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it
-    atoms_low: int = -80  # lowest return, points
-    atoms_high: int = 80
+    name: str = option("cnn", check=one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
+    hidden: list[int] = option([256, 128], check=each(at_least(1)))
+    channels: int = option(8, "of each convolution", at_least(1))
+    suit_convolution: bool = option(True, "false: figure 5a, a network that cannot see flushes")
+    head: str = option(
+        "value",
+        "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
+        one_in("deepcrib.networks.heads.q_heads:HEADS"),
+    )
+    noisy: bool = option(
+        False, "head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it"
+    )
+    atoms_low: int = option(-80, "lowest return, points", between(-1000, 1000))
+    atoms_high: int = option(80, check=between(-1000, 1000))
 
 
 @dataclass
@@ -36,14 +43,20 @@ class PlayNetworkConfig:
     but not with large bonuses besides.
     """
 
-    name: str = "cnn_lstm"
-    hidden: list[int] = field(default_factory=lambda: [256, 256])
-    channels: int = 4  # of each convolution
-    lstm_hidden: int = 64
-    head: str = "value"  # or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)
-    noisy: bool = False  # head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it
-    atoms_low: int = -30  # lowest return, points
-    atoms_high: int = 30
+    name: str = option("cnn_lstm", check=one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
+    hidden: list[int] = option([256, 256], check=each(at_least(1)))
+    channels: int = option(4, "of each convolution", at_least(1))
+    lstm_hidden: int = option(64, check=at_least(1))
+    head: str = option(
+        "value",
+        "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
+        one_in("deepcrib.networks.heads.q_heads:HEADS"),
+    )
+    noisy: bool = option(
+        False, "head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it"
+    )
+    atoms_low: int = option(-30, "lowest return, points", between(-1000, 1000))
+    atoms_high: int = option(30, check=between(-1000, 1000))
 
 
 class QNetwork(nn.Module):

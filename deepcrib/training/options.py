@@ -1,15 +1,16 @@
 """What a training run can be told: plain dataclasses, the schema of `conf/train.yaml` and its groups.
 
 They stand apart from the code they configure because the loop, pretraining and the jobs share them.
-Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless a comment says otherwise.
+Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless their help says otherwise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from deepcrib.errors import OptionError
+from deepcrib.options import ascending, at_least, between, each, option, optional, seed_value
 
 
 @dataclass
@@ -32,15 +33,23 @@ def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) 
 class EvaluationOptions:
     """Matches during and after training. Seeds of the two never meet (see `seed`)."""
 
-    opponents: list[Any] = field(default_factory=lambda: ["deterministic"])  # agent specs
-    every: int = 10  # iterations (of other learners than replay: checkpoints) between monitoring matches; 0: none
-    at: list[int] | None = None  # in place of `every`, if that is not 0: iterations with matches; 0: before the first
-    games: int = 1000  # games of a monitoring match
-    final_games: int = 5000  # games of each final match
-    epsilon: float = 0.0  # of the evaluated agent
-    exploring: bool = False  # final matches also of the agent with the epsilon that its training ended with
-    hands: int = 0  # hands of the play-only metric of table 3 (hands won on play points); 0: none
-    seed: int | None = None  # monitoring uses it, the final matches another one derived from it
+    opponents: list[Any] = option(["deterministic"], "agent specs")
+    every: int = option(
+        10, "iterations (of other learners than replay: checkpoints) between monitoring matches; 0: none", at_least(0)
+    )
+    at: list[int] | None = option(
+        None,
+        "in place of `every`, if that is not 0: iterations with matches; 0: before the first",
+        optional(ascending(each(at_least(0)))),
+    )
+    games: int = option(1000, "games of a monitoring match", at_least(1))
+    final_games: int = option(5000, "games of each final match", at_least(1))
+    epsilon: float = option(0.0, "of the evaluated agent", between(0, 1))
+    exploring: bool = option(False, "final matches also of the agent with the epsilon that its training ended with")
+    hands: int = option(0, "hands of the play-only metric of table 3 (hands won on play points); 0: none", at_least(0))
+    seed: int | None = option(
+        None, "monitoring uses it, the final matches another one derived from it", optional(seed_value)
+    )
 
     @property
     def monitored(self) -> bool:

@@ -249,7 +249,7 @@ class OrionSweeper(Sweeper):
 def _check_options(options: OrionSweeperConf) -> None:
     """Refuse the first option of the sweeper that is out of its range."""
     from deepcrib.errors import OptionError
-    from deepcrib.jobs.shared.checks import Check, at_least, one_of
+    from deepcrib.options import Check, at_least, one_of
 
     if options.name is None:
         raise OptionError("option hydra.sweeper.name is missing: expected a name, by which a study is gone on with")
@@ -260,7 +260,7 @@ def _check_options(options: OrionSweeperConf) -> None:
         "max_broken": at_least(1),
         "n_workers": at_least(1),
         "heartbeat": at_least(1),
-        "direction": one_of(DIRECTIONS),
+        "direction": one_of(*DIRECTIONS),
     }
     for name, check in checks.items():
         value = getattr(options, name)

@@ -1,6 +1,6 @@
 """Every file of conf/ composes, fits its schema, and says what it is meant to say."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,10 @@ from deepcrib.errors import OptionError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.hydra.options import CHECKS
 from deepcrib.jobs.hydra.schema import leaf_type, register_schema
 from deepcrib.jobs.train.config import Config as TrainConfig
 from deepcrib.learners.registry import LEARNERS
+from deepcrib.options import problems
 from tests.composing import composed
 
 CONF = runs.conf_folder()
@@ -45,11 +45,21 @@ def test_every_choice_of_every_group_composes(row: int) -> None:
 
 def test_every_value_that_a_check_allows_has_its_file() -> None:
     for group in ("algorithm", "rules", "discard_network", "play_network"):
-        check = CHECKS[type(getattr(TrainConfig(), group))]["name"]
-        expected = check("no such name")
-        assert expected is not None
+        [problem] = problems(replace(getattr(TrainConfig(), group), name="no such name"))
+        expected = problem.removeprefix("name=no such name: ")
         files = {path.stem for path in (CONF / group).glob("*.yaml")}
         assert files == set(expected.removeprefix("expected one of ").split(", "))
+
+
+@pytest.mark.parametrize("job", sorted(JOBS))
+def test_every_default_is_in_its_range(job: str) -> None:
+    """And every table of names that a check looks into is there."""
+    assert not list(problems(register_schema(JOBS[job])()))
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_every_default_of_a_learner_is_in_its_range(name: str) -> None:
+    assert not list(problems(LEARNERS[name].options()))
 
 
 def test_every_learner_has_its_file_and_every_file_its_learner() -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
-    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()}, {})
+    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()})
     plan = _TASKS[config.task][0](config)
     use_threads(config.threads)
     run.start()

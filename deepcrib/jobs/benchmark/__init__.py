@@ -7,7 +7,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from deepcrib.jobs.benchmark.device import devices, devices_table, time_devices
 from deepcrib.jobs.benchmark.exact import statistics_table, time_statistics, time_weighted, weighted_table
 from deepcrib.jobs.benchmark.search import search_table, time_search
 from deepcrib.jobs.hydra.schema import register_schema
+from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import num_workers, use_workers
@@ -34,6 +35,7 @@ from deepcrib.learners.registry import make_learner
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.matches import play_match
+from deepcrib.options import at_least, option, seed_value
 from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
 
@@ -58,13 +60,13 @@ APART = ("device",)
 class Config:
     """The schema of `conf/benchmark.yaml`."""
 
-    task: str = "all"  # one of the tasks, or all but device; also as a bare word: deepcrib benchmark games
-    games: int = 200000  # of each match, and of each weighted run
-    iterations: int = 6  # of each setup; those with a full buffer are timed
-    setups: list[str] = field(default_factory=lambda: ["_".join(setup) for setup in SETUPS])  # of `iteration`
-    seed: int = 1
-    device: str = "cpu"  # of `iteration` and `profile`; `device` measures every one that is there
-    threads: int = 1  # of `iteration`; matches use all that there are, `profile` and `device` one
+    task: str = option("all", "one of the tasks, or all but device; also as a bare word: deepcrib benchmark games")
+    games: int = option(200000, "of each match, and of each weighted run", at_least(1))
+    iterations: int = option(6, "of each setup; those with a full buffer are timed")
+    setups: list[str] = option(["_".join(setup) for setup in SETUPS], "of `iteration`")
+    seed: int = option(1, check=seed_value)
+    device: str = option("cpu", "of `iteration` and `profile`; `device` measures every one that is there", torch_device)
+    threads: int = option(1, "of `iteration`; matches use all that there are, `profile` and `device` one", at_least(0))
 
 
 class Lockstep:

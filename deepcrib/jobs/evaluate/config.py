@@ -7,7 +7,9 @@ from typing import Any
 
 from omegaconf import MISSING
 
+from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.options import at_least, option, seed_value
 
 GAMES = "games"
 
@@ -16,21 +18,25 @@ GAMES = "games"
 class Config:
     """The schema of `conf/evaluate.yaml`."""
 
-    task: str = GAMES  # full games to 121, or play, pairs, audit; also as a bare word: deepcrib evaluate play
-    agent: Any = MISSING  # a name, a checkpoint path or {name: NAME, option: value}
-    opponent: Any = "deterministic"  # likewise
-    games: int = 10000  # with until, at most
-    hands: int | None = None  # of the task play (20,000) or audit (200)
-    pairs: int = 20000  # of the task pairs: in each pair of hands both deal once
-    exploit: bool = False  # also what the agent loses to its best responder, points a hand
-    deals: int = 1000  # that exploit is measured on
-    worst: int = 20  # decisions that audit lists
-    seed: int = 1
-    duplicate: bool = False  # games in pairs: the same cards with seats swapped; interval over the pairs
-    until: str | None = None  # stop when decided: significant (the interval leaves out 50%) or sprt (Wald's test)
-    difference: float = 0.02  # significant: stop also within 50% +- it; sprt: tell 50% + it from 50% - it
-    alpha: float = 0.05  # significant: 1 - the interval's level; sprt: chance to take 50% - difference for better
-    beta: float = 0.05  # sprt: chance to take 50% + difference for worse
+    task: str = option(GAMES, "full games to 121, or play, pairs, audit; also as a bare word: deepcrib evaluate play")
+    agent: Any = option(MISSING, "a name, a checkpoint path or {name: NAME, option: value}")
+    opponent: Any = option("deterministic", "likewise")
+    games: int = option(10000, "with until, at most", at_least(1))
+    hands: int | None = option(None, "of the task play (20,000) or audit (200)")
+    pairs: int = option(20000, "of the task pairs: in each pair of hands both deal once")
+    exploit: bool = option(False, "also what the agent loses to its best responder, points a hand")
+    deals: int = option(1000, "that exploit is measured on")
+    worst: int = option(20, "decisions that audit lists")
+    seed: int = option(1, check=seed_value)
+    duplicate: bool = option(False, "games in pairs: the same cards with seats swapped; interval over the pairs")
+    until: str | None = option(
+        None, "stop when decided: significant (the interval leaves out 50%) or sprt (Wald's test)"
+    )
+    difference: float = option(0.02, "significant: stop also within 50% +- it; sprt: tell 50% + it from 50% - it")
+    alpha: float = option(
+        0.05, "significant: 1 - the interval's level; sprt: chance to take 50% - difference for better"
+    )
+    beta: float = option(0.05, "sprt: chance to take 50% + difference for worse")
     rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use
+    device: str = option("cpu", check=torch_device)
+    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))

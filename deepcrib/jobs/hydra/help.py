@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 import textwrap
 from collections.abc import Collection, Iterator
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -70,7 +68,7 @@ def _group_rows(config: DictConfig) -> Iterator[tuple[str, str]]:
 def _option_rows(
     schema: type, config: DictConfig, prefix: str, leave_out: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    comments = field_comments(schema)
+    helps = {item.name: item.metadata.get("help", "") for item in fields(schema)}
     for key in map(str, config):
         if key in leave_out:
             continue
@@ -79,13 +77,7 @@ def _option_rows(
         if isinstance(nested, type) and is_dataclass(nested):
             yield from _option_rows(nested, config[key], f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key}={_shown(config, key)}", comments.get(key, "")
-
-
-def field_comments(schema: type) -> dict[str, str]:
-    """The comment behind each field of a dataclass, as its source has it."""
-    pattern = re.compile(r"^    (\w+): .*?  # (.*)$", flags=re.MULTILINE)
-    return {name: comment for name, comment in pattern.findall(inspect.getsource(schema))}
+            yield f"{prefix}{key}={_shown(config, key)}", helps.get(key, "")
 
 
 def _shown(config: DictConfig, key: str) -> str:

@@ -32,9 +32,9 @@ from deepcrib.evaluation.recorded import (
 from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.report.runs import plan
-from deepcrib.jobs.shared.checks import at_least, one_of
 from deepcrib.jobs.shared.common import check_task
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.options import at_least, one_of, option
 from deepcrib.records import GameRecord, find_files, read_games, replay
 from deepcrib.search.best_response import BestResponseAgent
 
@@ -46,19 +46,31 @@ Work = Callable[[Run, Bars], Outcome]
 class Config:
     """The schema of `conf/report.yaml`."""
 
-    task: str | None = None  # runs, humans or review; also as a bare word; by default the one of runs= or games=
-    runs: Any = None  # runs: a folder of run folders, a pattern that fits several, or a list of these
-    path: str | None = None  # runs: the page, FILE.md, its figures in FILE/; by default report.md in the run folder
-    overwrite: bool = False  # runs: replace a file at `path` that no report wrote
-    title: str = "Training runs beside Bélanger et al. 2019"  # runs: of the page
-    networks: bool = True  # runs: show how discard networks value all hands after training; seconds a network
-    games: Any = None  # a file of recorded games, a folder with such files *.jsonl in it or below, or a list of these
-    by: str = "opponent"  # humans: a row for each opponent; or person, for each person and opponent
-    hints: str = "exclude"  # humans: games in which the person was shown hints; or include, only
-    seat: int | None = None  # review: whose choices, 0 or 1; by default those of each person
-    name: str | None = None  # review: the same by the player's name
-    worst: int = 10  # review: decisions listed of each game
-    opponent: Any = None  # review: an agent to answer in place of the recorded one; runs: whom they met, by its name
+    task: str | None = option(
+        None, "runs, humans or review; also as a bare word; by default the one of runs= or games="
+    )
+    runs: Any = option(None, "runs: a folder of run folders, a pattern that fits several, or a list of these")
+    path: str | None = option(
+        None, "runs: the page, FILE.md, its figures in FILE/; by default report.md in the run folder"
+    )
+    overwrite: bool = option(False, "runs: replace a file at `path` that no report wrote")
+    title: str = option("Training runs beside Bélanger et al. 2019", "runs: of the page")
+    networks: bool = option(True, "runs: show how discard networks value all hands after training; seconds a network")
+    games: Any = option(
+        None, "a file of recorded games, a folder with such files *.jsonl in it or below, or a list of these"
+    )
+    by: str = option(
+        "opponent", "humans: a row for each opponent; or person, for each person and opponent", one_of(*BY)
+    )
+    hints: str = option(
+        "exclude", "humans: games in which the person was shown hints; or include, only", one_of(*HINTS)
+    )
+    seat: int | None = option(None, "review: whose choices, 0 or 1; by default those of each person")
+    name: str | None = option(None, "review: the same by the player's name")
+    worst: int = option(10, "review: decisions listed of each game", at_least(0))
+    opponent: Any = option(
+        None, "review: an agent to answer in place of the recorded one; runs: whom they met, by its name"
+    )
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -66,7 +78,7 @@ def run(config: Config, run: Run) -> Outcome:
     task = config.task or ("humans" if config.runs is None else "runs")
     config = replace(config, task=task)
     reads = {task: options for task, (_, options) in _TASKS.items()}
-    check_task(config, {"runs": _RUNS_READS, **reads}, _CHECKS)
+    check_task(config, {"runs": _RUNS_READS, **reads})
     with Bars(run.show_progress) as bars:
         work = _plan_runs(config) if task == "runs" else _TASKS[task][0](config, _records(config), bars)
         run.start()
@@ -87,9 +99,6 @@ def _records(config: Config) -> list[GameRecord]:
     if not places or not all(isinstance(place, str) and place for place in places):
         raise OptionError(f"games={config.games}: expected a file of recorded games, a folder, or a list of them")
     return [record for path in find_files(places) for record in read_games(path)]
-
-
-_CHECKS = {"by": one_of(BY), "hints": one_of(HINTS), "worst": at_least(0)}
 
 
 def _left_out(left_out: dict[str, int]) -> list[str]:

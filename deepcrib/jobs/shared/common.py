@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import parse_cards
-from deepcrib.jobs.shared.checks import Check
 from deepcrib.kernels.workers import use_workers
 
 if TYPE_CHECKING:
@@ -51,10 +50,10 @@ def need_matplotlib() -> None:
         raise OptionError("figures need matplotlib, which is not installed: pip install 'deepcrib[plots]'")
 
 
-def check_task(config: Any, reads: Mapping[str, Collection[str]], checks: Mapping[str, Check]) -> None:
-    """Refuse an unknown task, options that another task alone reads, and values out of range.
+def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:
+    """Refuse an unknown task, and options that another task alone reads.
 
-    reads: by task the options that not every task reads. checks: of options that have one.
+    reads: by task the options that not every task reads.
     """
     if config.task not in reads:
         raise OptionError(f"task={config.task}: expected one of {', '.join(reads)}")
@@ -64,9 +63,6 @@ def check_task(config: Any, reads: Mapping[str, Collection[str]], checks: Mappin
         readers = [task for task, names in reads.items() if item.name in names]
         if readers and config.task not in readers and value != getattr(default, item.name):
             raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
-        problem = checks[item.name](value) if item.name in checks else None
-        if problem:
-            raise OptionError(f"{item.name}={value}: {problem}")
 
 
 def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deepcrib.game.engine import DEALING
-from deepcrib.jobs.shared.checks import Check, one_of
+from deepcrib.options import one_of, option
 
 
 @dataclass
 class RulesOptions:
     """Group `rules`: `acc`, the deal alternates after a cut; `random_dealer`, a coin before every hand."""
 
-    name: str = "acc"
-
-
-RULES_CHECKS: dict[str, Check] = {"name": one_of(DEALING)}
+    name: str = option("acc", check=one_of(*DEALING))

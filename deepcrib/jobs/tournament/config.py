@@ -5,25 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.options import at_least, option, optional, seed_value
 
 
 @dataclass
 class Config:
     """The schema of `conf/tournament.yaml`."""
 
-    task: str = "round_robin"  # or bracket, checkpoints, league; also as a bare word: deepcrib tournament bracket
-    agents: Any = field(default_factory=list)  # two or more: names, checkpoint paths or {name: NAME, ...}; league: all
-    run: str | None = None  # the run folder whose checkpoints the task checkpoints plays against
-    against: Any = None  # the agent that meets them; by default the run's final one
-    games: int | None = None  # of a match: 100, in a league 20,000
-    games_of: Any = None  # league: at most so many for an agent, {minimax: 2000}
-    deals: int = 0  # league: that a best responder's gain on each agent is measured on; 0: not measured
-    deals_of: Any = None  # league: at most so many for an agent, {td_perceptron: 40}; networks that play have 40
-    matches: int = 1  # of each pairing; a bracket, and a league, has one
-    seed: int = 1
-    duplicate: bool = False  # games in pairs (a league always): same cards, seats swapped; intervals over the pairs
-    resume: str | None = None  # the folder of a league, which then goes on
+    task: str = option(
+        "round_robin", "or bracket, checkpoints, league; also as a bare word: deepcrib tournament bracket"
+    )
+    agents: Any = option([], "two or more: names, checkpoint paths or {name: NAME, ...}; league: all")
+    run: str | None = option(None, "the run folder whose checkpoints the task checkpoints plays against")
+    against: Any = option(None, "the agent that meets them; by default the run's final one")
+    games: int | None = option(None, "of a match: 100, in a league 20,000", optional(at_least(1)))
+    games_of: Any = option(None, "league: at most so many for an agent, {minimax: 2000}")
+    deals: int = option(0, "league: that a best responder's gain on each agent is measured on; 0: not measured")
+    deals_of: Any = option(
+        None, "league: at most so many for an agent, {td_perceptron: 40}; networks that play have 40"
+    )
+    matches: int = option(1, "of each pairing; a bracket, and a league, has one", at_least(1))
+    seed: int = option(1, check=seed_value)
+    duplicate: bool = option(
+        False, "games in pairs (a league always): same cards, seats swapped; intervals over the pairs"
+    )
+    resume: str | None = option(None, "the folder of a league, which then goes on")
     rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use
+    device: str = option("cpu", check=torch_device)
+    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from deepcrib.jobs.hydra.variants import VARIANTS, Variants
+from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.rules import RulesOptions
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, RewardOptions, StateOptions
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.options import at_least, option, seed_value
 from deepcrib.training.options import EvaluationOptions, LearnerOptions
 
 _LEARNERS = Variants(
@@ -21,10 +23,12 @@ _LEARNERS = Variants(
 class Config:
     """The schema of `conf/train.yaml`."""
 
-    seed: int = 1
-    device: str = "cpu"
-    threads: int = 0  # to work on; 0: all that this process may use. The weights do not depend on it
-    resume: str | None = None  # the folder of an unfinished run, which then goes on
+    seed: int = option(1, check=seed_value)
+    device: str = option("cpu", check=torch_device)
+    threads: int = option(
+        0, "to work on; 0: all that this process may use. The weights do not depend on it", at_least(0)
+    )
+    resume: str | None = option(None, "the folder of an unfinished run, which then goes on")
     learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
     reward: RewardOptions = field(default_factory=RewardOptions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from deepcrib.options import at_least, fraction, one_in, one_of, option, positive
 from deepcrib.training.options import LearnerOptions
 
 
@@ -16,22 +17,40 @@ class EvolutionOptions(LearnerOptions):
     """
 
     name: str = "evolution"
-    generations: int = 1000
-    deals: int = 100  # of a generation
-    genome: str = "ranks"  # or `pairs`: two ranks kept, or thrown, together have a value too
-    cards: str = "same"  # both players (all members of a population) get the same cards, or `different`
-    score: str = "hand"  # the starter being known; `crib`: plus the crib as dealer, less it as pone
-    update: str = "threshold"  # hand by hand, or `population`
-    measure_every: int = 10  # generations between two measurements on held-out hands
-    held_out: int = 20_000  # hands
-    checkpoint_every: int = 100  # generations
+    generations: int = option(1000, check=at_least(1))
+    deals: int = option(100, "of a generation: two hands of six and a starter", at_least(1))
+    genome: str = option(
+        "ranks",
+        "or `pairs`: two ranks kept, or thrown, together have a value too",
+        one_in("deepcrib.learners.evolution.agent:GENOMES"),
+    )
+    cards: str = option(
+        "same",
+        "both players (all members of a population) get the same cards, or `different`",
+        one_of("same", "different"),
+    )
+    score: str = option(
+        "hand", "the starter being known; `crib`: plus the crib as dealer, less it as pone", one_of("hand", "crib")
+    )
+    update: str = option("threshold", "hand by hand, or `population`", one_of("threshold", "population"))
+    measure_every: int = option(10, "generations between two measurements on held-out hands", at_least(1))
+    held_out: int = option(20_000, "hands", at_least(2))
+    checkpoint_every: int = option(100, "generations", at_least(1))
 
-    against: str = "opponent"  # whose points a hand's are held against, or `optimal`: those of the best discard
-    threshold: float = 1.0  # share of these points below which weights are adjusted
-    adjust: str = "merge"  # one of evolution_steps.ADJUSTMENTS
-    rate: float = 0.5  # of toward, merge and punish
-    sigma: float = 0.1  # of a mutation; the first one where it adapts itself
+    against: str = option(
+        "opponent",
+        "whose points a hand's are held against, or `optimal`: those of the best discard",
+        one_of("opponent", "optimal"),
+    )
+    threshold: float = option(1.0, "share of these points below which weights are adjusted", fraction)
+    adjust: str = option(
+        "merge",
+        "values of wrong and right cards move together; or toward, punish, mutate, select: docs/results/evolution.md",
+        one_in("deepcrib.learners.evolution.steps:ADJUSTMENTS"),
+    )
+    rate: float = option(0.5, "of merge (share of the gap), toward and punish", positive)
+    sigma: float = option(0.1, "of mutate and select; the first one of a population that adapts it", positive)
 
-    population: int = 64
-    parents: int = 16  # whose mean the next generation comes from
-    adaptive: bool = True  # sigma is inherited and mutated too
+    population: int = option(64, "mutants of a generation", at_least(2))
+    parents: int = option(16, "the fittest, whose mean the next generation comes from", at_least(1))
+    adaptive: bool = option(True, "sigma is inherited and mutated too")

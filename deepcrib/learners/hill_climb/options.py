@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
 from deepcrib.training.options import LearnerOptions
 
 
@@ -18,16 +19,26 @@ class HillClimbOptions(LearnerOptions):
     """
 
     name: str = "hill_climb"
-    games: int = 200_000  # or hands, in all
-    unit: str = "games"  # to 121, or `hands`: single ones at 0-0, won by the points of all kinds
-    climb: str = "both"  # networks: `both`, `discard`, `play`; or `genome`: values of cards (learner=evolution)
-    genome: str = "pairs"  # of `climb: genome`
-    discards_by: Any = "greedy"  # agent spec: who discards where only the play is climbed
-    plays_by: Any = "greedy"  # agent spec: who plays where only the discards are climbed
-    start: str = "zero"  # the first weights, or `random`
-    pairs: int = 100  # of games or hands between champion and mutant
-    sigma: float = 0.05  # of the noise that makes a mutant
-    share: float = 0.5  # of the pairs' points: the mutant must win more than this, in the first contest ...
-    final_share: float | None = None  # ... and in the last one, in a straight line between
-    step: float = 0.05  # of the way to the mutant; 1 replaces the champion
-    checkpoint_every: int = 20_000  # games or hands
+    games: int = option(200_000, "or hands, in all", at_least(2))
+    unit: str = option(
+        "games", "to 121, or `hands`: single ones at 0-0, won by the points of all kinds", one_of("games", "hands")
+    )
+    climb: str = option(
+        "both",
+        "networks: `both`, `discard`, `play`; or `genome`: values of cards (learner=evolution)",
+        one_in("deepcrib.learners.hill_climb.climbers:CLIMBED"),
+    )
+    genome: str = option("pairs", "of `climb: genome`", one_in("deepcrib.learners.evolution.agent:GENOMES"))
+    discards_by: Any = option("greedy", "agent spec: who discards where only the play is climbed")
+    plays_by: Any = option("greedy", "agent spec: who plays where only the discards are climbed")
+    start: str = option("zero", "the first weights, or `random`", one_of("zero", "random"))
+    pairs: int = option(100, "of games or hands between champion and mutant", at_least(1))
+    sigma: float = option(0.05, "of the noise that makes a mutant", positive)
+    share: float = option(
+        0.5, "of the pairs' points: the mutant must win more than this, in the first contest ...", between(0, 1)
+    )
+    final_share: float | None = option(
+        None, "... and in the last one, in a straight line between", optional(between(0, 1))
+    )
+    step: float = option(0.05, "of the way to the mutant; 1 replaces the champion", fraction)
+    checkpoint_every: int = option(20_000, "games or hands", at_least(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from deepcrib.options import at_least, between, one_in, one_of, option, positive
 from deepcrib.training.options import LearnerOptions
 
 
@@ -11,23 +12,41 @@ from deepcrib.training.options import LearnerOptions
 class PartidaOptions(LearnerOptions):
     """`learner=partida`: a small network for the play, trained on random four-card hands (Partida 2022, section 2.2).
 
-    Defaults are the paper's; a comment says where it leaves a choice open. How cards are laid before the network is
+    Defaults are the paper's; their help says where it leaves a choice open. How cards are laid before the network is
     open as well: hands in ascending order, what is played in its order, 0 behind both (`learners.partida.inputs`).
     """
 
     name: str = "partida"
-    inputs: int = 12  # own hand and all cards played; 16: the opponent's hand too, which is no agent but a measurement
-    encoding: str = "numbers"  # ranks 1..13 as they are, or `one_hot` (not in the paper)
-    opponent: str = "greedy"  # or `self`: both players learn (not in the paper)
-    sessions: int = 2000
-    games_per_fit: int = 10  # hands of a session, played with one network, which then learns from them once
-    target: str = "whole"  # own minus opponent's points of the play, or `rest`: from the card on (not in the paper)
-    epsilon: float = 0.0  # chance of any card (the paper names none)
-    optimizer: str = "adam"  # or `sgd` (open in the paper)
-    batch_size: int = 1  # positions of a step; the paper fits one after the other
-    lr: float = 1e-3  # open in the paper
-    lr_schedule: str = "constant"  # or `linear`: down to 0 at the last session (open in the paper)
-    measure_every: int = 10  # sessions between two measurements against greedy
-    hands: int = 2000  # of a measurement
-    final_hands: int = 20_000  # of the last one, on other hands
-    checkpoint_every: int = 100  # sessions
+    inputs: int = option(
+        12,
+        "own hand and all cards played; 16: the opponent's hand too, which is no agent but a measurement",
+        one_in("deepcrib.learners.partida.inputs:INPUTS"),
+    )
+    encoding: str = option(
+        "numbers",
+        "ranks 1..13 as they are, or `one_hot` (not in the paper)",
+        one_in("deepcrib.learners.partida.inputs:ENCODINGS"),
+    )
+    opponent: str = option("greedy", "or `self`: both players learn (not in the paper)", one_of("greedy", "self"))
+    sessions: int = option(2000, check=at_least(1))
+    games_per_fit: int = option(
+        10, "hands of a session, played with one network, which then learns from them once", at_least(1)
+    )
+    target: str = option(
+        "whole",
+        "own minus opponent's points of the play, or `rest`: from the card on (not in the paper)",
+        one_of("whole", "rest"),
+    )
+    epsilon: float = option(0.0, "chance of any card (the paper names none)", between(0, 1))
+    optimizer: str = option(
+        "adam", "or `sgd` (open in the paper)", one_in("deepcrib.learners.partida.fitting:OPTIMIZERS")
+    )
+    batch_size: int = option(1, "positions of a step; the paper fits one after the other", at_least(1))
+    lr: float = option(1e-3, "open in the paper", positive)
+    lr_schedule: str = option(
+        "constant", "or `linear`: down to 0 at the last session (open in the paper)", one_of("linear", "constant")
+    )
+    measure_every: int = option(10, "sessions between two measurements against greedy", at_least(1))
+    hands: int = option(2000, "of a measurement", at_least(2))
+    final_hands: int = option(20_000, "of the last one, on other hands", at_least(2))
+    checkpoint_every: int = option(100, "sessions", at_least(1))

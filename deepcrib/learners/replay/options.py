@@ -1,13 +1,14 @@
 """Options of `learner=replay` and of the groups that it alone reads.
 
-Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless a comment says otherwise.
+Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless their help says otherwise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
 from deepcrib.training.options import LearnerOptions
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
@@ -23,10 +24,14 @@ PRETRAINING_OPTIMIZERS = ("adam", "sgd")
 class AlgorithmOptions:
     """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
-    name: str = "monte_carlo"
-    n_steps: int = 1  # own plays ahead at which the network's word is taken; 4 and more: the return
-    trace_decay: float = 0.0  # lambda of the lambda-return, instead of n_steps: 0 one step, 1 the return
-    double: bool = False  # of q_learning: the play network chooses, the one of learner.target_every values
+    name: str = option("monte_carlo", check=one_of(*ALGORITHMS))
+    n_steps: int = option(
+        1, "own plays ahead at which the network's word is taken; 4 and more: the return", at_least(1)
+    )
+    trace_decay: float = option(
+        0.0, "lambda of the lambda-return, instead of n_steps: 0 one step, 1 the return", between(0, 1)
+    )
+    double: bool = option(False, "of q_learning: the play network chooses, the one of learner.target_every values")
 
 
 @dataclass
@@ -43,21 +48,21 @@ class RewardOptions:
     hand_bonus: for the most points in the play of a hand, half of it for as many, with one's last card.
     """
 
-    play: str = "offensive_defensive"
-    discard: str = "own"
-    discard_baseline: bool = False  # of `difference` only
-    game_bonus: float = 0.0  # points added for the winner at the end of a game
-    hand_bonus: float = 0.0  # points added for the most play points, at the end of a hand's play
+    play: str = option("offensive_defensive", check=one_in("deepcrib.learners.replay.rewards:PLAY_REWARDS"))
+    discard: str = option("own", check=one_of(*DISCARD_REWARDS))
+    discard_baseline: bool = option(False, "of `difference` only")
+    game_bonus: float = option(0.0, "points added for the winner at the end of a game", at_least(0))
+    hand_bonus: float = option(0.0, "points added for the most play points, at the end of a hand's play", at_least(0))
 
 
 @dataclass
 class StateOptions:
     """Group `state`: which encoder each network reads, and its optional channels."""
 
-    play: str = "basic"
-    discard: str = "basic"
-    dealer: bool = False  # dealer flag in play states basic and full (all other states have it)
-    scores: bool = False  # both players' scores, in both states; experience then ends where a game is won
+    play: str = option("basic", check=one_in("deepcrib.networks.encoders:PLAY_ENCODERS"))
+    discard: str = option("basic", check=one_in("deepcrib.networks.encoders:DISCARD_ENCODERS"))
+    dealer: bool = option(False, "dealer flag in play states basic and full (all other states have it)")
+    scores: bool = option(False, "both players' scores, in both states; experience then ends where a game is won")
 
 
 @dataclass
@@ -65,37 +70,57 @@ class ReplayOptions(LearnerOptions):
     """`learner=replay`: the replay iteration (section 3.2)."""
 
     name: str = "replay"
-    iterations: int = 500
-    unit: str = "games"  # what `episodes` counts: games (to 121) or single hands (scores 0-0)
-    episodes: int = 200  # N, played by self-play in every iteration
-    epochs_kept: int = 5  # P, iterations of experience in the buffer
-    buffer_size: int | None = None  # instead of N and P: play experiences held (of single hands) ...
-    replacement: float | None = None  # ... and the share of them replaced in every iteration
-    batch_size: int = 64
-    passes: float = 1.0  # over the buffer, in every iteration
-    sampling: str = "uniform"  # of minibatches, without replacement; or `prioritised`: in proportion to errors
-    priority_exponent: float = 0.6  # alpha of `prioritised`: 0 all alike, 1 in full proportion
-    importance_exponent: float = 0.4  # beta of its weights in the first iteration ...
-    final_importance_exponent: float = 1.0  # ... and in the last one, in a straight line between
-    combined: bool = False  # each minibatch has its share of the newest epoch besides its uniform samples
-    target_every: int = 1  # iterations that the network in the targets stays the same; 1: it is the present one
-    forced: bool = True  # learn from plays of the only legal card too
-    epsilon: float = 0.05
-    epsilon_decay: float = 0.995  # a factor, per iteration
-    discard_lr: float = 5e-5
-    play_lr: float = 7e-4
-    lr_decay: float = 0.99  # a factor, per iteration, of both learning rates
-    lr_schedule: str = "exponential"  # or `linear`: down to 0 at the last iteration (lr_decay unused)
-    inference: str = "float32"  # or `bfloat16`: of networks in self-play and targets, never in learning or matches
-    discard_agent: Any = None  # agent spec: discards are its, only the play is learned
-    checkpoint_every: int = 10  # iterations between two saved training states
+    iterations: int = option(500, check=at_least(1))
+    unit: str = option(
+        "games", "what `episodes` counts: games (to 121) or single hands (scores 0-0)", one_of("games", "hands")
+    )
+    episodes: int = option(200, "N, played by self-play in every iteration", at_least(1))
+    epochs_kept: int = option(5, "P, iterations of experience in the buffer", at_least(1))
+    buffer_size: int | None = option(
+        None, "instead of N and P: play experiences held (of single hands) ...", optional(at_least(1))
+    )
+    replacement: float | None = option(
+        None, "... and the share of them replaced in every iteration", optional(fraction)
+    )
+    batch_size: int = option(64, check=at_least(1))
+    passes: float = option(1.0, "over the buffer, in every iteration", positive)
+    sampling: str = option(
+        "uniform",
+        "of minibatches, without replacement; or `prioritised`: in proportion to errors",
+        one_of("uniform", "prioritised"),
+    )
+    priority_exponent: float = option(0.6, "alpha of `prioritised`: 0 all alike, 1 in full proportion", between(0, 1))
+    importance_exponent: float = option(0.4, "beta of its weights in the first iteration ...", between(0, 1))
+    final_importance_exponent: float = option(1.0, "... and in the last one, in a straight line between", between(0, 1))
+    combined: bool = option(False, "each minibatch has its share of the newest epoch besides its uniform samples")
+    target_every: int = option(
+        1, "iterations that the network in the targets stays the same; 1: it is the present one", at_least(1)
+    )
+    forced: bool = option(True, "learn from plays of the only legal card too")
+    epsilon: float = option(0.05, "times epsilon_decay after every iteration", between(0, 1))
+    epsilon_decay: float = option(0.995, "a factor, per iteration", fraction)
+    discard_lr: float = option(5e-5, "times lr_decay after every iteration, like play_lr", positive)
+    play_lr: float = option(7e-4, check=positive)
+    lr_decay: float = option(0.99, "a factor, per iteration, of both learning rates", fraction)
+    lr_schedule: str = option(
+        "exponential", "or `linear`: down to 0 at the last iteration (lr_decay unused)", one_of("exponential", "linear")
+    )
+    inference: str = option(
+        "float32",
+        "or `bfloat16`: of networks in self-play and targets, never in learning or matches",
+        one_in("deepcrib.agents.q_network:INFERENCE"),
+    )
+    discard_agent: Any = option(None, "agent spec: discards are its, only the play is learned")
+    checkpoint_every: int = option(10, "iterations between two saved training states", at_least(1))
     # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
-    opponents: list[Any] = field(default_factory=list)  # agent specs, and `past`: past checkpoints of this run
-    opponent_share: float = 0.5  # of the episodes, against one of them by chance; the others are self-play
-    past_every: int = 10  # iterations between two checkpoints that join the past ones
-    past_kept: int = 10  # past checkpoints, the newest
-    priming: list[Any] = field(default_factory=list)  # agent specs: who is met in every episode of the first ...
-    priming_iterations: int = 0  # ... so many iterations
+    opponents: list[Any] = option([], "agent specs, and `past`: past checkpoints of this run")
+    opponent_share: float = option(
+        0.5, "of the episodes, against one of them by chance; the others are self-play", fraction
+    )
+    past_every: int = option(10, "iterations between two checkpoints that join the past ones", at_least(1))
+    past_kept: int = option(10, "past checkpoints, the newest", at_least(1))
+    priming: list[Any] = option([], "agent specs: who is met in every episode of the first ...")
+    priming_iterations: int = option(0, "... so many iterations", at_least(0))
 
     def schedule(self, iteration: int) -> tuple[float, float, float]:
         """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
@@ -117,11 +142,17 @@ class PretrainingOptions:
     """
 
     enabled: bool = True
-    epochs: int = 3
-    batch_size: int = 64
-    optimizer: str = "adam"  # with a warm-up and a cosine; or the authors' `sgd`: momentum 0.9, a constant rate
-    lr: float = 1e-3
-    starter: bool = False  # true: value with a random starter (figure 6)
-    teacher: Any = None  # agent spec: its games against itself are learned from after that, `enabled` or not
-    teacher_episodes: int = 2000  # of these games, or single hands, as learner.unit says
-    teacher_epsilon: float = 0.1  # chance of any legal choice in them, so that others than its own have values too
+    epochs: int = option(3, check=at_least(1))
+    batch_size: int = option(64, check=at_least(1))
+    optimizer: str = option(
+        "adam",
+        "with a warm-up and a cosine; or the authors' `sgd`: momentum 0.9, a constant rate",
+        one_of(*PRETRAINING_OPTIMIZERS),
+    )
+    lr: float = option(1e-3, check=positive)
+    starter: bool = option(False, "true: value with a random starter (figure 6)")
+    teacher: Any = option(None, "agent spec: its games against itself are learned from after that, `enabled` or not")
+    teacher_episodes: int = option(2000, "of these games, or single hands, as learner.unit says", at_least(1))
+    teacher_epsilon: float = option(
+        0.1, "chance of any legal choice in them, so that others than its own have values too", between(0, 1)
+    )

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
+from deepcrib.options import (
+    anything,
+    at_least,
+    between,
+    distinct,
+    each,
+    fraction,
+    one_in,
+    one_of,
+    option,
+    optional,
+    positive,
+)
 from deepcrib.training.options import LearnerOptions
 
 
@@ -14,32 +27,62 @@ class WeightedOptions(LearnerOptions):
 
     Initial weights are named by `random`, a strategy (pure: all its weight on one), `semi_pure_` and a strategy (70%
     on one), or the path of a weighted checkpoint. Defaults are those of the experiments of section 4.2; what the thesis
-    leaves open is as in its author's program, or a comment says so.
+    leaves open is as in its author's program, or their help says so.
     """
 
     name: str = "weighted"
-    games: int = 1_000_000
-    strategies: list[str] = field(default_factory=lambda: list(THESIS_STRATEGIES))
-    initial: str = "random"
-    opponents: list[str] = field(default_factory=lambda: ["random"])  # initial weights of each of the pool
-    opponents_learn: bool = True
-    pairs: str = "first"  # the agent and each of the pool in turn, or `random`: any two, who are drawn (draft)
-    switch_every: int = 1000  # games of one pair before the next (open in the thesis)
-    reading: str = "code"  # of the update: the author's program, or `text`: what his thesis alone suggests
-    scaling: float = 2.0  # s
-    decay: float = 0.1  # d
-    punishment: float = 1.0  # times the adjustment after a lost game
-    baseline: bool = False  # adjust by the margin beyond the mean of earlier games from there (not in the thesis)
-    cap: float | None = None  # r, the most a responsible weight may be before all are normalised again
-    exploration: str = "constant"  # chance epsilon, or `variance`: less the variance of the preferences
-    epsilon: float = 0.3  # k of round 1, e afterwards
-    explore_by: str = "uniform"  # or `preference`: p as the distribution
-    neighbours: str = "none"  # `average` of the up to 8 around a score, or `sum`
-    neighbour_share: float = 0.4  # Y
-    exploring_starts: bool = True
-    start_spread: int = 60  # points apart, at most
-    records: str = "exact"  # pegging records, or `sampled`: record_hands random hands
-    record_hands: int = 100_000
-    update_records: bool = False  # add every hand's play
-    play: str = "greedy"  # or `weighted`: offensive and defensive strategies, learned likewise (section 5.1)
-    checkpoint_every: int = 100_000  # games
+    games: int = option(1_000_000, check=at_least(1))
+    strategies: list[str] = option(
+        list(THESIS_STRATEGIES), "any of these and crib_max_avg", distinct(each(one_of(*STRATEGIES), least=1))
+    )
+    initial: str = option("random", "or a strategy (pure), semi_pure_STRATEGY (70%), or the path of weights")
+    opponents: list[str] = option(["random"], "initial weights of each of the pool", each(anything, least=1))
+    opponents_learn: bool = option(True, "false: their weights stay as they are")
+    pairs: str = option(
+        "first",
+        "the agent and each of the pool in turn, or `random`: any two, who are drawn (draft)",
+        one_of("first", "random"),
+    )
+    switch_every: int = option(1000, "games of one pair before the next (open in the thesis)", at_least(1))
+    reading: str = option(
+        "code",
+        "of the update: the author's program, or `text`: what his thesis alone suggests",
+        one_in("deepcrib.learners.weighted.state:READINGS"),
+    )
+    scaling: float = option(
+        2.0, "s: the adjustment of a game is s times its margin, as a share of 121 points", positive
+    )
+    decay: float = option(0.1, "d: times 1 - d for every step back from the end of the game", between(0, 1))
+    punishment: float = option(1.0, "times the adjustment after a lost game", at_least(0))
+    baseline: bool = option(
+        False, "adjust by the margin beyond the mean of earlier games from there (not in the thesis)"
+    )
+    cap: float | None = option(
+        None, "r, the most a responsible weight may be before all are normalised again", optional(fraction)
+    )
+    exploration: str = option(
+        "constant",
+        "chance epsilon, or `variance`: less the variance of the preferences",
+        one_of("constant", "variance"),
+    )
+    epsilon: float = option(0.3, "k of round 1, e afterwards", between(0, 1))
+    explore_by: str = option("uniform", "or `preference`: p as the distribution", one_of("uniform", "preference"))
+    neighbours: str = option(
+        "none",
+        "or `sum`: a share of the sum over the up to 8 scores around; or `average`: of their mean (the thesis)",
+        one_of("none", "average", "sum"),
+    )
+    neighbour_share: float = option(0.4, "Y, that share", between(0, 1))
+    exploring_starts: bool = option(True, "games start at random scores")
+    start_spread: int = option(60, "points apart, at most", between(0, 120))
+    records: str = option(
+        "exact", "pegging records, or `sampled`: record_hands random hands", one_of("exact", "sampled")
+    )
+    record_hands: int = option(100_000, check=at_least(1))
+    update_records: bool = option(False, "add every hand's play")
+    play: str = option(
+        "greedy",
+        "or `weighted`: offensive and defensive strategies, learned likewise (section 5.1)",
+        one_of("greedy", "weighted"),
+    )
+    checkpoint_every: int = option(100_000, "games", at_least(1))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
+from deepcrib.options import at_least, between, distinct, each, one_of, option, positive
 from deepcrib.training.options import LearnerOptions
 
 
@@ -17,18 +18,28 @@ class WeightedNetworkOptions(LearnerOptions):
     """
 
     name: str = "weighted_network"
-    games: int = 1_000_000
-    strategies: list[str] = field(default_factory=lambda: list(THESIS_STRATEGIES))
-    hidden: list[int] = field(default_factory=lambda: [32, 32])
-    opponent: Any = None  # agent spec: only one player learns; null: both, by self-play
-    target: str = "win"  # of a decision: 1 for a won game, or `margin`: own minus opponent's final score, points
-    returns: str = "game"  # the game's outcome, or `hand`: its learned mean at the scores after the hand
-    decay: float = 0.0  # d: a loss counts (1 - d) times less for every hand back from the end of the game
-    epsilon: float = 0.3
-    exploring_starts: bool = True
-    start_spread: int = 60  # points apart, at most
-    batch_games: int = 2048  # played with the same network, before it learns from them once
-    batch_size: int = 512  # decisions
-    lr: float = 1e-3
-    lr_schedule: str = "linear"  # down to 0 at the last game, or `constant`
-    checkpoint_every: int = 100_000  # games
+    games: int = option(1_000_000, check=at_least(1))
+    strategies: list[str] = option(
+        list(THESIS_STRATEGIES), "any of these and crib_max_avg", distinct(each(one_of(*STRATEGIES), least=1))
+    )
+    hidden: list[int] = option([32, 32], "layers of ReLU units; [] is linear", each(at_least(1)))
+    opponent: Any = option(None, "agent spec: only one player learns; null: both, by self-play")
+    target: str = option(
+        "win",
+        "of a decision: 1 for a won game, or `margin`: own minus opponent's final score, points",
+        one_of("win", "margin"),
+    )
+    returns: str = option(
+        "game", "the game's outcome, or `hand`: its learned mean at the scores after the hand", one_of("game", "hand")
+    )
+    decay: float = option(
+        0.0, "d: a loss counts (1 - d) times less for every hand back from the end of the game", between(0, 1)
+    )
+    epsilon: float = option(0.3, "chance of any of the 15 discards", between(0, 1))
+    exploring_starts: bool = option(True, "games start at random scores")
+    start_spread: int = option(60, "points apart, at most", between(0, 120))
+    batch_games: int = option(2048, "played with the same network, before it learns from them once", at_least(1))
+    batch_size: int = option(512, "decisions", at_least(1))
+    lr: float = option(1e-3, check=positive)
+    lr_schedule: str = option("linear", "down to 0 at the last game, or `constant`", one_of("linear", "constant"))
+    checkpoint_every: int = option(100_000, "games", at_least(1))

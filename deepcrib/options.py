@@ -1,0 +1,110 @@
+"""What an option is: a dataclass's field with its default, its help, and a check of what its type cannot express.
+
+Checks name in a few words what they expected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import field, fields, is_dataclass
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+Check = Callable[[Any], str | None]
+"""Returns what was expected when the value is not it, else None."""
+
+
+def option(default: Any, help: str = "", check: Check | None = None) -> Any:
+    """A field of a dataclass of options: its default (a list is copied), its help, what it must be beyond its type."""
+    metadata = {"check": check, "help": help}
+    if isinstance(default, list):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def problems(options: Any, prefix: str = "") -> Iterator[str]:
+    """A line for each option, nested ones included, whose value its check refuses."""
+    for item in fields(options):
+        value, check = getattr(options, item.name), item.metadata.get("check")
+        if problem := check and check(value):
+            yield f"{prefix}{item.name}={value}: {problem}"
+        if is_dataclass(value):
+            yield from problems(value, f"{prefix}{item.name}.")
+
+
+def one_of(*choices: Any) -> Check:
+    """One of a few words or numbers."""
+    return lambda value: None if value in choices else f"expected one of {', '.join(map(str, choices))}"
+
+
+def one_in(table: str) -> Check:
+    """One of the names in a table, `module:NAME`, which is imported when there is a value to check."""
+
+    def check_name(value: Any) -> str | None:
+        module, _, name = table.partition(":")
+        return one_of(*getattr(import_module(module), name))(value)
+
+    return check_name
+
+
+def between(low: float, high: float) -> Check:
+    """A number from `low` to `high`, both allowed."""
+    return lambda value: None if low <= value <= high else f"expected {low:g} to {high:g}"
+
+
+def at_least(low: int) -> Check:
+    """A number not below `low`."""
+    return lambda value: None if low <= value < math.inf else f"expected {low} or more"
+
+
+def positive(value: float) -> str | None:
+    """A finite number above 0."""
+    return None if 0 < value < math.inf else "expected a number above 0"
+
+
+def fraction(value: float) -> str | None:
+    """Above 0, up to 1."""
+    return None if 0 < value <= 1 else "expected more than 0, at most 1"
+
+
+def optional(check: Check) -> Check:
+    """None, or what `check` accepts."""
+    return lambda value: None if value is None else check(value)
+
+
+def each(check: Check, least: int = 0) -> Check:
+    """A list of `least` or more values that `check` accepts."""
+
+    def check_list(values: list[Any]) -> str | None:
+        if len(values) < least:
+            return f"expected {least} or more values"
+        return next((problem for problem in map(check, values) if problem), None)
+
+    return check_list
+
+
+def distinct(check: Check) -> Check:
+    """A list that `check` accepts, without anything twice."""
+    return lambda values: check(values) or (None if len(set(values)) == len(values) else "expected nothing twice")
+
+
+def ascending(check: Check) -> Check:
+    """A list that `check` accepts, each value above the one before it."""
+
+    def check_order(values: list[Any]) -> str | None:
+        rises = all(low < high for low, high in pairwise(values))
+        return check(values) or (None if rises else "expected ascending values")
+
+    return check_order
+
+
+def anything(value: Any) -> None:
+    """Whatever it is."""
+    return None
+
+
+def seed_value(value: int) -> str | None:
+    """What NumPy and PyTorch both take as a seed."""
+    return None if 0 <= value < 2**63 else "expected a whole number from 0 to 2^63 - 1"
