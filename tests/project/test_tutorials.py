@@ -27,7 +27,7 @@ def copy(tmp_path: Path) -> Path:
 def test_a_reward_an_algorithm_and_a_network_of_ones_own(copy: Path) -> None:
     text = (TUTORIALS / "your_own_reward_algorithm_network.md").read_text(encoding="utf-8")
     parts = re.findall(r"`((?:deepcrib|conf)/[\w/.]+)`(?:(?!```).)*?```(python|yaml)\n(.*?)```", text, re.DOTALL)
-    assert [language for _, language, _ in parts].count("yaml") == 3 and len(parts) == 7
+    assert [language for _, language, _ in parts].count("yaml") == 3 and len(parts) == 6
     for name, _, code in parts:
         with open(copy / name, "a", encoding="utf-8") as file:  # a YAML is new
             file.write(f"\n\n{code}")

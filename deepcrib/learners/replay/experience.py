@@ -15,7 +15,7 @@ from deepcrib.learners.replay.learning import Samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
 from deepcrib.learners.replay.targets import returns as targets
-from deepcrib.learners.replay.targets.algorithms import BOOTSTRAPS
+from deepcrib.learners.replay.targets.algorithms import ALGORITHMS
 from deepcrib.learners.replay.targets.distributions import distributed_returns, mixture
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
@@ -125,7 +125,7 @@ def _next_values(
     Of the head `categorical` distributions [H, 8, K] take the place of values. All of them come in large batches,
     since the network is frozen.
     """
-    bootstrap = BOOTSTRAPS.get(algorithm.name)
+    bootstrap = ALGORITHMS.get(algorithm.name)
     if bootstrap is None:
         raise ValueError(f"unknown algorithm {algorithm.name!r}")
     rows, plays = np.nonzero(following >= 0)

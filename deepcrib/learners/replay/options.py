@@ -11,12 +11,7 @@ from typing import Any
 from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
 from deepcrib.training.options import LearnerOptions
 
-ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
-
-
 DISCARD_REWARDS = ("own", "difference")
-
-
 PRETRAINING_OPTIMIZERS = ("adam", "sgd")
 
 
@@ -24,7 +19,7 @@ PRETRAINING_OPTIMIZERS = ("adam", "sgd")
 class AlgorithmOptions:
     """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
-    name: str = option("monte_carlo", check=one_of(*ALGORITHMS))
+    name: str = option("monte_carlo", check=one_in("deepcrib.learners.replay.targets.algorithms:ALGORITHMS"))
     n_steps: int = option(
         1, "own plays ahead at which the network's word is taken; 4 and more: the return", at_least(1)
     )

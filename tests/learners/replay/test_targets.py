@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from deepcrib.learners.replay.options import ALGORITHMS
-from deepcrib.learners.replay.targets.algorithms import BOOTSTRAPS
 from deepcrib.learners.replay.targets.distributions import distributed_returns
 from deepcrib.learners.replay.targets.returns import (
     double_q_value,
@@ -265,7 +263,3 @@ def test_the_best_of_noisy_values_is_overrated_and_double_q_is_not(actions: int)
     second = np.tile(estimates, (len(estimates), 1))
     assert q_learning_value(first).mean() == 1 - 2 / 2**actions
     assert double_q_value(second, first).mean() == 0
-
-
-def test_options_name_the_algorithms_that_there_are() -> None:
-    assert set(ALGORITHMS) == {"monte_carlo", *BOOTSTRAPS}

@@ -1,7 +1,6 @@
-"""The algorithms that bootstrap: what each takes a player's next decision to be worth.
+"""The algorithms: what each takes a player's next decision to be worth.
 
-To add one: its functions and a line in BOOTSTRAPS, its name in `options.ALGORITHMS`, a YAML in `conf/algorithm/`.
-Monte Carlo is not among them: its targets are returns.
+To add one: its functions and a line in ALGORITHMS here, and a YAML in `conf/algorithm/`.
 """
 
 from __future__ import annotations
@@ -60,9 +59,10 @@ def _q_learning(q_tp1: Float, chooser_tp1: Float, a_tp1: Actions, epsilon: float
     return q_learning_value(q_tp1) if chooser_tp1 is q_tp1 else double_q_value(q_tp1, chooser_tp1)
 
 
-BOOTSTRAPS = {
+ALGORITHMS: dict[str, Bootstrap | None] = {
+    "monte_carlo": None,
     "sarsa": Bootstrap(lambda q, chooser, a, epsilon: sarsa_value(q, a), _taken, taken_alone=True),
     "expected_sarsa": Bootstrap(lambda q, chooser, a, epsilon: expected_sarsa_value(q, epsilon), _exploring),
     "q_learning": Bootstrap(_q_learning, _best, greedy=True),
 }
-"""By the name in the group `algorithm`."""
+"""By the name in the group `algorithm`; None: targets are returns, and no next decision is valued."""
