@@ -23,6 +23,7 @@ from deepcrib.files import runs, write_atomic
 from deepcrib.files.runs import RunError, RunFolder
 from deepcrib.jobs import JOBS, Outcome, Run
 from deepcrib.learners.registry import LEARNERS
+from deepcrib.training.progress import read_progress
 
 TINY = (
     "experiment=smoke pretraining.enabled=false learner.iterations=2 learner.episodes=16 evaluation.every=0 "
@@ -319,6 +320,10 @@ def test_a_run_killed_with_signal_9_resumes_to_the_same_weights(tmp_path: Path) 
     assert first | {"seconds": 0} == second | {"seconds": 0}
     events = EventAccumulator(str(killed), size_guidance={"scalars": 0}).Reload()
     assert [event.step for event in events.Scalars("loss/play")] == list(range(1, 31))
+    rows, expected = read_progress(killed), read_progress(whole)
+    assert list(rows) == list(expected) and rows["loss/play"][0].tolist() == list(range(1, 31))
+    for tag in [tag for tag in rows if tag != "seconds" and not tag.startswith("speed/")]:
+        assert [found.tolist() for found in rows[tag]] == [found.tolist() for found in expected[tag]]
 
 
 def test_a_run_killed_before_its_first_state_starts_again(tmp_path: Path, trained: Path) -> None:

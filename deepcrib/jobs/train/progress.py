@@ -13,16 +13,17 @@ SECONDS = 15.0
 
 
 def training_bar(bars: Bars, done: int, total: int) -> Callable[[int, Mapping[str, float]], None]:
-    """A callback (steps done, metrics by TensorBoard tag) that draws them, with the latest loss and win rates.
+    """A callback (steps done, metrics by TensorBoard tag) that draws them, with the latest loss and win rate.
 
-    The bar is there at once.
+    The bar is there at once. Of several networks and opponents it names the first, to fit into 80 columns.
     """
     latest: dict[str, float] = {}
     bars.show("training", done, total)
 
     def advance(done: int, metrics: Mapping[str, float]) -> None:
         latest.update(metrics)
-        texts = [*_losses(latest), *(f"{name} {100 * rate:.1f}%" for name, rate in _rates(latest).items())]
+        rates = [f"{name} {100 * rate:.1f}%" for name, rate in _rates(latest).items()]
+        texts = _losses(latest)[:1] + rates[:1]
         bars.show("training", done, total, f"({', '.join(texts)})" if texts else None)
 
     return advance
@@ -31,7 +32,7 @@ def training_bar(bars: Bars, done: int, total: int) -> Callable[[int, Mapping[st
 class Lines:
     """The same callback for a stdout that is no terminal.
 
-    `iterations 40 of 360, loss/play 4.812, deterministic 58.2% [56.0, 60.3], 8,123 hands a second, 0:12:30 left`: win
+    `iterations 40 of 360, loss/play 4.81, deterministic 58.2% [56.0, 60.3], 8,123 hands a second, 0:12:30 left`: win
     rates where matches were played since the last line, steps a second where the learner reports no other speed. Time
     left is reckoned from all steps of this process; what comes before its first one is not counted.
 
@@ -72,7 +73,7 @@ class Lines:
 
 
 def _losses(metrics: Mapping[str, float]) -> list[str]:
-    return [f"{tag} {value:.4g}" for tag, value in metrics.items() if tag.startswith("loss/")]
+    return [f"{tag} {value:.3g}" for tag, value in metrics.items() if tag.startswith("loss/")]
 
 
 def _rates(metrics: Mapping[str, float]) -> dict[str, float]:
