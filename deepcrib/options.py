@@ -17,9 +17,9 @@ Check = Callable[[Any], str | None]
 
 
 def option(default: Any, help: str = "", check: Check | None = None) -> Any:
-    """A field of a dataclass of options: its default (a list is copied), its help, what it must be beyond its type."""
+    """A field of a dataclass of options: its default (a list or dict is copied), help, what its type leaves open."""
     metadata = {"check": check, "help": help}
-    if isinstance(default, list):
+    if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
 

@@ -19,7 +19,7 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
-from hydra_plugins.deepcrib_orion._options import DIRECTIONS, OrionSweeperConf
+from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 
 if TYPE_CHECKING:
     from hydra_plugins.deepcrib_orion._space import Parameter
@@ -249,23 +249,14 @@ class OrionSweeper(Sweeper):
 def _check_options(options: OrionSweeperConf) -> None:
     """Refuse the first option of the sweeper that is out of its range."""
     from deepcrib.errors import OptionError
-    from deepcrib.options import Check, at_least, one_of
+    from deepcrib.options import problems
 
     if options.name is None:
         raise OptionError("option hydra.sweeper.name is missing: expected a name, by which a study is gone on with")
     if not re.fullmatch(r"[\w.+-]+", options.name) or options.name.startswith("."):
         raise OptionError(f"hydra.sweeper.name={options.name}: expected letters, digits, and . _ + - between them")
-    checks: dict[str, Check] = {
-        "max_trials": at_least(1),
-        "max_broken": at_least(1),
-        "n_workers": at_least(1),
-        "heartbeat": at_least(1),
-        "direction": one_of(*DIRECTIONS),
-    }
-    for name, check in checks.items():
-        value = getattr(options, name)
-        if problem := check(value):
-            raise OptionError(f"hydra.sweeper.{name}={value}: {problem}")
+    for problem in problems(options, "hydra.sweeper."):
+        raise OptionError(problem)
 
 
 def _remove_unused(folder: Path) -> None:
