@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
 from deepcrib.agents.specs import make_agent
 from deepcrib.errors import UserError
-from deepcrib.files.weights import other_agents
+from deepcrib.files.weights import SavedWeights, other_agents
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import below, uniform
 from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_pieces, run_rows
 from deepcrib.networks import CategoricalHead, FeedForward, QNetwork
-from deepcrib.networks.checkpoints import load_weights
+from deepcrib.networks.checkpoints import make_networks
 from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder, compact_discard, compact_play
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
@@ -243,29 +243,29 @@ def _finite(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return values
 
 
-def load_agent(
-    path: str,
+def from_weights(
+    saved: SavedWeights,
     device: str = "cpu",
     epsilon: float = 0.0,
     discards: Agent | None = None,
 ) -> QNetworkAgent:
-    """The agent of a checkpoint file or run folder. Raises CheckpointError.
+    """The agent of its weights. Raises CheckpointError.
 
-    Where the checkpoint names an agent for the part that was not trained, it is made from its spec, but where
-    `discards` takes its place; AgentError says so if it cannot be made.
+    Where they name an agent for the part that was not trained, it is made from its spec, but where `discards` takes its
+    place; AgentError says so if it cannot be made.
     """
-    checkpoint = load_weights(path, device)
+    checkpoint = make_networks(saved, device)
     made = {} if discards is None else {"discards_by": discards}
     for part, spec in other_agents(checkpoint.metadata).items():
         if part not in made:
-            made[part] = _made_for(path, part, spec, device)
+            made[part] = _made_for(saved.path, part, spec, device)
     functions = []
     for encoder, network in (
         (checkpoint.discard_encoder, checkpoint.discard_network),
         (checkpoint.play_encoder, checkpoint.play_network),
     ):
         functions.append(QFunction(encoder, network, device) if encoder and network else None)
-    return QNetworkAgent(functions[0], functions[1], epsilon, name=str(path), **made)
+    return QNetworkAgent(functions[0], functions[1], epsilon, name=saved.path, **made)
 
 
 def _made_for(path: str, part: str, spec: Any, device: str) -> Agent:

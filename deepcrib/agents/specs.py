@@ -1,7 +1,7 @@
 """`make_agent`: from a name, a checkpoint path or a mapping of options to a player.
 
-To add an agent: a line in BUILDERS, or in LOADERS for one that is read from a checkpoint of its own format. Weights
-that come with the package, `deepcrib/weights/NAME.safetensors`, are agents by the name NAME.
+To add an agent: a line in BUILDERS, or in LOADED for one with weights. Those that come with the package,
+`deepcrib/weights/NAME.safetensors`, are agents by the name NAME.
 
 An agent's code is imported when it is asked for, so that a match of scripted players waits for no PyTorch.
 """
@@ -17,15 +17,7 @@ from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.exact.strategies.names import STRATEGIES
-from deepcrib.files.weights import (
-    EVOLUTIONARY_FORMAT,
-    FORMAT,
-    PARTIDA_FORMAT,
-    TD_FORMAT,
-    WEIGHTED_FORMAT,
-    WEIGHTED_NETWORK_FORMAT,
-    read_format,
-)
+from deepcrib.files.weights import CheckpointError, read_weights
 
 Options = dict[str, Any]
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
@@ -46,7 +38,7 @@ class Builder:
     make: `module:function`, imported when the agent is asked for and called with these options by their names.
     options: what a mapping may give. needs: those it must give. agents: those that are specs of agents, which are made
     first, with the agent that stands where none is given. fixed: options that are not the caller's. device: whether it
-    has the option `device`, that of networks.
+    has the option `device`, that of networks. lacks: what is said of weights whose agent does not take an option.
     """
 
     make: str
@@ -55,16 +47,6 @@ class Builder:
     agents: Mapping[str, str | None] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     device: bool = False
-
-
-@dataclass(frozen=True)
-class Loader:
-    """How the agent of a checkpoint of one format is made.
-
-    builder: which has the option `path` besides those that may be given. lacks: what to say to one it does not take.
-    """
-
-    builder: Builder
     lacks: str = ""
 
 
@@ -154,15 +136,18 @@ def _build_named(name: str, options: Options, device: str) -> Agent:
 
 
 def load_checkpoint(path: str, device: str, **options: Any) -> Agent:
-    """The agent of a checkpoint of whatever format, by file or run folder; options that are None are not given."""
-    loader = LOADERS.get(read_format(path), LOADERS[FORMAT])
+    """The agent of weights in a file, or of a finished run folder; options that are None are not given."""
+    saved = read_weights(path)
+    if saved.agent not in LOADED:
+        raise CheckpointError(f"{path} holds weights of {saved.agent!r}, expected one of {', '.join(LOADED)}")
+    builder = LOADED[saved.agent]
     given = {option: value for option, value in options.items() if value is not None}
     if given.get("epsilon") == 0.0:  # what every agent of a checkpoint does
         del given["epsilon"]
     for option in given:
-        if option not in loader.builder.options:
-            raise AgentError(f"{path} {loader.lacks}: expected no option {option}")
-    return _build(loader.builder, {"path": path, **given}, device)
+        if option not in builder.options:
+            raise AgentError(f"{path} {builder.lacks}: expected no option {option}")
+    return _build(builder, {"saved": saved, **given}, device)
 
 
 def _build(builder: Builder, options: Options, device: str) -> Agent:
@@ -212,29 +197,31 @@ def _seed(value: Any) -> int:
 _READ: dict[str, Callable[[Any], Any]] = {"path": str, "epsilon": _number, "seed": _seed}
 """How options of these names are read, before an agent is imported."""
 
-_NETWORK = Builder(
-    "deepcrib.agents.q_network:load_agent", ("epsilon", "discards"), agents={"discards": None}, device=True
-)
-_STRATEGIES_NETWORK = Builder(
-    "deepcrib.learners.weighted_network.agent:load_weighted_network", ("epsilon",), device=True
-)
-_PARTIDA = Builder("deepcrib.learners.partida.agent:load_partida", ("discards",), agents={"discards": "expected_value"})
-LOADERS = {
-    FORMAT: Loader(_NETWORK),
-    WEIGHTED_FORMAT: Loader(
-        Builder("deepcrib.learners.weighted.agent:load_weighted"), "holds weighted strategies, which do not explore"
+LOADED = {
+    "q_network": Builder(
+        "deepcrib.agents.q_network:from_weights", ("epsilon", "discards"), agents={"discards": None}, device=True
     ),
-    TD_FORMAT: Loader(
-        Builder("deepcrib.learners.td.agent:load_td_perceptron"), "holds a TD perceptron, which does not explore"
+    "weighted": Builder(
+        "deepcrib.learners.weighted.agent:from_weights", lacks="holds weighted strategies, which do not explore"
     ),
-    WEIGHTED_NETWORK_FORMAT: Loader(_STRATEGIES_NETWORK, "discards by strategies"),
-    PARTIDA_FORMAT: Loader(_PARTIDA, "does not explore"),
-    EVOLUTIONARY_FORMAT: Loader(
-        Builder("deepcrib.learners.evolution.agent:load_evolutionary"),
-        "holds the values of cards, which do not explore",
+    "weighted_network": Builder(
+        "deepcrib.learners.weighted_network.agent:from_weights",
+        ("epsilon",),
+        device=True,
+        lacks="discards by strategies",
+    ),
+    "partida": Builder(
+        "deepcrib.learners.partida.agent:from_weights",
+        ("discards",),
+        agents={"discards": "expected_value"},
+        lacks="does not explore",
+    ),
+    "td": Builder("deepcrib.learners.td.agent:from_weights", lacks="holds a TD perceptron, which does not explore"),
+    "evolution": Builder(
+        "deepcrib.learners.evolution.agent:from_weights", lacks="holds the values of cards, which do not explore"
     ),
 }
-"""By the format of a checkpoint; a file of no known format is refused by the first."""
+"""Agents of weights, by the names that files have for them; `saved` are their `files.weights.SavedWeights`."""
 
 
 def _minimax(name: str, greedy: bool) -> Builder:

@@ -6,32 +6,31 @@ Neither holds pickled code. Files appear whole or not at all, as `files.weights`
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save
 
 from deepcrib.files.weights import (
-    FORMAT,
     CheckpointError,
+    SavedWeights,
     cannot_read,
-    file_header,
-    metadata_of,
     read_weights,
-    unreadable,
-    weights_file,
     write_checkpoint,
+    write_weights,
 )
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder, make_discard_encoder, make_play_encoder
 
 STATE_FORMAT = "deepcrib training state"
 ZIP_MAGIC = b"PK\x03\x04"
+_PARTS: dict[str, tuple[Any, Any, Any]] = {
+    "discard": (make_discard_encoder, DiscardNetworkConfig, make_discard_network),
+    "play": (make_play_encoder, PlayNetworkConfig, make_play_network),
+}
+"""What makes the encoder, the config and the network of each part."""
 
 
 @dataclass
@@ -59,33 +58,32 @@ def save_weights(
     How the networks and their encoders are made again is taken from the networks themselves.
     """
     networks = {"discard": discard_network, "play": play_network}
-    tensors: dict[str, torch.Tensor] = {}
-    header = file_header(FORMAT, metadata)
-    for part, network in networks.items():
-        header[part] = json.dumps(None if network is None else _description(network))
-        if network is not None:
-            for name, value in network.state_dict().items():
-                tensors[f"{part}.{name}"] = value.detach().cpu().contiguous()
-    write_checkpoint(path, save(tensors, header))
+    arrays = {
+        f"{part}.{name}": value.detach().cpu().numpy()
+        for part, network in networks.items()
+        if network is not None
+        for name, value in network.state_dict().items()
+    }
+    described = {part: None if network is None else _description(network) for part, network in networks.items()}
+    write_weights(path, "q_network", arrays, {**metadata, "networks": described})
 
 
 def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkpoint:
     """Read a checkpoint by its file, or by its run folder (the final checkpoint). Raises CheckpointError."""
-    path = weights_file(path)
-    header, tensors = read_weights(path, FORMAT, "pt")
-    try:
-        discard_network, discard_encoder = _rebuild(
-            path, "discard", header, tensors, make_discard_encoder, DiscardNetworkConfig, make_discard_network
-        )
-        play_network, play_encoder = _rebuild(
-            path, "play", header, tensors, make_play_encoder, PlayNetworkConfig, make_play_network
-        )
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, RecursionError) as error:
-        raise unreadable(path, error) from error
-    for network in (discard_network, play_network):
+    return make_networks(read_weights(path, "q_network"), device)
+
+
+def make_networks(saved: SavedWeights, device: torch.device | str = "cpu") -> Checkpoint:
+    """The networks of weights, in evaluation mode. Raises CheckpointError."""
+    metadata = dict(saved.metadata)
+    with saved.unpacking():
+        described = metadata.pop("networks")
+        made = {part: _rebuild(saved, part, described[part]) for part in _PARTS}
+    for network, _ in made.values():
         if network is not None:
             network.to(device).eval()
-    return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata_of(path, header))
+    (discard_network, discard_encoder), (play_network, play_encoder) = made["discard"], made["play"]
+    return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata)
 
 
 def save_state(path: Path | str, state: dict[str, Any]) -> None:
@@ -129,36 +127,28 @@ def _description(network: QNetwork) -> dict[str, Any]:
     }
 
 
-def _rebuild(
-    path: Path,
-    part: str,
-    header: dict[str, str],
-    tensors: dict[str, torch.Tensor],
-    make_encoder: Callable[..., Any],
-    config_class: type,
-    make_network: Callable[..., QNetwork],
-) -> tuple[QNetwork | None, Any]:
-    """Network and encoder of one part as the header describes them, filled with its tensors."""
-    description = json.loads(header[part])
+def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None) -> tuple[QNetwork | None, Any]:
+    """Network and encoder of one part as they are described, filled with its tensors."""
     if description is None:
         return None, None
+    make_encoder, config_class, make_network = _PARTS[part]
     try:
         encoder = make_encoder(**description["encoder"])
         network = make_network(config_class(**description["network"]), encoder.spec)
     except (ValueError, RuntimeError) as error:  # the second is torch's, of sizes that no layer has
-        raise CheckpointError(f"{path} needs what this deepcrib does not have: {error}") from error
+        raise CheckpointError(f"{saved.path} needs what this deepcrib does not have: {error}") from error
     if description["spec_hash"] != encoder.spec.hash():
         raise CheckpointError(
-            f"{path}: its {part} network was trained on other input channels than those of {encoder.name!r} "
+            f"{saved.path}: its {part} network was trained on other input channels than those of {encoder.name!r} "
             "in this deepcrib (the channel-spec hash differs)"
         )
     prefix = f"{part}."
-    own = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+    own = {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
     try:
-        network.load_state_dict(own)
+        network.load_state_dict({name: torch.from_numpy(array) for name, array in own.items()})
     except RuntimeError as error:
         line = " ".join(str(error).split())
-        raise CheckpointError(f"{path}: its {part} tensors do not fit its network: {line[:200]}") from error
+        raise CheckpointError(f"{saved.path}: its {part} tensors do not fit its network: {line[:200]}") from error
     return network, encoder
 
 

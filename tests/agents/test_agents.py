@@ -156,15 +156,14 @@ def test_discards_of_another_kind_of_agent(play_only: Path, name: str) -> None:
         assert (agent.discard_probabilities(discards) == alone.discard_probabilities(discards)).all()
 
 
-def test_the_discard_agent_of_an_older_checkpoint(tmp_path: Path) -> None:
-    """Runs once wrote `discard_agent`, which nothing read."""
-    play_q, old = network_agent().play_q.network, {"rules": "acc", "discard_agent": "hand_max_avg"}
-    save_weights(tmp_path / "weights.safetensors", None, play_q, old)
+def test_the_discard_agent_that_a_checkpoint_names(tmp_path: Path) -> None:
+    play_q, metadata = network_agent().play_q.network, {"rules": "acc", "discards_by": "hand_max_avg"}
+    save_weights(tmp_path / "weights.safetensors", None, play_q, metadata)
     discards, _ = observations(60, 803)
     assert (make_agent(tmp_path).discard(discards) == make_agent("hand_max_avg").discard(discards)).all()
     other = make_agent({"name": "q_network", "path": str(tmp_path), "discards": "greedy"})
     assert (other.discard(discards) == make_agent("greedy").discard(discards)).all()
-    save_weights(tmp_path / "both.safetensors", network_agent().discard_q.network, play_q, {"discard_agent": None})
+    save_weights(tmp_path / "both.safetensors", network_agent().discard_q.network, play_q, {"discards_by": None})
     assert make_agent(tmp_path / "both.safetensors").discards_by is None
 
 

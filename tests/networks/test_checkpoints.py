@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import pickle
+import re
 import subprocess
 from pathlib import Path
 
@@ -129,9 +130,10 @@ def rewrite(path: Path, change) -> None:
     with safe_open(path, framework="pt") as file:
         header = dict(file.metadata())
     tensors = load(path.read_bytes())
-    parts = {name: json.loads(header[name]) for name in ("discard", "play")}
-    change(header, parts, tensors)
-    header |= {name: json.dumps(part) for name, part in parts.items()}
+    metadata = json.loads(header["metadata"])
+    header["metadata"] = ""
+    change(header, metadata["networks"], tensors)
+    header["metadata"] = header["metadata"] or json.dumps(metadata)
     path.write_bytes(save(tensors, header))
 
 
@@ -184,18 +186,18 @@ def deep_metadata(header, parts, tensors):
 
 
 def name_nobody(header, parts, tensors):
-    header["metadata"] = '{"discards_by": {"name": "nobody"}}'
+    header["metadata"] = json.dumps({"discards_by": {"name": "nobody"}, "networks": parts})
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (set_version, "format version 99; this deepcrib reads 1"),
+        (set_version, "by another deepcrib, in 'deepcrib weights' version '99'; this one reads .* version '2'"),
         (set_hash, "play network was trained on other input channels than those of 'afterstate'"),
         (set_encoder, "unknown discard encoder 'future'"),
         (set_network, "unknown play network 'transformer'"),
-        (set_option, "cannot read"),
-        (drop_description, "cannot read"),
+        (set_option, "cannot be used: .*unexpected keyword argument 'heads'"),
+        (drop_description, "cannot be used: it lacks 'encoder'"),
         (change_sizes, "play tensors do not fit its network"),
         (drop_tensor, "discard tensors do not fit its network"),
         (set_size, "needs what this deepcrib does not have"),
@@ -206,7 +208,7 @@ def name_nobody(header, parts, tensors):
 )
 def test_a_checkpoint_that_does_not_fit_is_refused(path: Path, change, message: str) -> None:
     rewrite(path, change)
-    assert message in refusal(path)
+    assert re.search(message, refusal(path))
 
 
 def test_an_agent_that_a_checkpoint_names_and_nobody_knows_is_refused_with_the_file(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -494,15 +495,15 @@ def test_a_checkpoint_brings_its_heads_back(tmp_path: Path, hands: Trajectories,
         assert (values == kept.q_function().values(states, actions)).all()
 
 
-def test_a_checkpoint_from_before_there_were_heads_has_values(tmp_path: Path) -> None:
+def test_options_that_a_checkpoint_does_not_name_are_the_defaults(tmp_path: Path) -> None:
     network = learner("play").network
     save_weights(tmp_path / "new.safetensors", None, network, {})
     with safe_open(tmp_path / "new.safetensors", framework="pt") as file:
         header = file.metadata()
-    old = '"network": {"name": "mlp", "hidden": [16], "channels": 2, "lstm_hidden": 8}'
-    config, rest = header["play"].split("}", 1)
-    assert '"head": "value"' in config
-    header["play"] = "{" + old + rest
+    found = json.loads(header["metadata"])
+    assert found["networks"]["play"]["network"]["head"] == "value"
+    found["networks"]["play"]["network"] = {"name": "mlp", "hidden": [16], "channels": 2, "lstm_hidden": 8}
+    header["metadata"] = json.dumps(found)
     save_file(
         {f"play.{name}": value for name, value in network.state_dict().items()}, tmp_path / "old.safetensors", header
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deepcrib.agents.specs import BUILDERS, LOADERS, SCRIPTED_NAMES, Builder
+from deepcrib.agents.specs import BUILDERS, LOADED, SCRIPTED_NAMES, Builder
 from deepcrib.game.policies import POLICIES
 
 HEAVY = ("numba", "scipy", "torch", "tensorboard", "matplotlib", "textual", "hydra")
@@ -67,14 +67,14 @@ for spec in ("gready", {"name": "minimax", "sample": 3}, {"name": "best_response
 
 @pytest.mark.parametrize(
     "builder",
-    [*BUILDERS.values(), *(loader.builder for loader in LOADERS.values())],
-    ids=[*BUILDERS, *LOADERS],
+    [*BUILDERS.values(), *LOADED.values()],
+    ids=[*BUILDERS, *(f"weights of {name}" for name in LOADED)],
 )
 def test_every_entry_names_what_takes_its_options(builder: Builder) -> None:
     module, _, function = builder.make.partition(":")
     made_by = signature(getattr(import_module(module), function))
-    path = () if "path" in builder.options or builder in BUILDERS.values() else ("path",)
-    given = {*builder.options, *builder.fixed, *path, *(("device",) if builder.device else ())}
+    weights = () if builder in BUILDERS.values() else ("saved",)
+    given = {*builder.options, *builder.fixed, *weights, *(("device",) if builder.device else ())}
     made_by.bind(**dict.fromkeys(given))
     assert set(builder.needs) <= set(builder.options) and set(builder.agents) <= set(builder.options)
 

@@ -29,7 +29,7 @@ from deepcrib.evaluation.league.pair_sums import Sums, sum_up
 from deepcrib.evaluation.league.tournament import pairing_seed
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.runs import read_json, write_json
-from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_metadata
+from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.kernels import seconds_running
@@ -175,7 +175,7 @@ def identity(spec: Any) -> Any:
     except OSError:  # no file: a word
         return spec
     with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
-        found |= {part: identity(other) for part, other in other_agents(read_metadata(file)).items()}
+        found |= {part: identity(other) for part, other in other_agents(read_weights(file).metadata).items()}
     return found
 
 

@@ -18,7 +18,7 @@ from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.exact.cribs import NUM_DISCARDS
-from deepcrib.files.weights import EVOLUTIONARY_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NUM_RANKS, rank_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import GREEDY
@@ -93,21 +93,16 @@ class EvolutionaryAgent:
 
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
-        save_arrays(path, EVOLUTIONARY_FORMAT, {"weights": self.weights}, {**self.metadata, "genome": self.genome})
+        write_weights(path, "evolution", {"weights": self.weights}, {**self.metadata, "genome": self.genome})
 
     def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
         return best_masks(self.discard_values(observation))
 
 
-def load_evolutionary(path: Path | str) -> EvolutionaryAgent:
-    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
-    arrays, metadata = load_arrays(path, EVOLUTIONARY_FORMAT)
-    try:
-        return EvolutionaryAgent(str(path), arrays["weights"], metadata)
-    except KeyError as error:
-        raise CheckpointError(f"{path} lacks {error}: not a checkpoint of values of cards") from error
-    except AgentError as error:
-        raise CheckpointError(f"{path}: {error}") from error
+def from_weights(saved: SavedWeights) -> EvolutionaryAgent:
+    """The agent of its weights. Raises CheckpointError."""
+    with saved.unpacking():
+        return EvolutionaryAgent(saved.path, saved.arrays["weights"], saved.metadata)
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

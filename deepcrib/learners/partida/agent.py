@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.files.weights import PARTIDA_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD, rank_of, value_of_rank
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
@@ -122,20 +122,17 @@ class PartidaAgent:
 
 def save_partida(path: Path | str, layers: Layers, metadata: Mapping[str, Any]) -> None:
     """Write weights of either form; metadata has `inputs`, `encoding` and `target`. Raises CheckpointError."""
-    save_arrays(path, PARTIDA_FORMAT, layers._asdict(), metadata)
+    write_weights(path, "partida", layers._asdict(), metadata)
 
 
-def load_partida(path: Path | str, discards: Agent) -> PartidaAgent:
-    """The agent of a checkpoint file or run folder. Raises CheckpointError, or AgentError if it sees hidden cards."""
-    arrays, metadata = load_arrays(path, PARTIDA_FORMAT)
-    try:
+def from_weights(saved: SavedWeights, discards: Agent) -> PartidaAgent:
+    """The agent of its weights. Raises CheckpointError, or AgentError if it sees hidden cards."""
+    metadata = saved.metadata
+    with saved.unpacking():
         form = make_form(metadata["inputs"], metadata["encoding"], metadata["target"])
-        layers = Layers(**{name: np.ascontiguousarray(array, dtype=np.float32) for name, array in arrays.items()})
+        layers = Layers(**{name: np.ascontiguousarray(array, dtype=np.float32) for name, array in saved.arrays.items()})
         _require_shapes(layers, input_width(form.inputs, form.encoding))
-    except (KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CheckpointError(f"{path} is no checkpoint of a network of Partida 2022: {reason}") from error
-    return PartidaAgent(str(path), layers, metadata, discards, metadata)
+    return PartidaAgent(saved.path, layers, metadata, discards, metadata)
 
 
 def _require_shapes(layers: Layers, width: int) -> None:

@@ -14,7 +14,7 @@ from deepcrib.agents.expected_value import expectations_of
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.exact.beliefs.plays import own_kept
 from deepcrib.exact.cribs import NUM_DISCARDS
-from deepcrib.files.weights import TD_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
@@ -160,19 +160,16 @@ class TdPerceptronAgent:
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
         own = {"hidden": list(self.hidden), "inputs": self.inputs, "move_points": self.move_points}
-        save_arrays(path, TD_FORMAT, {"weights": self.weights}, {**self.metadata, **own})
+        write_weights(path, "td", {"weights": self.weights}, {**self.metadata, **own})
 
 
-def load_td_perceptron(path: Path | str) -> TdPerceptronAgent:
-    """The agent of a checkpoint file or run folder. Raises CheckpointError."""
-    arrays, metadata = load_arrays(path, TD_FORMAT)
-    try:
+def from_weights(saved: SavedWeights) -> TdPerceptronAgent:
+    """The agent of its weights. Raises CheckpointError."""
+    metadata = saved.metadata
+    with saved.unpacking():
         hidden = tuple(int(size) for size in metadata["hidden"])
-        weights = arrays["weights"].astype(np.float64)
-        return TdPerceptronAgent(str(path), weights, hidden, metadata["inputs"], metadata["move_points"], metadata)
-    except (KeyError, TypeError, ValueError, AgentError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CheckpointError(f"{path} is no checkpoint of a TD perceptron: {reason}") from error
+        weights = saved.arrays["weights"].astype(np.float64)
+        return TdPerceptronAgent(saved.path, weights, hidden, metadata["inputs"], metadata["move_points"], metadata)
 
 
 def _dealt_and_thrown(observation: PlayObservation) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -38,7 +38,7 @@ from deepcrib.exact.strategies.plays import (
     new_unseen,
 )
 from deepcrib.exact.table import cached_table
-from deepcrib.files.weights import WEIGHTED_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.files.weights import CheckpointError, SavedWeights, read_weights, write_weights
 from deepcrib.game.cards import rank_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import GREEDY
@@ -163,7 +163,7 @@ class WeightedAgent:
         if self.play_weights is not None:
             arrays["play_weights"] = self.play_weights
         own = {"strategies": list(self.strategies), "neighbours": self.neighbours, "share": self.share}
-        save_arrays(path, WEIGHTED_FORMAT, arrays, {**self.metadata, **own})
+        write_weights(path, "weighted", arrays, {**self.metadata, **own})
 
     def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
         return best_masks(self.preferences(observation))
@@ -177,10 +177,15 @@ def _score_locations(observation: DiscardObservation | PlayObservation) -> tuple
 
 def load_weighted(path: Path | str) -> WeightedAgent:
     """The agent of a checkpoint file or run folder. Raises CheckpointError."""
-    arrays, metadata = load_arrays(path, WEIGHTED_FORMAT)
-    try:
+    return from_weights(read_weights(path, "weighted"))
+
+
+def from_weights(saved: SavedWeights) -> WeightedAgent:
+    """The agent of its weights. Raises CheckpointError."""
+    arrays, metadata = saved.arrays, saved.metadata
+    with saved.unpacking():
         return WeightedAgent(
-            str(path),
+            saved.path,
             arrays["weights"],
             tuple(metadata["strategies"]),
             arrays["pegging"],
@@ -189,10 +194,6 @@ def load_weighted(path: Path | str) -> WeightedAgent:
             float(metadata["share"]),
             metadata,
         )
-    except KeyError as error:
-        raise CheckpointError(f"{path} lacks {error}: not a checkpoint of weighted strategies") from error
-    except (TypeError, ValueError) as error:  # what the agent refuses, or metadata of other types
-        raise CheckpointError(f"{path}: {error}") from error
 
 
 def named_weighted(name: str, seed: int = 1) -> WeightedAgent:

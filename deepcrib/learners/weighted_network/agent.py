@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.masks import best_masks, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.errors import OptionError
 from deepcrib.exact.classes import find_class
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import exact_records
@@ -27,7 +26,7 @@ from deepcrib.exact.strategies.discards import (
     strategy_codes,
 )
 from deepcrib.exact.table import cached_table
-from deepcrib.files.weights import WEIGHTED_NETWORK_FORMAT, CheckpointError, load_arrays, save_arrays
+from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import GREEDY
 from deepcrib.game.rules import MAX_SCORE
@@ -148,21 +147,17 @@ class WeightedNetworkAgent:
         """Write the agent, without its epsilon, as a checkpoint. Raises CheckpointError."""
         arrays = {name: tensor.detach().cpu().numpy() for name, tensor in self.network.state_dict().items()}
         own = {"strategies": list(self.strategies), "hidden": self.network.hidden}
-        save_arrays(path, WEIGHTED_NETWORK_FORMAT, arrays, {**self.metadata, **own})
+        write_weights(path, "weighted_network", arrays, {**self.metadata, **own})
 
 
-def load_weighted_network(path: Path | str, device: str = "cpu", epsilon: float = 0.0) -> WeightedNetworkAgent:
-    """The agent of a checkpoint file or run folder. Raises CheckpointError, or AgentError on a wrong epsilon."""
-    arrays, metadata = load_arrays(path, WEIGHTED_NETWORK_FORMAT)
-    try:
-        strategies = tuple(metadata["strategies"])
+def from_weights(saved: SavedWeights, device: str = "cpu", epsilon: float = 0.0) -> WeightedNetworkAgent:
+    """The agent of its weights. Raises CheckpointError, or AgentError on a wrong epsilon."""
+    with saved.unpacking():
+        strategies = tuple(saved.metadata["strategies"])
         strategy_codes(strategies)
-        network = StrategyNetwork(len(strategies), [int(size) for size in metadata["hidden"]])
-        network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-    except (KeyError, TypeError, ValueError, RuntimeError, OptionError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CheckpointError(f"{path} is no checkpoint of a network over strategies: {reason}") from error
-    return WeightedNetworkAgent(str(path), network, strategies, epsilon, device, metadata)
+        network = StrategyNetwork(len(strategies), [int(size) for size in saved.metadata["hidden"]])
+        network.load_state_dict({name: torch.from_numpy(array) for name, array in saved.arrays.items()})
+    return WeightedNetworkAgent(saved.path, network, strategies, epsilon, device, saved.metadata)
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from deepcrib.evaluation.league.league import (
 )
 from deepcrib.evaluation.league.pair_sums import Sums, sum_up
 from deepcrib.evaluation.league.tournament import round_robin
-from deepcrib.files.weights import save_arrays
+from deepcrib.files.weights import write_weights
 from deepcrib.intervals import pairs_interval
 from deepcrib.jobs import tournament
 from deepcrib.jobs.tournament import league as job
@@ -167,13 +167,10 @@ def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
     assert first == identity({"name": "best_response", "to": str(file)})
     file.write_bytes(b"two")
     assert first != identity({"name": "best_response", "to": str(file)})
-    save_arrays(
-        tmp_path / "whole.safetensors", "other", {"x": np.zeros(1)}, {"discards_by": str(file), "plays_by": None}
-    )
+    others = {"discards_by": str(file), "plays_by": None}
+    write_weights(tmp_path / "whole.safetensors", "q_network", {"x": np.zeros(1)}, others)
     whole = identity(str(tmp_path / "whole.safetensors"))
     assert whole["discards_by"] == identity(str(file)) and "plays_by" not in whole
-    save_arrays(tmp_path / "older.safetensors", "other", {"x": np.zeros(1)}, {"discard_agent": str(file)})
-    assert identity(str(tmp_path / "older.safetensors"))["discards_by"] == identity(str(file))
     file.write_bytes(b"three")
     assert whole != identity(str(tmp_path / "whole.safetensors"))
     assert identity("greedy") == "greedy"

@@ -16,7 +16,7 @@ from deepcrib.agents import AgentError, DivergenceError, make_agent
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.files import weights as formats
-from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent, load_evolutionary, pair_index
+from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent, pair_index
 from deepcrib.learners.evolution.deals import ShowDeals
 from deepcrib.learners.evolution.learner import EvolutionLearner
 from deepcrib.learners.evolution.options import EvolutionOptions
@@ -123,9 +123,9 @@ def test_a_saved_agent_is_made_again(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="expected no option epsilon"):
         make_agent({"path": str(tmp_path), "epsilon": 0.1})
     arrays = {"weights": np.zeros((2, 14))}
-    formats.save_arrays(tmp_path / "bad.safetensors", formats.EVOLUTIONARY_FORMAT, arrays, {})
+    formats.write_weights(tmp_path / "bad.safetensors", "evolution", arrays, {})
     with pytest.raises(formats.CheckpointError, match="expected \\(2, 13\\)"):
-        load_evolutionary(tmp_path / "bad.safetensors")
+        make_agent(tmp_path / "bad.safetensors")
 
 
 # --- deals and fractions ---
@@ -369,7 +369,7 @@ def test_a_population_learns_to_keep_points(tmp_path: Path) -> None:
     """From random values, 56% of the best, past all that a value for each rank can say (67%), on other deals."""
     learner = new_learner(update="population", genome="pairs", generations=60, deals=400, held_out=4000, sigma=0.1)
     fit(learner, tmp_path, no_match)
-    start = load_evolutionary(tmp_path / "checkpoints" / "generations_00000000.safetensors")
+    start = make_agent(tmp_path / "checkpoints" / "generations_00000000.safetensors")
     deals = ShowDeals.deal(99, 2000)
     before, after = (deals.fraction(deals.probabilities(agent), crib=False).low for agent in (start, learner.agent()))
     assert before < 0.63 and after > 0.72 and learner.measure()["held_out/hand"] > 0.72

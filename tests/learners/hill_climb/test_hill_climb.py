@@ -13,7 +13,7 @@ from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.files import weights as formats
-from deepcrib.files.weights import read_metadata
+from deepcrib.files.weights import read_weights
 from deepcrib.game.engine import Games
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
 from deepcrib.learners.hill_climb.learner import HillClimbLearner, hands_share, pair_margins, required_share
@@ -180,7 +180,7 @@ def test_the_path_of_who_discards_is_kept_as_an_absolute_one(tmp_path: Path, mon
     make_agent("hand_max_avg").save(tmp_path / "first.safetensors")
     climber = new_learner(climb="play", discards_by="first.safetensors").climber
     climber.save(climber.start(), tmp_path / "second.safetensors", {})
-    assert read_metadata(tmp_path / "second.safetensors")["discards_by"] == str(tmp_path / "first.safetensors")
+    assert read_weights(tmp_path / "second.safetensors").metadata["discards_by"] == str(tmp_path / "first.safetensors")
 
 
 def test_another_agent_plays_for_a_discard_network() -> None:

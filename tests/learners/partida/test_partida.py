@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from deepcrib.agents import AgentError, DivergenceError, make_agent
@@ -392,8 +392,7 @@ def test_a_network_that_sees_hidden_cards_is_no_agent(tmp_path: Path) -> None:
 def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
     path, form = tmp_path / "weights.safetensors", (12, "numbers", "whole")
     save_partida(path, layers_of(new_network(make_form(*form))), metadata(form))
-    header = {"format": formats.PARTIDA_FORMAT, "format_version": "1"}
-    save_file(load_file(path), path, {**header, "metadata": json.dumps({**metadata(form), **change})})
+    formats.write_weights(path, "partida", load_file(path), {**metadata(form), **change})
     with pytest.raises(formats.CheckpointError, match=expected) as caught:
         make_agent(str(path))
     assert "\n" not in str(caught.value)

@@ -291,7 +291,7 @@ def test_a_saved_agent_is_made_again_from_its_path(tmp_path: Path) -> None:
 def test_checkpoints_that_do_not_fit(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
     agent, path = new_agent(), tmp_path / "weights.safetensors"
     metadata = {"hidden": [6], "inputs": "raw", "move_points": "added"} | change
-    formats.save_arrays(path, formats.TD_FORMAT, {"weights": agent.weights}, metadata)
+    formats.write_weights(path, "td", {"weights": agent.weights}, metadata)
     with pytest.raises(formats.CheckpointError, match=expected):
         make_agent(str(path))
 

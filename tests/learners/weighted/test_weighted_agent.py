@@ -21,7 +21,7 @@ from deepcrib.errors import OptionError, UserError
 from deepcrib.exact.discards import discard_statistics
 from deepcrib.exact.pegging import exact_records
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.files.weights import WEIGHTED_FORMAT, CheckpointError
+from deepcrib.files.weights import FORMAT, FORMAT_VERSION, CheckpointError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rank_sets import rank_sets
 from deepcrib.game.rules import KEPT_SLOTS_6
@@ -392,7 +392,7 @@ def write(path: Path, metadata: Any = None, header: dict[str, str] | None = None
     }
     own: dict[str, Any] = {"strategies": ["hand_max_avg", "crib_min_avg"], "neighbours": "none", "share": 0.5}
     data = metadata if isinstance(metadata, list) else {**own, **(metadata or {})}
-    plain = {"format": WEIGHTED_FORMAT, "format_version": "1", "metadata": json.dumps(data)}
+    plain = {"format": FORMAT, "format_version": FORMAT_VERSION, "agent": "weighted", "metadata": json.dumps(data)}
     save_file(tensors, path, {**plain, **(header or {})})
 
 
@@ -425,7 +425,7 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
     "no share": ({"metadata": {"share": None}}, "float"),
     "metadata": ({"metadata": []}, "cannot read: expected a mapping"),
     "no JSON": ({"header": {"metadata": "{"}}, "has metadata that this deepcrib cannot read"),
-    "version": ({"header": {"format_version": "9"}}, "has format version 9"),
+    "version": ({"header": {"format_version": "9"}}, "written by another deepcrib, in 'deepcrib weights' version '9'"),
     "format": ({"header": {"format": "weights of something"}}, "not of a deepcrib agent"),
 }
 
@@ -463,7 +463,7 @@ def test_damaged_and_foreign_files(saved: tuple[WeightedAgent, Path], tmp_path: 
         load_weighted(tmp_path)
     q = network_agent()
     save_weights(path, q.discard_q.network, q.play_q.network, {})
-    with pytest.raises(CheckpointError, match="holds deepcrib weights, expected deepcrib weighted strategies"):
+    with pytest.raises(CheckpointError, match="holds weights of the agent 'q_network', expected 'weighted'"):
         load_weighted(path)
     assert isinstance(make_agent(str(path)), QNetworkAgent)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from deepcrib.agents import AgentError, DivergenceError, make_agent
 from deepcrib.cli import main
@@ -150,20 +150,18 @@ def test_options_that_do_not_fit_a_saved_agent(spec: dict[str, Any], expected: s
         ({"strategies": ["hand_max_avg", "crib_avg"]}, "crib_avg"),
         ({"strategies": ["hand_max_avg"]}, "size mismatch"),
         ({"hidden": [9, 8]}, "size mismatch"),
-        ({"hidden": None}, "no checkpoint of a network over strategies"),
+        ({"hidden": None}, "weighted_network weights that cannot be used"),
     ],
 )
 def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
     new_agent().save(path)
     tensors = load_file(path)
-    header = {"format": formats.WEIGHTED_NETWORK_FORMAT, "format_version": "1"}
-    header["metadata"] = json.dumps({"strategies": list(TWO), "hidden": [8, 8], **change})
-    save_file(tensors, path, header)
+    formats.write_weights(path, "weighted_network", tensors, {"strategies": list(TWO), "hidden": [8, 8], **change})
     with pytest.raises(formats.CheckpointError, match=expected) as caught:
         make_agent(str(path))
     assert "\n" not in str(caught.value)
-    with pytest.raises(formats.CheckpointError, match="holds deepcrib weighted network, expected deepcrib weighted s"):
+    with pytest.raises(formats.CheckpointError, match="of the agent 'weighted_network', expected 'weighted'"):
         load_weighted(path)
 
 

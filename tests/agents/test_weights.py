@@ -1,0 +1,226 @@
+"""The files of all agents with weights: one format; what is changed in them is refused in one clear line."""
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+from safetensors.torch import save_file as save_tensors
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.specs import LOADED, packaged_weights
+from deepcrib.cli import main
+from deepcrib.errors import UserError
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.files.weights import CheckpointError, read_weights, write_weights
+from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
+from deepcrib.learners.weighted_network.network import StrategyNetwork
+
+PACKAGED = {
+    "q_network": "hill_climber",
+    "partida": "partida_network",
+    "td": "td_perceptron",
+    "evolution": "evolutionary",
+}
+EARLIER = (
+    "deepcrib weights",
+    "deepcrib weighted strategies",
+    "deepcrib weighted network",
+    "deepcrib partida network",
+    "deepcrib td perceptron",
+    "deepcrib evolutionary weights",
+)
+"""The formats of version 1."""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A file of each agent that has weights, by the agent's name."""
+    folder = tmp_path_factory.mktemp("weights")
+    make_agent("hand_max_avg").save(folder / "weighted.safetensors")
+    strategies = THESIS_STRATEGIES[:2]
+    network = WeightedNetworkAgent("new", StrategyNetwork(2, [4]), strategies, metadata={"games": 7})
+    network.save(folder / "weighted_network.safetensors")
+    made = {name: folder / f"{name}.safetensors" for name in ("weighted", "weighted_network")}
+    return made | {name: packaged_weights()[stem] for name, stem in PACKAGED.items()}
+
+
+def header_of(path: Path) -> dict[str, str]:
+    with safe_open(path, framework="np") as file:
+        return dict(file.metadata())
+
+
+def refusal(path: Path, read: Callable[[str], Any] = make_agent) -> str:
+    with pytest.raises(CheckpointError) as caught:
+        read(str(path))
+    message = str(caught.value)
+    assert "\n" not in message and str(path) in message
+    return message
+
+
+def test_every_agent_with_weights_has_a_file_here(files: dict[str, Path]) -> None:
+    assert sorted(files) == sorted(LOADED)
+    assert sorted(packaged_weights()) == sorted(PACKAGED.values())
+
+
+@pytest.mark.parametrize("agent", LOADED)
+def test_a_file_is_one_format_that_names_its_agent(files: dict[str, Path], agent: str, tmp_path: Path) -> None:
+    path = files[agent]
+    header = header_of(path)
+    assert sorted(header) == ["agent", "format", "format_version", "metadata"]
+    assert (header["agent"], header["format"], header["format_version"]) == (agent, "deepcrib weights", "2")
+    saved, arrays = read_weights(path), load_file(path)
+    assert (saved.agent, saved.metadata) == (agent, json.loads(header["metadata"]))
+    write_weights(tmp_path / "weights.safetensors", agent, saved.arrays, saved.metadata)
+    again = load_file(tmp_path / "weights.safetensors")
+    assert sorted(again) == sorted(arrays)
+    for name, array in arrays.items():
+        assert again[name].dtype == array.dtype and np.array_equal(again[name], array)
+    assert type(make_agent(tmp_path)) is type(make_agent(path))
+    assert make_agent(tmp_path).name == str(tmp_path)
+
+
+def test_arrays_of_any_layout_come_back(tmp_path: Path) -> None:
+    """Also those that are no block of memory, and numbers without a dimension."""
+    columns = np.arange(12, dtype=np.int8).reshape(3, 4)
+    written = {
+        "columns": columns.T,
+        "every other": columns[:, ::2],
+        "number": np.float32(2.5),
+        "none": np.zeros((0, 3)),
+    }
+    write_weights(tmp_path / "x.safetensors", "td", written, {"seed": 1})
+    arrays = read_weights(tmp_path / "x.safetensors").arrays
+    assert sorted(arrays) == sorted(written)
+    for name, array in written.items():
+        assert arrays[name].shape == array.shape and (arrays[name] == array).all()
+
+
+@pytest.mark.parametrize("found", EARLIER)
+def test_files_of_an_earlier_deepcrib_are_refused(files: dict[str, Path], found: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.safetensors"
+    save_file(load_file(files["td"]), path, {"format": found, "format_version": "1", "metadata": "{}"})
+    for read in (make_agent, read_weights, lambda path: make_agent({"path": path, "epsilon": 0.1})):
+        assert refusal(path, read).endswith(
+            f"was written by an earlier deepcrib, in {found!r} version '1'; this one reads 'deepcrib weights' version "
+            "'2': train it again, or use the deepcrib that wrote it"
+        )
+
+
+def test_a_job_ends_at_an_earlier_file_with_one_line(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "old.safetensors"
+    save_file(load_file(files["td"]), path, {"format": EARLIER[4], "format_version": "1", "metadata": "{}"})
+    assert main(shlex.split(f"evaluate agent={path} games=2 hydra.run.dir={tmp_path}/run")) == 2
+    line = capsys.readouterr().err
+    assert line.count("\n") == 1 and f"{path} was written by an earlier deepcrib" in line
+
+
+HEADERS: dict[str, tuple[dict[str, str | None], str]] = {
+    "no header": (dict.fromkeys(("format", "format_version", "agent", "metadata")), "not of a deepcrib agent"),
+    "no format": ({"format": None}, "not of a deepcrib agent"),
+    "another program": ({"format": "pt"}, "not of a deepcrib agent"),
+    "no version": ({"format_version": None}, "another deepcrib, in 'deepcrib weights' version None; this one reads"),
+    "later version": ({"format_version": "3"}, "another deepcrib, in 'deepcrib weights' version '3'; this one reads"),
+    "several lines": ({"format_version": "1\n2"}, r"version '1\n2'; this one"),
+    "no agent": ({"agent": None}, "cannot read: KeyError('agent')"),
+    "no such agent": ({"agent": "a\nb"}, r"holds weights of 'a\nb', expected one of q_network, weighted, "),
+    "a module": ({"agent": "os:getcwd"}, "holds weights of 'os:getcwd', expected one of q_network, weighted, "),
+    "no metadata": ({"metadata": None}, "cannot read: KeyError('metadata')"),
+    "no JSON": ({"metadata": "{"}, "cannot read: JSONDecodeError"),
+    "a list": ({"metadata": "[1]"}, "cannot read: expected a mapping"),
+    "depth": ({"metadata": "[" * 100_000}, "cannot read: RecursionError"),
+}
+
+
+@pytest.mark.parametrize("agent", LOADED)
+@pytest.mark.parametrize("case", HEADERS)
+def test_headers_that_are_changed_are_refused(files: dict[str, Path], agent: str, case: str, tmp_path: Path) -> None:
+    change, words = HEADERS[case]
+    header = {name: text for name, text in (header_of(files[agent]) | change).items() if text is not None}
+    save_file(load_file(files[agent]), tmp_path / "x.safetensors", header)
+    assert words in refusal(tmp_path / "x.safetensors")
+
+
+@pytest.mark.parametrize("agent", LOADED)
+def test_weights_under_another_agents_name_are_refused(files: dict[str, Path], agent: str, tmp_path: Path) -> None:
+    saved = read_weights(files[agent])
+    for other in LOADED:
+        if other != agent:
+            write_weights(tmp_path / "x.safetensors", other, saved.arrays, saved.metadata)
+            assert f"has {other} weights that cannot be used: " in refusal(tmp_path / "x.safetensors")
+            with pytest.raises(CheckpointError, match=f"holds weights of the agent '{agent}', expected '{other}'"):
+                read_weights(files[agent], other)
+
+
+@pytest.mark.parametrize("agent", LOADED)
+def test_metadata_of_any_value_is_taken_or_refused_in_one_line(
+    files: dict[str, Path], agent: str, tmp_path: Path
+) -> None:
+    """What an agent is made with is refused; what only tells of its training may be anything."""
+    saved, path = read_weights(files[agent]), tmp_path / "x.safetensors"
+    needed = {"q_network": "networks", "weighted": "share", "weighted_network": "hidden", "partida": "inputs"}
+    refused = set()
+    for name in saved.metadata:
+        for value in (None, -1, 10**30, float("inf"), float("nan"), "x\ny", [], [10**30], ["x"], {}, {"a": []}):
+            write_weights(path, agent, saved.arrays, {**saved.metadata, name: value})
+            try:
+                make_agent(path)
+            except UserError as error:
+                assert "\n" not in str(error) and str(path) in str(error)
+                refused.add(name)
+    assert agent == "evolution" or needed.get(agent, "hidden") in refused
+    assert refused.isdisjoint({"learner", "seed", "rules", "games", "genome"})
+
+
+@pytest.mark.parametrize("agent", LOADED)
+def test_arrays_that_are_missing_or_of_other_numbers_are_refused(
+    files: dict[str, Path], agent: str, tmp_path: Path
+) -> None:
+    saved, path = read_weights(files[agent]), tmp_path / "x.safetensors"
+    for name, array in saved.arrays.items():
+        for changed in ({}, {name: array.ravel()[:-1]}, {name: np.zeros((3, 0, 2))}):
+            rest = {other: found for other, found in saved.arrays.items() if other != name}
+            write_weights(path, agent, rest | changed, saved.metadata)
+            refusal(path)
+    for kind in (torch.bfloat16, torch.float8_e4m3fn):  # which NumPy does not have
+        tensors = {name: torch.zeros(array.shape).to(kind) for name, array in saved.arrays.items()}
+        save_tensors(tensors, path, header_of(files[agent]))
+        assert "damaged or not a deepcrib checkpoint" in refusal(path)
+
+
+@pytest.mark.parametrize("agent", LOADED)
+def test_files_cut_anywhere_are_refused(files: dict[str, Path], agent: str, tmp_path: Path) -> None:
+    content, path = files[agent].read_bytes(), tmp_path / "x.safetensors"
+    for kept in (0, 7, 8, 100, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:kept])
+        assert "damaged or not a deepcrib checkpoint" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("agent", "option", "words"),
+    [
+        ("weighted", "epsilon", "holds weighted strategies, which do not explore"),
+        ("td", "epsilon", "holds a TD perceptron, which does not explore"),
+        ("evolution", "epsilon", "holds the values of cards, which do not explore"),
+        ("partida", "epsilon", "does not explore"),
+        ("weighted", "discards", "holds weighted strategies"),
+        ("td", "discards", "holds a TD perceptron"),
+        ("evolution", "discards", "holds the values of cards"),
+        ("weighted_network", "discards", "discards by strategies"),
+    ],
+)
+def test_options_that_an_agent_of_weights_does_not_take(
+    files: dict[str, Path], agent: str, option: str, words: str
+) -> None:
+    value = 0.1 if option == "epsilon" else "greedy"
+    with pytest.raises(UserError, match=f"{files[agent]} {words}.*: expected no option {option}"):
+        make_agent({"path": str(files[agent]), option: value})
+    make_agent({"path": str(files[agent]), "epsilon": 0.0})  # as all of them do
