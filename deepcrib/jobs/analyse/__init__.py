@@ -121,10 +121,6 @@ def _draw_strategies(
 def _plan_thesis(config: Config) -> Plan:
     need_matplotlib()
     folder = _need(config, "runs", "FOLDER, which holds weighted runs by name such as round_1")
-    if config.matches < 1:
-        raise OptionError(f"matches={config.matches}: expected 1 or more")
-    if not 0 < config.games_scale <= 1:
-        raise OptionError(f"games_scale={config.games_scale}: expected more than 0, at most 1")
     for number in config.figures:
         if number not in NUMBERS:
             raise OptionError(f"figures={number}: expected some of {NUMBERS[0]} to {NUMBERS[-1]}")

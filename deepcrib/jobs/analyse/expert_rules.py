@@ -30,9 +30,6 @@ RESPONSE_BATCH = 32  # leads between two reports of progress
 
 def plan_experts(config: Config) -> Plan:
     """The agents, who discards for them, and the best responder. Raises OptionError, AgentError or CheckpointError."""
-    for name, least in (("hands", 1), ("deals", 1), ("best_response_hands", 0)):
-        if (value := getattr(config, name)) < least:
-            raise OptionError(f"{name}={value}: expected {least} or more")
     if config.best_response_hands > config.hands:
         raise OptionError(f"best_response_hands={config.best_response_hands}: expected at most hands={config.hands}")
     agents = chosen_agents(config.agents, AGENTS, config.device)
