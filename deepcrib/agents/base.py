@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from deepcrib.errors import UserError
 
@@ -26,7 +27,8 @@ class Agent(Protocol):
 
     In long matches several threads ask it at once.
 
-    One that plays its cards as a player of `policies` does says so by the attribute `play_policy`.
+    One that plays its cards as a player of `policies` does says so by the attribute `play_policy`; one that always
+    chooses the same in the same place may say `deterministic = True`, so that it need not tell its probabilities.
     """
 
     name: str
@@ -68,8 +70,23 @@ class HasDiscardValues(Protocol):
         ...
 
 
+def checked_agent(agent: Any) -> Agent:
+    """An object that has what `Agent` asks for. Raises AgentError."""
+    name, numbers = getattr(agent, "name", None), getattr(agent, "num_players", None)
+    who = f"agent {name or f'{type(agent).__module__}:{type(agent).__qualname__}'}"
+    if not isinstance(name, str) or not name:
+        raise AgentError(f"{who}: name is {name!r}, expected a text")
+    if not isinstance(numbers, Collection) or not numbers or not all(isinstance(number, int) for number in numbers):
+        raise AgentError(f"{who}: num_players is {numbers!r}, expected a set such as frozenset({{2}})")
+    for method in ("discard", "play"):
+        if not callable(getattr(agent, method, None)):
+            raise AgentError(f"{who} has no method {method}: expected {method}(observation), one choice a row")
+    return cast(Agent, agent)
+
+
 def require_players(agent: Agent, num_players: int) -> None:
-    """Refuse an agent that was not made for so many players."""
+    """Refuse what is no agent, or was not made for so many players."""
+    checked_agent(agent)
     if num_players not in agent.num_players:
         supported = ", ".join(map(str, sorted(agent.num_players)))
         raise AgentError(f"agent {agent.name} plays with {supported} players, not {num_players}")

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, play_policy_of
+from deepcrib.agents.asking import Probabilities, knows_probabilities
+from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
 from deepcrib.agents.specs import make_agent
 from deepcrib.errors import UserError
 from deepcrib.files.weights import SavedWeights, other_agents
@@ -276,10 +277,10 @@ def _made_for(path: str, part: str, spec: Any, device: str) -> Agent:
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
 
 
-def _with_probabilities(agent: Agent) -> HasProbabilities:
-    if not isinstance(agent, HasProbabilities):
+def _with_probabilities(agent: Agent) -> Probabilities:
+    if not knows_probabilities(agent):
         raise AgentError(f"agent {agent.name} does not give the probabilities of its choices")
-    return agent
+    return Probabilities(agent)
 
 
 def epsilon_greedy(values: NDArray[np.float32], epsilon: float) -> NDArray[np.float64]:

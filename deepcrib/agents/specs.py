@@ -1,7 +1,7 @@
 """`make_agent`: from a name, a checkpoint path or a mapping of options to a player.
 
 To add an agent: a line in BUILDERS, or in LOADED for one with weights. Those that come with the package,
-`deepcrib/weights/NAME.safetensors`, are agents by the name NAME.
+`deepcrib/weights/NAME.safetensors`, are agents by the name NAME. `package.module:Class` needs nothing here.
 
 An agent's code is imported when it is asked for, so that a match of scripted players waits for no PyTorch.
 """
@@ -15,7 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.base import Agent, AgentError, checked_agent
+from deepcrib.agents.outside import is_place, make_outside
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights
 
@@ -51,17 +52,21 @@ class Builder:
 
 
 def make_agent(spec: Any, device: str = "cpu") -> Agent:
-    """An agent from its spec.
+    """An agent from its spec; an agent itself is returned as it is.
 
-    A name, the path of a checkpoint file or run folder, or a mapping with a `name` and options:
-    `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT}`, `{name: random_weights, seed: 2}`,
-    `{name: weighted, initial: hand_max_avg, strategies: [...]}`. Raises AgentError, OptionError or CheckpointError.
+    A name, the path of a checkpoint file or run folder, `package.module:Class` of an agent from outside the package
+    (`agents.outside`), or a mapping with a `name` and options: `{name: random_weights, seed: 2}`,
+    `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT}`, `{name: "my_agent:Mine", depth: 2}`.
+    Raises AgentError, OptionError or CheckpointError.
     """
     if isinstance(spec, str | os.PathLike):
         return _from_text(str(spec), device)
     if isinstance(spec, Mapping):
         return _from_mapping({str(key): value for key, value in spec.items()}, device)
-    raise AgentError(f"not an agent: {spec!r} (expected a name, a checkpoint path or {{name: NAME, option: value}})")
+    if (hasattr(spec, "discard") or hasattr(spec, "play")) and not isinstance(spec, type):
+        return checked_agent(spec)
+    expected = "expected a name, a checkpoint path, package.module:Class or {name: NAME, option: value}"
+    raise AgentError(f"not an agent: {spec!r} ({expected})")
 
 
 def absolute_spec(spec: Any) -> Any:
@@ -69,7 +74,7 @@ def absolute_spec(spec: Any) -> Any:
     if isinstance(spec, Mapping):
         return {str(key): _absolute_option(str(key), value) for key, value in spec.items()}
     text = os.fspath(spec) if isinstance(spec, str | os.PathLike) else ""
-    if text in BUILDERS or text in packaged_weights() or not _is_path(text):
+    if text in BUILDERS or text in packaged_weights() or is_place(text) or not _is_path(text):
         return spec
     return str(Path(text).absolute())
 
@@ -99,10 +104,12 @@ def _from_text(text: str, device: str) -> Agent:
         agent = load_checkpoint(str(packaged[text]), device)
         agent.name = text
         return agent
+    if is_place(text):
+        return make_outside(text, {})
     if _is_path(text):
         return load_checkpoint(text, device)
-    names = ", ".join(_shown_names())
-    raise AgentError(f"unknown agent {text!r} (expected one of {names}, or the path of a checkpoint)")
+    expected = f"one of {', '.join(_shown_names())}, the path of a checkpoint, or package.module:Class"
+    raise AgentError(f"unknown agent {text!r} (expected {expected})")
 
 
 def _from_mapping(spec: Options, device: str) -> Agent:
@@ -111,6 +118,8 @@ def _from_mapping(spec: Options, device: str) -> Agent:
         raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(_shown_names())})")
     if name in BUILDERS:
         return _build_named(name, spec, device)
+    if is_place(name):
+        return make_outside(name, spec)
     if spec:
         raise AgentError(f"agent {name!r} has no option {next(iter(spec))!r} (expected none)")
     return _from_text(name, device)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, AgentError, HasDiscardValues, HasProbabilities, require_players
+from deepcrib.agents import Agent, AgentError, HasDiscardValues, require_players
+from deepcrib.agents.asking import Probabilities, ask, knows_probabilities
 from deepcrib.agents.expected_value import discard_expectations
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.discards import discard_statistics
@@ -149,7 +150,7 @@ def discard_figures(observation: DiscardObservation) -> tuple[DiscardFigures, ..
 
 def agent_choice(agent: Agent, observation: DiscardObservation, totals: NDArray[np.float64]) -> AgentChoice:
     """What an agent does with the one decision of an observation, whose discards have totals [15]."""
-    action = int(agent.discard(observation)[0])
+    action = int(ask(agent, observation)[0])
     unit = agent.discard_unit if isinstance(agent, HasDiscardValues) else ""
     return AgentChoice(
         action=action,
@@ -163,10 +164,10 @@ def agent_choice(agent: Agent, observation: DiscardObservation, totals: NDArray[
 
 def _probabilities(agent: Agent, observation: DiscardObservation) -> tuple[float, ...] | None:
     """None also where the agent leaves its discards to one that knows no probabilities."""
-    if not isinstance(agent, HasProbabilities):
+    if not knows_probabilities(agent):
         return None
     try:
-        return tuple(agent.discard_probabilities(observation)[0].tolist())
+        return tuple(Probabilities(agent).discard_probabilities(observation)[0].tolist())
     except AgentError:
         return None
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent
+from deepcrib.agents.asking import ask
 from deepcrib.analysis.hand_values import HandValues, hand_values
 from deepcrib.app.words import Part, play_parts
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -60,7 +61,7 @@ def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> Play
     series = [int(card) for card in observation.history[0, start:end]]
     parts = tuple(tuple(play_parts([*series, card], 0, is_last=False)) for card in cards)
     values = {name: _values(agent, observation, slots) for name, agent in agents.items()}
-    choices = {name: (int(agent.play(observation)[0]),) for name, agent in agents.items()}
+    choices = {name: (int(ask(agent, observation)[0]),) for name, agent in agents.items()}
     return PlayHint(slots, cards, parts, values, choices)
 
 

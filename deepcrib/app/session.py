@@ -11,6 +11,7 @@ import numpy as np
 
 from deepcrib import __version__
 from deepcrib.agents import Agent, AgentError, require_players
+from deepcrib.agents.asking import ask
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES, PLAY
@@ -131,9 +132,7 @@ class Session:
         assert agent is not None and self.to_choose != self.person
         observation = self.observation()
         try:
-            if isinstance(observation, DiscardObservation):
-                return int(agent.discard(observation)[0])
-            return int(agent.play(observation)[0])
+            return int(ask(agent, observation)[0])
         except Exception as error:  # whatever it is, the game is saved and the person is told
             raise AgentError(f"the opponent {agent.name} failed: {type(error).__name__}: {error}") from error
 

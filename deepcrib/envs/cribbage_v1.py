@@ -14,6 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
+from deepcrib.agents.asking import ask
 from deepcrib.envs.episodes import MAX_SEED, check_number, refuse
 from deepcrib.envs.observation import (
     block_starts,
@@ -152,8 +153,8 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             return None
         if self._game["starter"] < 0:
-            return int(agent.discard(self.games.discard_observation(_ROW, [self._seat]))[0])
-        return int(agent.play(self.games.play_observation(_ROW))[0]) + num_discards(self.options.num_players)
+            return int(ask(agent, self.games.discard_observation(_ROW, [self._seat]))[0])
+        return int(ask(agent, self.games.play_observation(_ROW))[0]) + num_discards(self.options.num_players)
 
     def render(self) -> Picture:
         """The table with every hand open: text, a picture, or None in mode `human`, which prints it."""

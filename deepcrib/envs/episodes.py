@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent
+from deepcrib.agents.asking import ask, named
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
@@ -123,9 +124,9 @@ class Episodes:
         actions = np.zeros(len(self), dtype=np.int64)
         for rows, discarding in self._split(np.flatnonzero(self.state["status"] == LEARNER)):
             if discarding:
-                actions[rows] = agent.discard(self.games.discard_observation(rows, self.state["seat"][rows]))
+                actions[rows] = ask(agent, self.games.discard_observation(rows, self.state["seat"][rows]))
             else:
-                slots = agent.play(self.games.play_observation(rows))
+                slots = ask(agent, self.games.play_observation(rows))
                 actions[rows] = slots.astype(np.int64) + num_discards(self.num_players)
         return actions
 
@@ -161,11 +162,12 @@ class Episodes:
             who = self._who[discarding][relative]
             for number in set(who.tolist()):
                 agent, mine = self._agents[number], who == number
-                if discarding:
-                    observation = self.games.discard_observation(asked[mine], seats[mine])
-                    self.games.discard(asked[mine], seats[mine], agent.discard(observation))
-                else:
-                    self.games.play(asked[mine], agent.play(self.games.play_observation(asked[mine])))
+                with named(agent):
+                    if discarding:
+                        observation = self.games.discard_observation(asked[mine], seats[mine])
+                        self.games.discard(asked[mine], seats[mine], ask(agent, observation))
+                    else:
+                        self.games.play(asked[mine], ask(agent, self.games.play_observation(asked[mine])))
 
     def _numbers(self, agents: list[Agent | None]) -> NDArray[np.int64]:
         """[P] which of the agents decides for each seat from the learner's, -1: none."""

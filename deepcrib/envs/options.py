@@ -149,7 +149,7 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
 
 def agent_of(spec: Any, num_players: int) -> Agent:
     """An agent for so many players from its spec, or itself. Raises AgentError."""
-    agent: Agent = spec if hasattr(spec, "discard") and hasattr(spec, "play") else make_agent(spec)
+    agent = make_agent(spec)
     require_players(agent, num_players)
     return agent
 

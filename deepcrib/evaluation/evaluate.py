@@ -17,7 +17,7 @@ from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, play_match
 
 if TYPE_CHECKING:
-    from deepcrib.agents import Agent
+    pass
 
 ROLES = ("pone", "dealer")
 WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
@@ -86,7 +86,7 @@ def evaluate(
     `progress` is called with the number of games finished since its last call.
     """
     check_games(games, duplicate)
-    players = [as_agent(spec, device) for spec in (agent, opponent)]
+    players = [make_agent(spec, device) for spec in (agent, opponent)]
     result = play_match(players, games=games, seed=seed, duplicate=duplicate, dealing=dealing, progress=progress)
     return summarise(result, duplicate=duplicate)
 
@@ -169,12 +169,6 @@ def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float
         }
         for row, role in enumerate(ROLES)
     }
-
-
-def as_agent(spec: Any, device: str = "cpu") -> Agent:
-    """An agent as it is, or that of a spec."""
-    is_spec = isinstance(spec, str | dict) or not hasattr(spec, "play")
-    return make_agent(spec, device=device) if is_spec else spec
 
 
 def _known(bound: float) -> float | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import require_players
+from deepcrib.agents.asking import ask, named
 from deepcrib.errors import OptionError
 from deepcrib.exact.pegging import DEALER, PONE, deal_kept
 from deepcrib.game.cards import NO_CARD, NUM_CARDS
@@ -133,7 +134,9 @@ def _play(agent: Agent, opponent: Agent, hands: NDArray[np.int64], seed: int, du
         mine = table.turn[to_play] == agent_seat[to_play]
         for player, rows in ((agent, to_play[mine]), (opponent, to_play[~mine])):
             if len(rows):
-                table.play(rows, player.play(table.play_observation(rows)))
+                slots = ask(player, table.play_observation(rows))
+                with named(player):
+                    table.play(rows, slots)
     by_seat = np.stack(
         [(table.log.play_points * (table.log.play_seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1
     )

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deepcrib.agents import Agent, make_agent
-from deepcrib.agents.base import HasProbabilities, play_policy_of
+from deepcrib.agents.asking import knows_probabilities
+from deepcrib.agents.base import play_policy_of
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price_discards, price_plays
@@ -153,7 +154,7 @@ def _quick_responder(spec: str) -> BestResponseAgent | None:
     """To the agent of a spec (JSON); kept, since its model of the opponent takes seconds. None where there is none."""
     try:
         agent = make_agent(json.loads(spec))
-        quick = play_policy_of(agent) is not None and isinstance(agent, HasProbabilities)
+        quick = play_policy_of(agent) is not None and knows_probabilities(agent)
         return BestResponseAgent(agent, None) if quick else None
     except UserError:
         return None

@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.evaluate import Evaluation, as_agent, check_games, summarise
+from deepcrib.evaluation.evaluate import Evaluation, check_games, summarise
 from deepcrib.intervals import Interval
 from deepcrib.matches import MatchResult, Progress, match_part
 
@@ -120,7 +121,7 @@ def evaluate_until(
     `progress` is called with the number of games finished since its last call. Raises OptionError.
     """
     check_pairs(games, rule)
-    players = [as_agent(spec, device) for spec in (agent, opponent)]
+    players = [make_agent(spec, device) for spec in (agent, opponent)]
     parts: list[MatchResult] = []
     means = np.empty(0)
     stop, verdict = games // 2, UNDECIDED

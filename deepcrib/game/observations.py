@@ -7,26 +7,41 @@ the only randomness that an agent has, so that a match does not depend on how de
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.cards import RANKS, VALUES
-from deepcrib.game.rules import COUNT_LIMIT
+from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE
 
 Int8 = NDArray[np.int8]
 _O = TypeVar("_O", bound="_Observation")
 
 
+_UNNUMBERED = np.empty(0, dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class _Observation:
+    """game, hand_number: int64 [N], the game's number in its match and the hand's in the game, both from 0.
+
+    -1 for a decision of no game, as searches and analyses ask about.
+    """
+
     hand: Int8
     seat: Int8
     dealer: Int8
     scores: Int8
     key: NDArray[np.uint64]
+    game: NDArray[np.int64] = field(default_factory=lambda: _UNNUMBERED, kw_only=True)
+    hand_number: NDArray[np.int64] = field(default_factory=lambda: _UNNUMBERED, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("game", "hand_number"):
+            if getattr(self, name) is _UNNUMBERED:
+                object.__setattr__(self, name, np.broadcast_to(np.int64(-1), len(self.hand)))
 
     def __len__(self) -> int:
         return len(self.hand)
@@ -73,6 +88,13 @@ class PlayObservation(_Observation):
     series_start: Int8
     goes: Int8
     count: Int8
+
+    @property
+    def kept(self) -> Int8:
+        """[N, 4] the four cards that the player kept, sorted: those left and those it has played."""
+        mine = np.where(self.history_seats == self.seat[:, None], self.history, np.int8(-1))
+        cards = np.sort(np.concatenate([self.hand, mine], axis=1), axis=1)
+        return np.ascontiguousarray(cards[:, -HAND_SIZE:])
 
     @property
     def legal(self) -> NDArray[np.bool_]:

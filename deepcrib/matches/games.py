@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, require_players
+from deepcrib.agents.asking import ask, named
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -203,8 +204,9 @@ def play_hand(
         games, places = all_rows[mine], all_seats[mine]
         if len(games):
             observation = table.discard_observation(games, places)
-            actions = agent.discard(observation)
-            table.discard(games, places, actions)
+            actions = ask(agent, observation)
+            with named(agent):
+                table.discard(games, places, actions)
             recorder.discards(games, observation, actions)
     table.start_play()
     while len(to_play := table.to_play):
@@ -213,8 +215,9 @@ def play_hand(
             mine = to_play[turn == number]
             if len(mine):
                 observation_of_play = table.play_observation(mine)
-                slots = agent.play(observation_of_play)
-                table.play(mine, slots)
+                slots = ask(agent, observation_of_play)
+                with named(agent):
+                    table.play(mine, slots)
                 recorder.plays(mine, observation_of_play, slots)
     table.show()
     return rows

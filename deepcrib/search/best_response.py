@@ -17,12 +17,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError, HasProbabilities, play_policy_of, require_players
+from deepcrib.agents.asking import Probabilities, knows_probabilities
+from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_players
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.errors import RunError
 from deepcrib.exact.beliefs.discards import DiscardArrays, DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import SETS_4, own_kept, seen_cards_of
+from deepcrib.exact.beliefs.plays import SETS_4, seen_cards_of
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.files import write_atomic
@@ -43,7 +44,8 @@ class BestResponseAgent:
     """Plays the best response to one fixed opponent. For two players.
 
     Args:
-        to: the opponent, which must know the probabilities of its choices. Its discards are taken to be those at 0-0.
+        to: the opponent, which must know the probabilities of its choices, or be `deterministic`. Its discards are
+            taken to be those at 0-0.
             One that plays as a player of `policies` does is answered by compiled code; any other one is asked what it
             would do at every turn of every hand (`any_opponent.replies`), some hundred times slower.
         within: points; discards that seem so much worse than the best one, by exact hand and crib and the play's value
@@ -57,8 +59,9 @@ class BestResponseAgent:
     def __init__(self, to: Agent, within: float | None = WITHIN) -> None:
         """Raises AgentError for an opponent that cannot be answered, or a `within` that is no number of points."""
         require_players(to, 2)
-        if not isinstance(to, HasProbabilities):
-            raise AgentError(f"no best response to {to.name}: expected an agent that knows its probabilities")
+        if not knows_probabilities(to):
+            expected = "expected an agent that knows its probabilities, or says deterministic = True"
+            raise AgentError(f"no best response to {to.name}: {expected}")
         is_number = isinstance(within, int | float) and not isinstance(within, bool)
         if within is not None and not (is_number and within >= 0):
             raise AgentError(f"within={within!r}: expected points, 0 or more, or null")
@@ -67,8 +70,8 @@ class BestResponseAgent:
         self.policy = play_policy_of(to)
         self.within = np.inf if within is None else float(within)
         self._model: DiscardModel | None = None
-        self.discards_of = to.discard_probabilities
-        self.plays_of = to.play_probabilities
+        self.discards_of = Probabilities(to).discard_probabilities
+        self.plays_of = Probabilities(to).play_probabilities
 
     @property
     def model(self) -> DiscardModel:
@@ -172,7 +175,7 @@ class BestResponseAgent:
         o, values = observation, np.empty((len(observation), HAND_SIZE))
         if self.policy is None:
             return play_values_of(o, self.model, self.plays_of)
-        seen, own = seen_cards_of(o), own_kept(o)
+        seen, own = seen_cards_of(o), o.kept
         for is_dealer in (False, True):
             rows = np.flatnonzero(o.is_dealer == is_dealer)
             places = (o.history, o.history_seats, o.seat, o.series_start, o.count)

@@ -11,10 +11,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.agents.asking import Probabilities, knows_probabilities
+from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.scripted import series_from
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, own_kept, seen_cards_of, weigh_plays
+from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, seen_cards_of, weigh_plays
 from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import GREEDY, play_choices
@@ -72,7 +73,7 @@ class MinimaxAgent:
             )
         if hands not in HANDS:
             raise AgentError(f"hands={hands!r}: expected one of {', '.join(HANDS)}")
-        if hands == "kept" and not isinstance(discards, HasProbabilities):
+        if hands == "kept" and not knows_probabilities(discards):
             raise AgentError(f"hands=kept: agent {discards.name} does not give the probabilities of its discards")
         self.name = name
         self.discards_by = discards
@@ -82,8 +83,7 @@ class MinimaxAgent:
 
     @cached_property
     def _model(self) -> DiscardModel:
-        assert isinstance(self.discards_by, HasProbabilities)
-        return discard_model(self.discards_by.discard_probabilities)
+        return discard_model(Probabilities(self.discards_by).discard_probabilities)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -131,7 +131,7 @@ class MinimaxAgent:
         run_rows(
             _fill_weights,
             len(o),
-            *(SETS_4, seen_cards_of(o), own_kept(o), o.history, o.history_seats, o.seat, self.hands == "ranks"),
+            *(SETS_4, seen_cards_of(o), o.kept, o.history, o.history_seats, o.seat, self.hands == "ranks"),
             weights,
             piece=16,
         )

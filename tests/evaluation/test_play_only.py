@@ -92,6 +92,7 @@ def test_every_kind_of_agent_plays() -> None:
 class ForThree:
     name = "for three"
     num_players = frozenset({3})
+    discard = play = staticmethod(len)
 
 
 def test_what_cannot_be_played() -> None:

@@ -140,12 +140,14 @@ def test_observations_of_whole_games_against_the_reference(players: int, count: 
     games = Games(range(count), 204, num_players=players)
     hands, seen = watched(games)
     for row in range(count):
+        for observation, rows in seen:
+            assert (observation.game[rows == row] == row).all()
         discards, plays = (
             iter(of_row(seen, row, DiscardObservation)),
             iter(of_row(seen, row, PlayObservation)),
         )
         scores = [0] * players
-        for hand in hands:
+        for number, hand in enumerate(hands):
             if row not in hand.rows:
                 break
             before = list(scores)
@@ -153,12 +155,15 @@ def test_observations_of_whole_games_against_the_reference(players: int, count: 
             dealer = hand.state.dealer[row]
             for seat in range(players):
                 observation, i = next(discards)
+                assert observation.hand_number[i] == number
                 assert observation.hand[i].tolist() == sorted(deal.hands[seat])
                 assert (observation.seat[i], observation.dealer[i]) == (seat, dealer)
                 assert bool(observation.is_dealer[i]) == (seat == dealer)
                 assert observation.scores[i].tolist() == before
             for turn in turns:
-                assert_turn(*next(plays), turn, turns, deal, thrown, dealer)
+                observation, i = next(plays)
+                assert observation.hand_number[i] == number
+                assert_turn(observation, i, turn, turns, deal, thrown, dealer)
         assert next(discards, None) is None and next(plays, None) is None
 
 
@@ -181,6 +186,7 @@ def assert_turn(
     assert (observation.seat[i], observation.dealer[i], observation.num_players) == (seat, dealer, players)
     assert bool(observation.is_dealer[i]) == (seat == dealer)
     assert observation.hand[i].tolist() == hand
+    assert observation.kept[i].tolist() == kept
     assert sorted(observation.discards[i].tolist()) == sorted(thrown[seat])
     assert observation.starter[i] == deal.starter
     assert observation.scores[i].tolist() == list(turn.scores)
@@ -210,7 +216,8 @@ def test_shapes_and_types(players: int) -> None:
         assert len(observation) == len(rows) and observation.num_players == players
         for column in fields(observation):
             values = getattr(observation, column.name)
-            assert values.dtype == (np.uint64 if column.name == "key" else np.int8), column.name
+            others = {"key": np.uint64, "game": np.int64, "hand_number": np.int64}
+            assert values.dtype == others.get(column.name, np.int8), column.name
             shape = shapes.get(column.name, ())
             if column.name == "hand" and isinstance(observation, DiscardObservation):
                 shape = (dealt,)

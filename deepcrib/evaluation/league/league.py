@@ -10,8 +10,7 @@ import contextlib
 import hashlib
 import json
 import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
+from deepcrib.agents.asking import FaultError
+from deepcrib.agents.outside import file_of, is_place
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs import BUILDERS, packaged_weights
 from deepcrib.errors import OptionError, RunError
@@ -30,7 +31,6 @@ from deepcrib.evaluation.league.tournament import pairing_seed
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.runs import read_json, write_json
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
-from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.sources import source_hash
@@ -160,7 +160,8 @@ def sources() -> str:
 def identity(spec: Any) -> Any:
     """A spec as plain JSON values, with the SHA-256 of every file of weights that it names.
 
-    And of those that the agent in such a file names for the part of its decisions that it did not learn.
+    And of those that the agent in such a file names for the part of its decisions that it did not learn. An agent from
+    outside the package has the hash of its module, and of what that imports from its own package.
     """
     if isinstance(spec, Mapping):
         return {str(key): identity(value) for key, value in spec.items()}
@@ -168,6 +169,8 @@ def identity(spec: Any) -> Any:
         return [identity(value) for value in spec]
     if not isinstance(spec, str) or spec in BUILDERS:
         return json.loads(json.dumps(spec))
+    if is_place(spec) and (places := file_of(spec)):
+        return {"module": spec, "sha256": source_hash(*places)}
     path = packaged_weights().get(spec, Path(spec))
     try:
         file = path / WEIGHTS_FILE if path.is_dir() else path
@@ -238,12 +241,8 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
         count = min(size, games - first)
         try:
             part = match_part(players, first, count, seed, duplicate=True, dealing=pairing.terms["dealing"])
-        except _FaultError as error:
-            pairing.fault = error.name, error.what
-        except IllegalActionError as error:  # the engine refuses an action at once, so it was the last one's
-            last = max(guards, key=lambda guard: guard.called)
-            pairing.fault = last.name, f"an illegal action, {error}"
-        if pairing.fault:
+        except FaultError as error:
+            pairing.fault = error.args
             pairing.sums = Sums()
             write_json(path, pairing.to_dict())
             return
@@ -254,32 +253,20 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
             progress(count)
 
 
-class _FaultError(Exception):
-    def __init__(self, name: str, what: str) -> None:
-        super().__init__(f"{name}: {what}")
-        self.name, self.what = name, what
-
-
 class _Guard:
-    """An agent whose errors carry its name; `called`: the time of its last call."""
+    """An agent by the name that it has in the league, whose errors carry it."""
 
     def __init__(self, agent: Agent, name: str) -> None:
-        self.agent, self.name, self.called = agent, name, 0.0
-        self.num_players = agent.num_players
+        self.agent, self.name, self.num_players = agent, name, agent.num_players
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        return self._answer("discard", observation, len(observation.seat))
+        return self._answer(self.agent.discard, observation)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        return self._answer("play", observation, len(observation.seat))
+        return self._answer(self.agent.play, observation)
 
-    def _answer(self, method: str, observation: Any, num: int) -> NDArray[np.int8]:
+    def _answer(self, choose: Callable[[Any], NDArray[np.int8]], observation: Any) -> NDArray[np.int8]:
         try:
-            actions = np.asarray(getattr(self.agent, method)(observation))
+            return choose(observation)
         except Exception as error:
-            raise _FaultError(self.name, f"{type(error).__name__}: {error}") from error
-        if actions.shape != (num,) or actions.dtype.kind not in "iu":
-            what = f"{method} gave {actions.dtype} {list(actions.shape)}, expected whole numbers [{num}]"
-            raise _FaultError(self.name, what)
-        self.called = time.perf_counter()
-        return actions
+            raise FaultError(self.name, f"{type(error).__name__}: {error}") from error

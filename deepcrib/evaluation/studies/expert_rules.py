@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import require_players
+from deepcrib.agents.asking import ask
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.studies.experts import DEALER, PONE, Values
 from deepcrib.game.cards import NUM_RANKS, RANKS, VALUES
@@ -149,7 +150,7 @@ def deal_leads(discards: Agent, hands: int, seed: int) -> PlayObservation:
     rows = table.deal()
     seats = np.full(hands, PONE, dtype=np.int8)
     seen = table.discard_observation(rows, seats)
-    parts = [discards.discard(seen.take(slice(low, low + BATCH))) for low in range(0, hands, BATCH)]
+    parts = [ask(discards, seen.take(slice(low, low + BATCH))) for low in range(0, hands, BATCH)]
     table.discard(rows, seats, np.concatenate(parts))
     table.discard(rows, np.full(hands, DEALER, dtype=np.int8), np.zeros(hands, dtype=np.int8))
     table.start_play()

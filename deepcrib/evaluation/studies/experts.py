@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import require_players
+from deepcrib.agents.asking import ask
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES
 from deepcrib.game.observations import PlayObservation
@@ -130,7 +131,7 @@ def probe(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> dic
     require_players(agent, 2)
     observation = probe_observation(deals, seed)
     values = values_of(agent, observation)
-    led = np.eye(HAND_SIZE)[agent.play(observation)]
+    led = np.eye(HAND_SIZE)[ask(agent, observation)]
     found = {}
     for number, hand in enumerate(PROBES):
         rows = slice(number * deals, (number + 1) * deals)

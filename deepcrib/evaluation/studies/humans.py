@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.agents.asking import ask
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.recorded import whole_games
 from deepcrib.game.cards import RANKS, CardError, format_cards, parse_cards
@@ -290,7 +291,7 @@ def agreement(
         raise OptionError(f"by={by}: expected {' or '.join(BY)}")
     if not top or min(top) < 1 or max(top) > NUM_DISCARDS:
         raise OptionError(f"top={list(top)}: expected places from 1 to {NUM_DISCARDS}")
-    thrown = agent.discard(choices.observation(seed))
+    thrown = ask(agent, choices.observation(seed))
     places = _places(_labels(choices) if by == "ranks" else None, thrown, choices.actions)
     counts = tuple(int((places < place).sum()) for place in top)
     shares = tuple(wilson(count, len(choices)) for count in counts)

@@ -34,13 +34,6 @@ def seen_cards_of(observation: PlayObservation) -> NDArray[np.int8]:
     return np.concatenate([observation.hand, observation.discards, observation.starter[:, None], mine], axis=1)
 
 
-def own_kept(observation: PlayObservation) -> NDArray[np.int8]:
-    """[N, 4] the four cards that the player kept, sorted: those left and those it has played."""
-    mine = np.where(observation.history_seats == observation.seat[:, None], observation.history, np.int8(-1))
-    cards = np.sort(np.concatenate([observation.hand, mine], axis=1), axis=1)
-    return np.ascontiguousarray(cards[:, -HAND_SIZE:])
-
-
 @jit
 def play_chance(
     policy: int, own: np.ndarray, ranks: np.ndarray, history: np.ndarray, seats: np.ndarray, seat: int
@@ -180,7 +173,7 @@ def kept_beliefs(
     not normalised; a row never sums to 0 (see `fill_beliefs`). For two players.
     """
     weights = np.zeros((len(observation), NUM_RANK_SETS_4))
-    seen, own = seen_cards_of(observation), own_kept(observation)
+    seen, own = seen_cards_of(observation), observation.kept
     for role, model in enumerate(models):
         rows = np.flatnonzero(observation.is_dealer != bool(role))
         run_rows(

@@ -84,10 +84,13 @@ def _observe(
     dealer: np.ndarray,
     scores: np.ndarray,
     key: np.ndarray,
+    number: np.ndarray,
+    hand_number: np.ndarray,
 ) -> None:
     for r in range(*part):
         game = games[rows[r]]
         dealer[r] = game.dealer
+        number[r], hand_number[r] = game.game, game.hand_number
         for player in range(scores.shape[1]):
             scores[r, player] = min(game.scores[player], MAX_SCORE)
         key[r] = decision_key(game, seats[r], seed)
@@ -139,6 +142,8 @@ def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -
         "dealer": np.empty(len(rows), dtype=np.int8),
         "scores": np.empty((len(rows), num_players), dtype=np.int8),
         "key": np.empty(len(rows), dtype=np.uint64),
+        "game": np.empty(len(rows), dtype=np.int64),
+        "hand_number": np.empty(len(rows), dtype=np.int64),
     }
     run_rows(_observe, len(rows), games, rows, seats, seed, *common.values())
     return {"seat": seats, **common}

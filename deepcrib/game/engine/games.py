@@ -169,7 +169,7 @@ class Games:
 
     def discard(self, rows: Rows, seats: ArrayLike, actions: ArrayLike) -> None:
         """Throw cards to the crib: actions [R] index `rules.discard_slots`. Raises IllegalActionError."""
-        seats, actions = np.asarray(seats, dtype=np.int8), np.asarray(actions, dtype=np.int64)
+        seats, actions = np.asarray(seats, dtype=np.int8), whole_numbers(actions)
         faults = _no_faults(rows, seats, actions)
         run_rows(batch.discard_rows, len(rows), self._games, rows, seats, actions, faults)
         wrong = batch.first_fault(faults)
@@ -194,7 +194,7 @@ class Games:
 
     def play(self, rows: Rows, slots: ArrayLike) -> None:
         """Play the cards in slots [R] (0..3 of the sorted kept hand). Raises IllegalActionError."""
-        slots = np.asarray(slots, dtype=np.int64)
+        slots = whole_numbers(slots)
         faults = _no_faults(rows, slots)
         run_rows(batch.play_rows, len(rows), self._games, rows, slots, self.stop_at_121, faults)
         wrong = batch.first_fault(faults)
@@ -247,6 +247,14 @@ class Games:
             total = self.state.count[row] + value_of_rank(int(card) // 4)
             return f"{format_card(card)} (slot {slot}) makes {total}, over {COUNT_LIMIT}"
         return f"it cannot play slot {slot} now"
+
+
+def whole_numbers(choices: ArrayLike) -> NDArray[np.int64]:
+    """Choices as the kernels take them. Raises IllegalActionError on fractions, which would be cut off silently."""
+    found = np.asarray(choices)
+    if found.size and found.dtype.kind not in "iub":
+        raise IllegalActionError(f"choices are {found.dtype}, expected whole numbers")
+    return found.astype(np.int64, copy=False)
 
 
 def _no_faults(rows: Rows, *columns: NDArray) -> NDArray[np.int8]:

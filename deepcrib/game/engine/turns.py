@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.game.engine import phases
-from deepcrib.game.engine.games import Games, IllegalActionError, Rows
+from deepcrib.game.engine.games import Games, IllegalActionError, Rows, whole_numbers
 from deepcrib.game.engine.phases import DISCARD, PHASES, PLAY
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.kernels.workers import run_rows
@@ -34,7 +34,7 @@ class Turns:
 
     def choose(self, rows: Rows, actions: ArrayLike) -> None:
         """Discard or play for the seats that must: actions [R] of that phase. Raises IllegalActionError."""
-        actions = np.asarray(actions, dtype=np.int64)
+        actions = whole_numbers(actions)
         phase = self.phase[rows]
         waiting = np.flatnonzero((phase != DISCARD) & (phase != PLAY))
         if len(waiting):

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deepcrib.agents import Agent, HasProbabilities, make_agent, name_agents
+from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
 from deepcrib.analysis.league import (
     Ceilings,
@@ -84,7 +85,7 @@ def _deals(config: Config, agents: Mapping[str, Agent], specs: Mapping[str, Any]
     if not config.deals:
         return {}
     check_deals(config.deals)
-    asked = {name: agent for name, agent in agents.items() if isinstance(agent, HasProbabilities)}
+    asked = {name: agent for name, agent in agents.items() if knows_probabilities(agent)}
     most = {name: config.deals if play_policy_of(agent) is not None else ASKED_DEALS for name, agent in asked.items()}
     return {name: min(config.deals, limits.get(name, most[name])) for name in asked}
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, HasProbabilities
+from deepcrib.agents.asking import ask
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import DEALER, PONE
 from deepcrib.game.cards import NUM_CARDS
@@ -107,7 +108,7 @@ class ShowDeals:
         if isinstance(agent, HasProbabilities):
             found = agent.discard_probabilities(self.observation)
         else:
-            found = np.eye(NUM_DISCARDS)[agent.discard(self.observation)]
+            found = np.eye(NUM_DISCARDS)[ask(agent, self.observation)]
         return found.reshape(-1, 2, NUM_DISCARDS)
 
     def fraction(self, probabilities: NDArray[np.float64], *, crib: bool, role: int | None = None) -> Interval:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.agents.asking import Probabilities, knows_probabilities
+from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD, rank_of, value_of_rank
@@ -83,9 +84,9 @@ class PartidaAgent:
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] of the agent that discards. Raises AgentError where it gives none."""
-        if not isinstance(self.discards, HasProbabilities):
+        if not knows_probabilities(self.discards):
             raise AgentError(f"agent {self.discards.name} does not give the probabilities of its choices")
-        return self.discards.discard_probabilities(observation)
+        return Probabilities(self.discards).discard_probabilities(observation)
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] values in points, -inf where a slot may not be played."""

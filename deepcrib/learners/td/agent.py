@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.expected_value import expectations_of
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.exact.beliefs.plays import own_kept
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD
@@ -176,7 +175,7 @@ def _dealt_and_thrown(observation: PlayObservation) -> tuple[NDArray[np.int64], 
     """[N, 6] the sorted cards that were dealt: those left, played and thrown; [N] the discard action."""
     o = observation
     thrown = np.sort(o.discards, axis=1)
-    dealt = np.sort(np.concatenate([own_kept(o), thrown], axis=1), axis=1).astype(np.int64)
+    dealt = np.sort(np.concatenate([o.kept, thrown], axis=1), axis=1).astype(np.int64)
     slots = (dealt[:, None, :] == thrown[:, :, None]).argmax(axis=2)  # [N, 2]
     return dealt, (slots[:, None, :] == DISCARD_SLOTS_6).all(axis=2).argmax(axis=1)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.exact.beliefs.discards import DiscardModel
-from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs, own_kept, seen_cards_of
+from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs, seen_cards_of
 from deepcrib.game.cards import NUM_CARDS, NUM_SUITS, rank_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import below
@@ -182,7 +182,7 @@ def _positions(o: PlayObservation) -> tuple[NDArray[np.int64], NDArray[np.int8],
     table = Table(
         kept=np.empty((0, HAND_SIZE), dtype=np.int8),
         thrown=np.empty((0, 2), dtype=np.int8),
-        own=own_kept(o),
+        own=o.kept,
         discards=o.discards,
         starter=o.starter,
         seat=o.seat,

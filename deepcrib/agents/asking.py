@@ -1,0 +1,93 @@
+"""Asking an agent for its choices, or how likely each is, and refusing what is none.
+
+Dtypes and shapes are looked at here; what may not be chosen the engine refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.game.engine import IllegalActionError
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import HAND_SIZE, discard_slots
+
+
+class FaultError(AgentError, IllegalActionError):
+    """An agent that broke the rules or the protocol: `FaultError(its name, what it did)`."""
+
+    def __str__(self) -> str:
+        """One line."""
+        return "agent {}: {}".format(*self.args)
+
+
+def ask(agent: Agent, observation: DiscardObservation | PlayObservation) -> NDArray[Any]:
+    """[N] choices of an agent. Raises FaultError where they are no whole numbers, or not one a row."""
+    method = "discard" if isinstance(observation, DiscardObservation) else "play"
+    given = agent.discard(observation) if isinstance(observation, DiscardObservation) else agent.play(observation)
+    return _array(agent, method, given, "iu", "whole numbers", (len(observation),))
+
+
+@contextmanager
+def named(agent: Agent) -> Iterator[None]:
+    """Let the engine's refusal of a choice name the agent that made it."""
+    try:
+        yield
+    except IllegalActionError as error:
+        raise FaultError(agent.name, f"an illegal action, {error}") from error
+
+
+class Probabilities:
+    """The probabilities of an agent that knows them, or is `deterministic`: then 1 for what it chooses."""
+
+    def __init__(self, agent: Agent) -> None:
+        """agent: one for which `knows_probabilities`."""
+        self.agent = agent
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15], or 5. Raises FaultError."""
+        num = len(discard_slots(observation.hand.shape[1]))
+        if isinstance(self.agent, HasProbabilities):
+            found = self.agent.discard_probabilities(observation)
+            return _array(self.agent, "discard_probabilities", found, "f", "floats", (len(observation), num))
+        return self._certain(observation, np.ones((len(observation), num), dtype=np.bool_))
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]. Raises FaultError."""
+        if isinstance(self.agent, HasProbabilities):
+            found = self.agent.play_probabilities(observation)
+            return _array(self.agent, "play_probabilities", found, "f", "floats", (len(observation), HAND_SIZE))
+        return self._certain(observation, observation.legal)
+
+    def _certain(
+        self, observation: DiscardObservation | PlayObservation, legal: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """No engine sees these choices, so illegal ones, of legal [N, A], are refused here."""
+        chosen = ask(self.agent, observation)
+        certain = (np.arange(legal.shape[1]) == chosen[:, None]) & legal
+        wrong = np.flatnonzero(~certain.any(axis=1))
+        if len(wrong):
+            allowed = np.flatnonzero(legal[wrong[0]]).tolist()
+            raise FaultError(self.agent.name, f"an illegal action, {chosen[wrong[0]]}: expected one of {allowed}")
+        return certain.astype(np.float64)
+
+
+def knows_probabilities(agent: Agent) -> bool:
+    """Whether `Probabilities` can tell how likely an agent's choices are."""
+    return isinstance(agent, HasProbabilities) or getattr(agent, "deterministic", False) is True
+
+
+def _array(agent: Agent, method: str, given: Any, kinds: str, expected: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    try:
+        found = np.asarray(given)
+    except (TypeError, ValueError, RuntimeError) as error:  # rows of several lengths, or a tensor that is not here
+        raise FaultError(agent.name, f"{method} gave no array ({error}), expected {expected} {list(shape)}") from error
+    if found.shape != shape or found.dtype.kind not in kinds:
+        what = f"{method} gave {found.dtype} {list(found.shape)}, expected {expected} {list(shape)}"
+        raise FaultError(agent.name, what)
+    return found
