@@ -1,6 +1,6 @@
 """Asking an agent for its choices, or how likely each is, and refusing what is none.
 
-Dtypes and shapes are looked at here; what may not be chosen the engine refuses.
+Dtypes and shapes are looked at here, and the sums of probabilities; what may not be chosen the engine refuses.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from deepcrib.agents.base import Agent, AgentError, HasProbabilities
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, discard_slots
+
+_ROUNDING = 1e-4  # of probabilities in float32
 
 
 class FaultError(AgentError, IllegalActionError):
@@ -38,6 +40,8 @@ def named(agent: Agent) -> Iterator[None]:
     """Let the engine's refusal of a choice name the agent that made it."""
     try:
         yield
+    except FaultError:
+        raise
     except IllegalActionError as error:
         raise FaultError(agent.name, f"an illegal action, {error}") from error
 
@@ -54,15 +58,23 @@ class Probabilities:
         num = len(discard_slots(observation.hand.shape[1]))
         if isinstance(self.agent, HasProbabilities):
             found = self.agent.discard_probabilities(observation)
-            return _array(self.agent, "discard_probabilities", found, "f", "floats", (len(observation), num))
+            return self._told("discard_probabilities", found, (len(observation), num))
         return self._certain(observation, np.ones((len(observation), num), dtype=np.bool_))
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]. Raises FaultError."""
         if isinstance(self.agent, HasProbabilities):
             found = self.agent.play_probabilities(observation)
-            return _array(self.agent, "play_probabilities", found, "f", "floats", (len(observation), HAND_SIZE))
+            return self._told("play_probabilities", found, (len(observation), HAND_SIZE))
         return self._certain(observation, observation.legal)
+
+    def _told(self, method: str, given: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
+        found = _array(self.agent, method, given, "f", "floats", shape)
+        sums = found.sum(axis=1)
+        wrong = np.flatnonzero(~(np.abs(sums - 1) < _ROUNDING))
+        if len(wrong):
+            raise FaultError(self.agent.name, f"{method} gave a row whose sum is {sums[wrong[0]]:g}, expected 1")
+        return found
 
     def _certain(
         self, observation: DiscardObservation | PlayObservation, legal: NDArray[np.bool_]

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
+import deepcrib.envs  # noqa: F401  registers the environments
 from deepcrib.agents import AgentError, absolute_spec, make_agent
 from deepcrib.agents.asking import FaultError, Probabilities, knows_probabilities
 from deepcrib.cli import main
@@ -237,6 +239,15 @@ def test_choices_that_are_none_name_the_agent(give: Any, line: str) -> None:
         BestResponseAgent(Chosen(give)).discards_of(first_discards(8))
 
 
+def test_environments_name_the_opponent_too() -> None:
+    env = gymnasium.make("deepcrib/Cribbage-v1", opponent=Chosen(lambda actions: actions.astype(float)), seat=1)
+    with pytest.raises(FaultError, match=r"^agent chosen: discard gave float64 \[1\], expected whole numbers \[1\]$"):
+        for seed in range(9):  # the learner may be the first to throw
+            observation, _ = env.reset(seed=seed)
+            for _ in range(6):
+                env.step(int(observation["action_mask"].argmax()))
+
+
 def first_discards(count: int) -> Any:
     games = Games(range(count), 1)
     return games.discard_observation(games.deal(), np.zeros(count))
@@ -288,6 +299,19 @@ def test_probabilities_of_another_shape_name_the_agent() -> None:
 
     response = BestResponseAgent(Short())
     with pytest.raises(FaultError, match=r"discard_probabilities gave float64 \[3, 1\], expected floats \[3, 15\]"):
+        response.discards_of(first_discards(3))
+
+
+def test_probabilities_that_do_not_add_up_name_the_agent() -> None:
+    class Unsure(Chosen):
+        def discard_probabilities(self, observation: Any) -> Any:
+            return np.full((len(observation), 15), 0.1)
+
+        def play_probabilities(self, observation: Any) -> Any:
+            return np.full((len(observation), 4), 0.25)
+
+    response = BestResponseAgent(Unsure())
+    with pytest.raises(FaultError, match="agent chosen: discard_probabilities gave a row whose sum is 1.5, expected 1"):
         response.discards_of(first_discards(3))
 
 
