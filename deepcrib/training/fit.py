@@ -36,6 +36,7 @@ def fit(
     run_dir: Path,
     evaluate: Evaluate,
     *,
+    opponents: Mapping[str, Agent] | None = None,
     writer: Any = None,
     progress: Progress | None = None,
     probe: Probe | None = None,
@@ -49,6 +50,7 @@ def fit(
         learner: what learns.
         run_dir: the run folder.
         evaluate: plays the matches on the way, (agent, opponent, games, seed) -> what `match_figures` reads.
+        opponents: those of the matches, by name, where they have been made; else those that the options name are.
         writer: a TensorBoard SummaryWriter, or None.
         progress: called after every step, and before the first.
         probe: measures the agent where matches are played.
@@ -58,7 +60,10 @@ def fit(
     """
     if resume:
         restore(learner, run_dir / STATE_FILE)
-    return _Training(learner, run_dir, evaluate, writer, progress, probe).run()
+    if opponents is None:
+        setting = learner.setting
+        opponents = name_agents([make_agent(spec, setting.device) for spec in setting.evaluation.opponents])
+    return _Training(learner, run_dir, evaluate, opponents, writer, progress, probe).run()
 
 
 @dataclass
@@ -66,14 +71,13 @@ class _Training:
     learner: Learner
     run_dir: Path
     evaluate: Evaluate
+    opponents: Mapping[str, Agent]
     writer: Any
     progress: Progress | None
     probe: Probe | None
 
     def __post_init__(self) -> None:
-        setting = self.learner.setting
-        self.options = setting.evaluation
-        self.opponents = name_agents([make_agent(spec, setting.device) for spec in self.options.opponents])
+        self.options = self.learner.setting.evaluation
         self.began = time.perf_counter() - self.learner.seconds
         self.file = ProgressFile(self.run_dir, self.learner.steps_done)
         if self.progress is not None:

@@ -46,10 +46,11 @@ def run(config: Config, run: Run) -> Outcome:
     with closing(summary_writer(folder, _purge_step(run, learner))) as writer:
         writer.add_custom_scalars(layout(config, opponents))
         agent = _train(config, run, learner, opponents, writer)
-    matches = {} if agent is None else _final_matches(config, run, agent, opponents)
+    seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches on the way never have
+    matches = {} if agent is None else _final_matches(config, run, agent, opponents, seed)
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
-    explored = {} if exploring is None else _final_matches(config, run, exploring, opponents, exploring=True)
-    hands = {} if agent is None else _final_hands(config, agent, opponents)
+    explored = {} if exploring is None else _final_matches(config, run, exploring, opponents, seed, exploring=True)
+    hands = {} if agent is None else _final_hands(config.evaluation.hands, agent, opponents, seed)
     summary = learner.summary()
     write_options(folder, options, final_figures(matches, summary, learner.seconds), learner.steps_done)
     account = f"{learner.description()}, {learner.seconds:,.0f} s"
@@ -94,6 +95,7 @@ def _train(
             learner,
             run.folder.path,
             match,
+            opponents=opponents,
             writer=writer,
             progress=lines if run.show_lines else training_bar(bars, learner.steps_done, learner.num_steps),
             probe=probe_of(config.learner, opponents),
@@ -112,9 +114,9 @@ def _read_options(config: Config) -> dict[str, Any]:
 
 
 def _final_matches(
-    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent], exploring: bool = False
+    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent], seed: int, exploring: bool = False
 ) -> dict[str, Evaluation]:
-    """Matches of the final agent, or of it as it explored, on a seed that monitoring never uses."""
+    """Matches of the final agent, or of it as it explored."""
     games, matches = config.evaluation.final_games, {}
     how = f", epsilon {_epsilon(agent):.2g}" if exploring else ""
     with Bars(run.show_progress) as bars:
@@ -123,23 +125,17 @@ def _final_matches(
                 agent,
                 opponent,
                 games,
-                _final_seed(config),
+                seed,
                 dealing=config.rules.name,
                 progress=bars.counter(f"games against {name}{how}", games),
             )
     return matches
 
 
-def _final_hands(config: Config, agent: Agent, opponents: Mapping[str, Agent]) -> dict[str, HandsWon]:
-    hands, seed = config.evaluation.hands, _final_seed(config)
+def _final_hands(hands: int, agent: Agent, opponents: Mapping[str, Agent], seed: int) -> dict[str, HandsWon]:
     if not hands:
         return {}
     return {name: hands_won(agent, opponent, hands, seed) for name, opponent in opponents.items()}
-
-
-def _final_seed(config: Config) -> int:
-    seed = config.seed if config.evaluation.seed is None else config.evaluation.seed
-    return derive(seed, FINAL_MATCHES)
 
 
 def _epsilon(agent: Agent) -> float:

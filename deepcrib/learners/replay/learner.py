@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -122,11 +122,8 @@ class ReplayLearner(Learner):
         pretraining_writer: makes a TensorBoard SummaryWriter of its own, because the steps of pretraining are
         minibatches, which a resumed run would purge as iterations to come. pretraining_progress: (done, total).
         """
-        self._figure, self._pretraining_writer, self._pretraining_progress = (
-            figure,
-            pretraining_writer,
-            pretraining_progress,
-        )
+        self._figure = figure
+        self._pretraining_writer, self._pretraining_progress = pretraining_writer, pretraining_progress
 
     # --- the iteration ----------------------------------------------------------------------------------------
 
@@ -245,7 +242,7 @@ class ReplayLearner(Learner):
         pretrains = self.pretraining.enabled and self.discard is not None
         if pretrains or self.teacher is not None:
             writer = None if self._pretraining_writer is None else self._pretraining_writer()
-            with closing(writer or _Nothing()):
+            with nullcontext() if writer is None else closing(writer):
                 if pretrains:
                     self._pretrain(writer)
                 if self.teacher is not None:
@@ -327,10 +324,3 @@ class ReplayLearner(Learner):
     def description(self) -> str:
         """Iterations and hands."""
         return f"{self.steps_done:,} iterations, {self.hands:,} hands"
-
-
-class _Nothing:
-    """In the place of a writer that there is not."""
-
-    def close(self) -> None:
-        """Nothing to close."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 
 import numpy as np
-import torch
 
 from deepcrib.game.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, MAX_SCORE
 from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
-from deepcrib.networks.encoders.expansion import expand
+from deepcrib.networks.encoders.encoder import Encoder
 from deepcrib.networks.encoders.legal import legal_discards
 from deepcrib.networks.encoders.spec import (
     COUNT,
@@ -71,7 +69,7 @@ for _index, (_low, _high) in enumerate(_PAIRS):
 _COLUMNS = (8, 12, 19)
 
 
-class DiscardEncoder:
+class DiscardEncoder(Encoder):
     """Turns compact discard states and actions into network input; see `spec` for the channels.
 
     A card -1 in a state is an absent one: pretraining shows four kept cards and no thrown ones.
@@ -82,33 +80,14 @@ class DiscardEncoder:
         if name not in DISCARD_ENCODERS:
             expected = ", ".join(DISCARD_ENCODERS)
             raise ValueError(f"unknown discard encoder {name!r} (expected one of {expected})")
-        self.name = name
-        self.dealer = dealer
-        self.scores = scores
-        self.spec = _discard_spec(name, dealer, scores)
-        self.width = self.spec.width
-        self._kind = DISCARD_ENCODERS.index(name)
-        self._scales = self.spec.scales
-        self._starts = np.array([self.spec.start(block) for block in _BLOCKS], dtype=np.int64)
-        self.columns = _COLUMNS[self._kind] + ("dealer" in self.spec) + len(self._scales)
+        spec = _discard_spec(name, dealer, scores)
+        kind = DISCARD_ENCODERS.index(name)
+        has_dealer_column = "dealer" in spec
+        super().__init__(spec, _BLOCKS, kind, _COLUMNS[kind] + has_dealer_column, _encode_rows)
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """bool [M, 15] of compact states int8 [M, 9]: the discards that may be chosen."""
         return legal_discards(states)
-
-    def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """int16 [M, columns] of compact states int8 [M, 9] with discard actions int8 [M] in 0..14."""
-        columns = np.empty((len(states), self.columns), dtype=np.int16)
-        run_rows(_encode_rows, len(states), self._kind, self._starts, states, actions, columns, piece=4096)
-        return columns
-
-    def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:
-        """float32 [M, width] of index columns."""
-        return expand(indices, self.width, self._scales, device)
-
-    def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
-        """float32 [M, width] of compact states int8 [M, 9] with discard actions int8 [M]."""
-        return self.expand(self.indices(states, actions), device)
 
 
 def make_discard_encoder(name: str, dealer: bool = True, scores: bool = False) -> DiscardEncoder:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from deepcrib.game.cards import NUM_RANKS, value_of_rank
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, add_rank, play_points, series_count
 from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
 from deepcrib.networks.encoders.belanger2019 import (
     CNN_LSTM,
     CNN_LSTM_COLUMNS,
@@ -20,7 +18,7 @@ from deepcrib.networks.encoders.belanger2019 import (
     feed_forward_row,
 )
 from deepcrib.networks.encoders.columns import put_flag, put_rank
-from deepcrib.networks.encoders.expansion import expand
+from deepcrib.networks.encoders.encoder import Encoder
 from deepcrib.networks.encoders.legal import legal_plays
 from deepcrib.networks.encoders.spec import COUNT as COUNTS
 from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, Spec, SpecBuilder
@@ -91,41 +89,21 @@ _BLOCKS = (
 _COLUMNS = (11, 21, 29, CNN_LSTM_COLUMNS, FEED_FORWARD_COLUMNS)
 
 
-class PlayEncoder:
+class PlayEncoder(Encoder):
     """Turns compact play states and candidate slots into network input; see `spec` for the channels."""
 
     def __init__(self, name: str, dealer: bool = False, scores: bool = False) -> None:
         """`name` is one of PLAY_ENCODERS; `dealer` and `scores` add their channels."""
         if name not in PLAY_ENCODERS:
             raise ValueError(f"unknown play encoder {name!r} (expected one of {', '.join(PLAY_ENCODERS)})")
-        self.name = name
-        self.dealer = dealer
-        self.scores = scores
-        self.spec = _play_spec(name, dealer, scores)
-        self.width = self.spec.width
-        self._kind = PLAY_ENCODERS.index(name)
-        self._scales = self.spec.scales
-        self._starts = np.array([self.spec.start(block) for block in _BLOCKS], dtype=np.int64)
-        has_dealer_column = "dealer" in self.spec and name != "afterstate"
-        self.columns = _COLUMNS[self._kind] + has_dealer_column + len(self._scales)
+        spec = _play_spec(name, dealer, scores)
+        kind = PLAY_ENCODERS.index(name)
+        has_dealer_column = "dealer" in spec and name != "afterstate"
+        super().__init__(spec, _BLOCKS, kind, _COLUMNS[kind] + has_dealer_column, _encode_rows)
 
     def legal(self, states: np.ndarray) -> np.ndarray:
         """bool [M, 4] of compact states int8 [M, 24]: the slots that may be played."""
         return legal_plays(states)
-
-    def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """int16 [M, columns] of compact states int8 [M, 24] with the slots int8 [M] of candidate cards."""
-        columns = np.empty((len(states), self.columns), dtype=np.int16)
-        run_rows(_encode_rows, len(states), self._kind, self._starts, states, actions, columns, piece=4096)
-        return columns
-
-    def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:
-        """float32 [M, width] of index columns."""
-        return expand(indices, self.width, self._scales, device)
-
-    def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
-        """float32 [M, width] of compact states int8 [M, 24] with candidate slots int8 [M]."""
-        return self.expand(self.indices(states, actions), device)
 
 
 def make_play_encoder(name: str, dealer: bool = False, scores: bool = False) -> PlayEncoder:
