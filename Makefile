@@ -7,7 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c const
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install train test test-slow check format notebooks benchmark hooks clean
+.PHONY: help install train test test-slow check format docs notebooks benchmark hooks clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|' 2>/dev/null \
@@ -41,6 +41,9 @@ format: install ## repair what ruff can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+docs: install ## build the site into docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
 notebooks: install ## execute the notebooks and keep their outputs
 	$(BIN)/python notebooks/execute.py
 
@@ -51,5 +54,5 @@ hooks: install ## run `make check` before every commit
 	$(BIN)/pre-commit install
 
 clean: ## remove .venv and caches, never outputs/
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find deepcrib tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

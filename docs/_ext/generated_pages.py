@@ -1,0 +1,206 @@
+"""Pages of the reference that follow from the code: one for each command with its options, one for each room."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from sphinx.application import Sphinx
+
+from deepcrib.files import runs
+from deepcrib.jobs import JOBS, Job
+from deepcrib.jobs.hydra.help import default_config
+from deepcrib.jobs.hydra.schema import choices, register_schema
+from deepcrib.jobs.hydra.variants import variants_of
+
+DOCS = Path(__file__).parent.parent
+PACKAGE = DOCS.parent / "deepcrib"
+FOLDER = DOCS / "reference"
+ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name not in ("app", "jobs"))
+TOP = ("intervals", "options", "errors")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.connect("builder-inited", write_pages)
+    app.connect("autodoc-process-docstring", list_names, priority=400)  # before napoleon
+    app.connect("autodoc-skip-member", lambda app, what, name, member, skip, options: skip or is_tuple_field(member))
+    return {"parallel_read_safe": True}
+
+
+NAMES = re.compile(r"([a-z]\w*(?:(?:, | and )[a-z_]\w*)*): (.*)")
+
+
+def list_names(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    """Make a list of lines as `name: meaning`, with their indented continuation; escape what only looks like markup."""
+    listed, made = False, []
+    for line in lines:
+        if match := NAMES.fullmatch(line):
+            made += [*([] if listed else [""]), f"* ``{match[1]}``: {escaped(match[2])}"]
+            listed = True
+            continue
+        if listed and line.startswith("    "):
+            made.append(f"  {escaped(line.strip())}")
+            continue
+        made += [*([""] if listed and line else []), escaped(line)]
+        listed = False
+    lines[:] = made
+
+
+def escaped(text: str) -> str:
+    """Stars and bars outside code."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([*|])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def is_tuple_field(member: Any) -> bool:
+    """Whether it is a NamedTuple's field, whose docstring is made by Python and says nothing."""
+    return str(getattr(member, "__doc__", "")).startswith("Alias for field number")
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write all pages into `reference/`, before Sphinx looks for sources."""
+    pages = {f"commands/{job.name}.md": command_page(job) for job in JOBS.values()}
+    pages["commands/index.md"] = index_page("Commands", COMMANDS, [f"{name}" for name in JOBS])
+    pages |= {f"api/{room}.md": room_page(room) for room in ROOMS}
+    pages["api/index.md"] = index_page("Python API", API, ["top", *ROOMS])
+    pages["api/top.md"] = "# Intervals, options, errors\n\n" + "\n".join(module(f"deepcrib.{name}") for name in TOP)
+    for name, text in pages.items():
+        path = FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:  # Sphinx builds anew what is newer
+            path.write_text(text, encoding="utf-8")
+
+
+COMMANDS = """Every command is `deepcrib JOB [task] [name=value ...]`. Options are
+[Hydra](https://hydra.cc)'s: groups are chosen by the name of a file in `conf/`, single options are overridden by their
+path, and `-m` with several values makes a [sweep](../../sweeps.md).
+`deepcrib JOB --help` prints what these pages hold."""
+
+API = """From the docstrings. A room imports only from those before it; the [architecture](../../architecture.md) says
+why."""
+
+
+def index_page(title: str, text: str, names: list[str]) -> str:
+    """A page that leads to others of its folder."""
+    entries = "\n".join(names)
+    return f"# {title}\n\n{text}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
+
+
+# --- commands -------------------------------------------------------------------------------------------------
+
+
+def command_page(job: Job) -> str:
+    """What `deepcrib JOB --help` says, and what values each option takes."""
+    schema, config = register_schema(job), default_config(job)
+    examples = "\n".join(job.examples)
+    parts = [f"# deepcrib {job.name}\n\n{job.summary[0].upper()}{job.summary[1:]}.\n\n```bash\n{examples}\n```\n"]
+    if job.tasks:
+        parts.append(f"Tasks: {', '.join(f'`{task}`' for task in job.tasks)}.\n")
+    groups = dict(group_choices(config))
+    if groups:
+        rows = [(f"`{name}`", ", ".join(f"`{choice}`" for choice in found)) for name, found in groups.items()]
+        parts.append("## Groups\n\n" + table(("group", "choices"), rows))
+    variants = variants_of(schema)
+    parts.append("## Options\n\n" + table(HEADER, option_rows(schema, config, "", tuple(variants))))
+    for group, found in variants.items():
+        for choice, kind in found.classes.items():
+            chosen = default_config(job, f"{group}={choice}")[group]
+            rows = option_rows(kind, chosen, f"{group}.", ("name",))
+            parts.append(f"## Options with {group}={choice}\n\n" + table(HEADER, rows))
+    return "\n".join(parts)
+
+
+HEADER = ("option", "default", "values", "meaning")
+
+
+def group_choices(config: DictConfig) -> Iterator[tuple[str, list[str]]]:
+    """Groups of a job, and the names of their files."""
+    for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir() and path.name != "hydra"):
+        if folder.name in config or (folder.name == "experiment" and "learner" in config):
+            yield folder.name, choices(folder.name, [runs.conf_folder()])
+
+
+def option_rows(schema: type, config: DictConfig, prefix: str, leave_out: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Option, default, values and meaning of each field, nested ones included."""
+    rows = []
+    for item in fields(schema):
+        if item.name in leave_out or item.name not in config:
+            continue
+        value = config._get_node(item.name)
+        nested = OmegaConf.get_type(config, item.name) if isinstance(value, DictConfig) else None
+        if isinstance(nested, type) and is_dataclass(nested):
+            rows += option_rows(nested, config[item.name], f"{prefix}{item.name}.", ())
+        else:
+            rows.append(
+                (
+                    f"`{prefix}{item.name}`",
+                    default_of(config, item.name),
+                    values_of(item),
+                    item.metadata.get("help", ""),
+                )
+            )
+    return rows
+
+
+def default_of(config: DictConfig, name: str) -> str:
+    """An option's default as one would write it."""
+    if OmegaConf.is_missing(config, name):
+        return "required"
+    value = config[name]
+    if value is None:
+        return "`null`"
+    plain = OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
+    return f"`{str(plain).lower() if isinstance(plain, bool) else plain}`"
+
+
+def values_of(item: Any) -> str:
+    """What the option takes: the words with which its check refuses what is no number, or else its type."""
+    kind = str(item.type).replace("Any", "value").replace("float", "number").replace("int", "whole number")
+    check = item.metadata.get("check")
+    for probe in (math.nan, [math.nan], "?"):
+        with contextlib.suppress(Exception):
+            if check and (expected := check(probe)):
+                return expected.removeprefix("expected ")
+    return {"bool": "`true` or `false`", "str": "text"}.get(kind, kind)
+
+
+def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table in Markdown."""
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+# --- Python ---------------------------------------------------------------------------------------------------
+
+
+def room_page(room: str) -> str:
+    """All modules of a room that say what they hold."""
+    found = sorted(
+        (PACKAGE / room).rglob("*.py"), key=lambda path: (path.parent, path.name != "__init__.py", path.name)
+    )
+    parts = [f"# {room}\n"]
+    for path in found:
+        inside = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        name = ".".join(inside[:-1] if inside[-1] == "__init__" else inside)
+        if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))):
+            parts.append(module(name))
+    return "\n".join(parts)
+
+
+def module(name: str) -> str:
+    """A module's docstrings; of a compiled function, autodoc is shown the function that was compiled."""
+    for key, value in vars(found := import_module(name)).items():
+        if hasattr(value, "py_func"):
+            setattr(found, key, value.py_func)
+    options = "   :members:\n   :ignore-module-all:\n   :show-inheritance:"
+    return f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}\n```\n"
