@@ -21,12 +21,12 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(wins: float, n: int) -> Interval:
+def wilson(wins: float, n: float, z: float = Z) -> Interval:
     """Wilson's score interval of a share of `n` independent games (Wilson 1927); also right near 0 and 1."""
     _require_trials(wins, n)
-    share, z2 = wins / n, Z * Z
+    share, z2 = wins / n, z * z
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    half = z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
     # at 0 and n wins a bound is 0 or 1 exactly; rounding must not push it past the estimate
     return Interval(share, max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
 
@@ -40,19 +40,22 @@ def normal(wins: float, n: int) -> Interval:
 
 
 def pairs_interval(pair_means: ArrayLike) -> Interval:
-    """Interval of the mean over duplicate pairs, `pair_means` [P] in 0..1: Student's t on the pairs.
+    """Interval of the mean over duplicate pairs, `pair_means` [P] in 0..1: Wilson's, of the games that they are worth.
 
-    The two games of a pair share their cards and are not independent, the pairs are. When all pairs came
-    out alike their spread says nothing about the error: Wilson's interval with the pair as unit stands in.
+    The two games of a pair share their cards and are not independent, the pairs are. So many independent games would
+    have the variance of the mean that the pairs have: these count (the effective sample size of Kish 1965, section
+    8.2), with Student's t for the pairs that measured it. Unlike Student's interval of the mean it covers near 0 and 1
+    as well. Where all pairs came out alike their spread says nothing: games count if all were won or lost, else pairs.
     """
     means = np.asarray(pair_means, dtype=np.float64)
     n = means.size
     _require_trials(float(means.sum()), n)
     mean = float(means.mean())
     if n < 2 or np.all(means == means[0]):
-        return wilson(mean * n, n)
-    interval = mean_interval(means)
-    return Interval(mean, max(0.0, interval.low), min(1.0, interval.high))
+        games = n if 0 < mean < 1 else 2 * n
+        return wilson(mean * games, games)
+    games = n * mean * (1 - mean) / float(means.var(ddof=1))
+    return wilson(mean * games, games, t_quantile(n - 1))
 
 
 def mean_interval(values: ArrayLike) -> Interval:
@@ -78,8 +81,8 @@ def ratio_interval(totals: ArrayLike, sizes: ArrayLike) -> Interval:
     return Interval(ratio, ratio + beyond.low, ratio + beyond.high)
 
 
-def _require_trials(wins: float, n: int) -> None:
-    if n < 1 or not 0 <= wins <= n:
+def _require_trials(wins: float, n: float) -> None:
+    if n <= 0 or not 0 <= wins <= n:
         raise ValueError(f"{wins} wins in {n} games: no share can be estimated")
 
 

@@ -26,7 +26,7 @@ exclude_patterns = ["_build", "_ext"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-suppress_warnings = ["ref.python"]  # types of one name in two modules
+suppress_warnings = ["ref.python", "misc.highlighting_failure"]  # types of one name in two modules; csv
 
 default_role = "code"
 autodoc_member_order = "bysource"

@@ -19,7 +19,7 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, pair_means, summarise
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.game.rules import MAX_SCORE
-from deepcrib.intervals import Interval, pairs_interval
+from deepcrib.intervals import Interval, mean_interval, wilson
 from deepcrib.matches import MatchResult, play_match
 
 if TYPE_CHECKING:
@@ -96,11 +96,13 @@ def score_match(result: MatchResult) -> MatchScore:
 def margin_interval(margins: np.ndarray) -> Interval:
     """Interval, in points, of the mean of margins [N] that are independent: of games, or means of duplicate pairs.
 
-    Student's t within -121..121, or where all margins are alike (as with one game) Wilson's over the same range: see
-    `pairs_interval`.
+    Student's t within -121..121, or where all margins are alike (as with one game) Wilson's over the same range.
     """
-    shares = pairs_interval(0.5 + np.asarray(margins) / (2 * MAX_SCORE))
-    return Interval(*(2 * MAX_SCORE * (share - 0.5) for share in shares))
+    values = np.asarray(margins, dtype=np.float64)
+    if np.all(values == values[0]):
+        shares = wilson(float((0.5 + values / (2 * MAX_SCORE)).sum()), values.size)
+        return Interval(*(2 * MAX_SCORE * (share - 0.5) for share in shares))
+    return Interval(*np.clip(mean_interval(values), -MAX_SCORE, MAX_SCORE).tolist())
 
 
 def acc_winner(game_points: tuple[int, int], spread: int, wins: tuple[int, int]) -> int:
