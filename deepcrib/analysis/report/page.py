@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.report.paper2019 import ALGORITHMS
 from deepcrib.analysis.report.run_folders import FoundRun, Group
-from deepcrib.analysis.strategy_graphs import save_png
 from deepcrib.analysis.tables import percent
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files import write_atomic

@@ -11,6 +11,7 @@ from typing import Any
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
+from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.league import (
     Ceilings,
     League,
@@ -173,11 +174,7 @@ def _write(
 ) -> None:
     figure = league_figure(league)
     if figure is not None:
-        from io import BytesIO
-
-        image = BytesIO()
-        figure.savefig(image, format="png", dpi=110)
-        write_atomic(folder / FIGURE, image.getvalue())
+        save_png(figure, folder / FIGURE, dpi=110)
     page = markdown_page(league, _intro(folder, pairings, deals, config), FIGURE if figure else None, gains)
     write_atomic(folder / "league.md", page)
     write_atomic(folder / "league.csv", standings_csv(league, gains))
