@@ -16,15 +16,15 @@ from typing import Any
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
-from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+from omegaconf import DictConfig, open_dict, read_write
 
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files import runs, write_atomic
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
+from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.schema import (
     check_keys,
-    check_no_extras,
     is_group,
     leaf_type,
     parse,
@@ -32,8 +32,7 @@ from deepcrib.jobs.hydra.schema import (
     quoted,
     register_schema,
 )
-from deepcrib.jobs.hydra.values import check_values
-from deepcrib.jobs.hydra.variants import check_variants, present_classes
+from deepcrib.jobs.hydra.variants import present_classes
 from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
@@ -111,10 +110,7 @@ class Search:
         composed = copy.deepcopy(self._loader.load_sweep_config(self.config, words))
         with read_write(composed), open_dict(composed):
             del composed["hydra"]
-        check_no_extras(composed, self.schema)
-        options = OmegaConf.to_object(composed)
-        check_variants(options, parse(words))
-        check_values(options)
+        checked_options(composed, self.schema, parse(words))
 
     def _study(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> Study:
         """Open the study, and write into its folder what is searched, and where it was first started."""
