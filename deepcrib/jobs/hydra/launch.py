@@ -184,8 +184,8 @@ class Task:
         folder = runs.RunFolder(path, job.resumable)
         try:
             if self.resumed is None:
-                words = [str(word) for word in settings.overrides.task._content]  # as they were written
-                return execute(job, composed, folder, words, begun=False)
+                written: Any = OmegaConf.to_container(settings.overrides.task, resolve=False)
+                return execute(job, composed, folder, written, begun=False)
             return execute(job, self.resumed, folder, self.words, begun=True)
         except Exception as error:
             folder.remove_if_empty()
