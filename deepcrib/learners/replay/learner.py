@@ -254,7 +254,7 @@ class ReplayLearner(Learner):
         seed, encoder = derive(self.setting.seed, PRETRAINING), self.discard.encoder
         self.pretrained = pretrain(
             self.discard.network,
-            encoder,  # type: ignore[arg-type]  # of discards
+            encoder,
             self.pretraining,
             seed,
             writer,

@@ -19,7 +19,7 @@ from deepcrib.agents.q_network import CHUNK, QFunction
 from deepcrib.learners.replay.minibatches.inputs import SampleInputs
 from deepcrib.learners.replay.minibatches.sampling import UNIFORM, Sampling, minibatches
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
-from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder
+from deepcrib.networks.encoders import Encoder
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class LearnedNetwork:
 
     def __init__(
         self,
-        encoder: DiscardEncoder | PlayEncoder,
+        encoder: Encoder,
         network: QNetwork,
         device: torch.device,
         inference: str = "float32",

@@ -25,7 +25,7 @@ from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.replay.learning import adam_step
 from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.networks import QNetwork
-from deepcrib.networks.encoders import DISCARD_COLUMNS, DiscardEncoder
+from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 
 NUM_STARTERS = NUM_CARDS - HAND_SIZE
@@ -64,7 +64,7 @@ def all_hands() -> np.ndarray:
 
 def pretrain(
     network: QNetwork,
-    encoder: DiscardEncoder,
+    encoder: Encoder,
     options: PretrainingOptions,
     seed: int,
     writer: Any = None,
@@ -101,13 +101,13 @@ def pretrain(
     return result
 
 
-def predicted_values(network: QNetwork, encoder: DiscardEncoder, seed: int) -> np.ndarray:
+def predicted_values(network: QNetwork, encoder: Encoder, seed: int) -> np.ndarray:
     """float32 [270725]: a network's values of `all_hands` as pretraining shows them, none thrown, by random roles."""
     generator = torch.Generator().manual_seed(seed)
     return _predict(network, encoder, _encoded(all_hands(), encoder, generator))
 
 
-def _encoded(hands: np.ndarray, encoder: DiscardEncoder, generator: torch.Generator) -> Tensor:
+def _encoded(hands: np.ndarray, encoder: Encoder, generator: torch.Generator) -> Tensor:
     """int16 [H, columns]: hands as four kept cards and none thrown, with random role and scores."""
     states = np.full((len(hands), DISCARD_COLUMNS), NO_CARD, dtype=np.int8)
     states[:, HAND : HAND + HAND_SIZE] = hands
@@ -120,7 +120,7 @@ def _encoded(hands: np.ndarray, encoder: DiscardEncoder, generator: torch.Genera
 
 def _fit(
     network: QNetwork,
-    encoder: DiscardEncoder,
+    encoder: Encoder,
     inputs: Tensor,
     hands: np.ndarray,
     options: PretrainingOptions,
@@ -194,7 +194,7 @@ def _report(
 
 
 @torch.inference_mode()
-def _predict(network: QNetwork, encoder: DiscardEncoder, inputs: Tensor) -> np.ndarray:
+def _predict(network: QNetwork, encoder: Encoder, inputs: Tensor) -> np.ndarray:
     """float32 [H] values of all hands."""
     chunks = torch.arange(len(inputs)).split(4096)
     values = [network(encoder.expand(_rows(inputs, rows), inputs.device)) for rows in chunks]

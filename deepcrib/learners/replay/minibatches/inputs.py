@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder
+from deepcrib.networks.encoders import Encoder
 
 Numbers = NDArray[np.int64]
 
@@ -33,7 +33,7 @@ class SampleInputs:
 
     def __init__(
         self,
-        encoder: DiscardEncoder | PlayEncoder,
+        encoder: Encoder,
         states: NDArray[np.int8],
         actions: NDArray[np.int8],
         grouped: bool,
