@@ -199,4 +199,4 @@ DISCARD_ENCODERS: dict[str, tuple[Block, ...]] = {
     "full": (*_KEPT, *_THROWN, *_OPTIONAL),
     "afterstate": (*_AFTERSTATE, Block("dealer", FLAG, ("dealer",), _MEANING, _dealer), *_SCORES),
 }
-"""By name, as in `state.discard`. To add a channel: its fill and a Block in a table, or in a new one."""
+"""By name, as in `state.discard`; see PLAY_ENCODERS."""

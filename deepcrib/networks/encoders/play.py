@@ -200,4 +200,4 @@ PLAY_ENCODERS: dict[str, tuple[Block, ...]] = {
     "belanger2019_cnn_lstm": (*CNN_LSTM_BLOCKS, *_OPTIONAL),
     "belanger2019_mlp": (*FEED_FORWARD_BLOCKS, *_OPTIONAL),
 }
-"""By name, as in `state.play`. To add a channel: its fill, and a Block in a table (a new one, where weights shall stay)."""
+"""By name, as in `state.play`. A channel is its fill and a Block: in a new table, where others' weights are to stay."""
