@@ -31,7 +31,8 @@ class Copy:
     def follow(self, page: str) -> tuple[list[str], list[list[str]]]:
         """Put every piece of a page where the line before it says; returns the others, and the commands' words."""
         text = (ROOT / "docs" / "tutorials" / f"{page}.md").read_text(encoding="utf-8")
-        others, commands, before = [], [], ""
+        others: list[str] = []
+        commands: list[list[str]] = []
         for prose, language, code in re.findall(r"(.*?)^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
             places = PLACE.findall(prose.rstrip().rpartition("\n\n")[2])
             if language == "bash":
