@@ -146,6 +146,38 @@ def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pai
     figure = league_figure(league)
     if figure is not None:
         save_png(figure, folder / FIGURE, dpi=110)
-    page = markdown_page(league, _intro(folder, pairings, deals, config), FIGURE if figure else None, gains)
-    write_atomic(folder / "league.md", page)
     write_atomic(folder / "league.md", markdown_page(league, intro, FIGURE if figure else None, gains))
+    write_atomic(folder / "league.csv", standings_csv(league, gains))
+    write_atomic(folder / "pairings.csv", pairings_csv(pairings))
+
+
+def _word(value: Any) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_word(item)}" for key, item in value.items()) + "}"
+    return "[" + ", ".join(map(_word, value)) + "]" if isinstance(value, list) else str(value)
+
+
+def _intro(folder: Path, pairings: Sequence[Pairing], deals: Mapping[str, int], config: Config) -> str:
+    """How the page came about."""
+    found = read_json(folder / ENVIRONMENT)
+    given: dict[str, Any] = {name: getattr(config, name) for name in ("agents", "games", "games_of", "deals_of")}
+    given |= {"deals": config.deals or None, "seed": config.seed}
+    options = [f"{name}={_word(value)}" for name, value in given.items() if value not in (None, [], {})]
+    command = shlex.join(["deepcrib", "tournament", config.task, *options, f"rules={config.rules.name}"])
+    changed = f" with {found['changed_files']} changed files" if found.get("changed_files") else ""
+    machine = found.get("machine", {})
+    counts = sorted({pairing.terms["games"] for pairing in pairings})
+    games = " or ".join(f"{count:,}" for count in counts)
+    seconds = sum(pairing.seconds for pairing in pairings)
+    measured = ""
+    if deals:
+        fewer = [f"{number:,} for {name}" for name, number in deals.items() if number < config.deals]
+        measured = f" A best responder's gains are over {', '.join([f'{config.deals:,} deals', *fewer])}."
+    return (
+        "Every agent against every other one, full games to 121 on duplicate deals: each pair of games has the same"
+        f" cards with seats swapped. {games} games a pairing, seed {config.seed}, dealing `{config.rules.name}`."
+        f" Written by\n\n```sh\n{command} hydra.run.dir=outputs/league\n```\n\n(`league.md` and `{FIGURE}` in the run"
+        f" folder), at commit `{str(found.get('commit'))[:7]}`{changed}, on {machine.get('cores')} cores of"
+        f" {machine.get('processor')}; {seconds / 60:.1f} minutes of play.{measured}"
+    )
