@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from omegaconf import DictConfig, OmegaConf
 from sphinx.application import Sphinx
@@ -32,7 +32,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-process-docstring", list_names, priority=400)  # before napoleon
-    app.connect("autodoc-skip-member", lambda app, what, name, member, skip, options: skip or is_tuple_field(member))
+    app.connect("autodoc-skip-member", lambda app, what, name, member, skip, options: skip or says_nothing(member))
     return {"parallel_read_safe": True}
 
 
@@ -62,9 +62,10 @@ def escaped(text: str) -> str:
     return "`".join(parts)
 
 
-def is_tuple_field(member: Any) -> bool:
-    """Whether it is a NamedTuple's field, whose docstring is made by Python and says nothing."""
-    return str(getattr(member, "__doc__", "")).startswith("Alias for field number")
+def says_nothing(member: Any) -> bool:
+    """A NamedTuple's field, whose docstring is made by Python; names of nested types, which Sphinx cannot typeset."""
+    nested = any(get_origin(argument) for argument in get_args(member))
+    return nested or str(getattr(member, "__doc__", "")).startswith("Alias for field number")
 
 
 def write_pages(app: Sphinx) -> None:
