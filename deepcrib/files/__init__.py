@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from deepcrib.errors import RunError
 
@@ -33,3 +37,15 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows of cells as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def csv_records(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
+    """Records by column as CSV with a header; empty where a record has no such entry."""
+    return csv_text([columns, *([record.get(name, "") for name in columns] for record in records)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -12,6 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from deepcrib.analysis.tables import plain_table
+from deepcrib.files import csv_records
 from deepcrib.intervals import Z
 
 SHOWN_TRIALS = 10
@@ -59,12 +58,8 @@ def trials_csv(rows: Sequence[TrialRow]) -> str:
     """One line a trial, one column an option; empty where there is no value."""
     options = sorted({key for row in rows for key in row.values})
     plain = [item.name for item in fields(TrialRow) if item.name != "values"]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*plain[:3], *options, *plain[3:]], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({**row.values, **{name: getattr(row, name) for name in plain}})
-    return text.getvalue()
+    records = [{**row.values, **{name: getattr(row, name) for name in plain}} for row in rows]
+    return csv_records([*plain[:3], *options, *plain[3:]], records)
 
 
 def trials_table(rows: Sequence[TrialRow], objective: str, maximize: bool, title: str) -> Table:
