@@ -6,7 +6,7 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,3 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
-
-
-def csv_records(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
-    """Records by column as CSV with a header; empty where a record has no such entry."""
-    return csv_text([columns, *([record.get(name, "") for name in columns] for record in records)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import parse_cards
+from deepcrib.jobs import Run
+from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import use_workers
 
 if TYPE_CHECKING:
@@ -26,6 +29,15 @@ def use_threads(threads: int) -> None:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     use_workers(threads or None)
+
+
+@contextmanager
+def working(run: Run, threads: int) -> Iterator[Bars]:
+    """Claim the run folder, and work on so many threads, with progress bars where they can be seen."""
+    use_threads(threads)
+    run.start()
+    with Bars(run.show_progress) as bars:
+        yield bars
 
 
 def six_cards(text: str) -> list[int]:
