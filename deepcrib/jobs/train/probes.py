@@ -10,7 +10,7 @@ from rich.table import Table
 
 from deepcrib.agents import Agent
 from deepcrib.analysis.tables import plain_table
-from deepcrib.evaluation.hand_pairs import hand_pairs
+from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.evaluation.studies.experts import probe_figures
 from deepcrib.training.fit import Probe
 from deepcrib.training.options import LearnerOptions
