@@ -47,20 +47,26 @@ def run(config: Config, run: Run) -> Outcome:
         writer.add_custom_scalars(layout(config, opponents))
         agent = _train(config, run, learner, opponents, writer)
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches on the way never have
-    matches = {} if agent is None else _final_matches(config, run, agent, opponents, seed)
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
-    explored = {} if exploring is None else _final_matches(config, run, exploring, opponents, seed, exploring=True)
+    matches = _final_matches(config, run, agent, opponents, seed)
+    explored = _final_matches(config, run, exploring, opponents, seed, f", epsilon {_epsilon(exploring):.2g}")
     hands = {} if agent is None else _final_hands(config.evaluation.hands, agent, opponents, seed)
     summary = learner.summary()
     write_options(folder, options, final_figures(matches, summary, learner.seconds), learner.steps_done)
-    account = f"{learner.description()}, {learner.seconds:,.0f} s"
+    training = f"{learner.description()}, {learner.seconds:,.0f} s"
     tables = [hands_table("hands won on play points", hands)] if hands else []
     if "play_only" in summary:
-        tables.append(play_only_table(account, summary["play_only"]))
+        tables.append(play_only_table(training, summary["play_only"]))
     if matches or not tables:
         rows = matches | {f"{name}, agent explores": found for name, found in explored.items()}
-        tables.append(win_rates_table(f"trained agent ({account})", rows))
-    return Outcome(_summary(matches, hands, explored, exploring) | summary, tables)
+        tables.append(win_rates_table(f"trained agent ({training})", rows))
+    found = {name: figures.to_dict() for name, figures in matches.items()}
+    for name in found:
+        if name in hands:
+            found[name]["hands_won"] = hands[name].to_dict()
+        if name in explored:
+            found[name]["exploring"] = explored[name].to_dict() | {"epsilon": _epsilon(exploring)}
+    return Outcome(found | summary, tables)
 
 
 def _learner(config: Config, run: Run) -> Learner:
@@ -114,45 +120,22 @@ def _read_options(config: Config) -> dict[str, Any]:
 
 
 def _final_matches(
-    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent], seed: int, exploring: bool = False
+    config: Config, run: Run, agent: Agent | None, opponents: Mapping[str, Agent], seed: int, how: str = ""
 ) -> dict[str, Evaluation]:
-    """Matches of the final agent, or of it as it explored."""
+    """Matches of the final agent, or of it as it explored; none where there is no agent."""
     games, matches = config.evaluation.final_games, {}
-    how = f", epsilon {_epsilon(agent):.2g}" if exploring else ""
+    if agent is None:
+        return {}
     with Bars(run.show_progress) as bars:
         for name, opponent in opponents.items():
-            matches[name] = evaluate(
-                agent,
-                opponent,
-                games,
-                seed,
-                dealing=config.rules.name,
-                progress=bars.counter(f"games against {name}{how}", games),
-            )
+            progress = bars.counter(f"games against {name}{how}", games)
+            matches[name] = evaluate(agent, opponent, games, seed, dealing=config.rules.name, progress=progress)
     return matches
 
 
-def _final_hands(hands: int, agent: Agent, opponents: Mapping[str, Agent], seed: int) -> dict[str, HandsWon]:
-    if not hands:
-        return {}
-    return {name: hands_won(agent, opponent, hands, seed) for name, opponent in opponents.items()}
-
-
-def _epsilon(agent: Agent) -> float:
+def _epsilon(agent: Agent | None) -> float:
     return float(getattr(agent, "epsilon", 0.0))
 
 
-def _summary(
-    matches: Mapping[str, Evaluation],
-    hands: Mapping[str, HandsWon],
-    explored: Mapping[str, Evaluation],
-    exploring: Agent | None,
-) -> dict[str, Any]:
-    """What `summary.json` says of the final matches, by opponent."""
-    found = {name: figures.to_dict() for name, figures in matches.items()}
-    for name in found:
-        if name in hands:
-            found[name]["hands_won"] = hands[name].to_dict()
-        if name in explored and exploring is not None:
-            found[name]["exploring"] = explored[name].to_dict() | {"epsilon": _epsilon(exploring)}
-    return found
+def _final_hands(hands: int, agent: Agent, opponents: Mapping[str, Agent], seed: int) -> dict[str, HandsWon]:
+    return {name: hands_won(agent, opponent, hands, seed) for name, opponent in opponents.items() if hands}
