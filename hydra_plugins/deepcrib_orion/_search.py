@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.plugins import Plugins
-from hydra.core.utils import JobReturn, JobStatus
+from hydra.core.utils import JobReturn
 from hydra.types import HydraContext
 from omegaconf import DictConfig, open_dict, read_write
 
@@ -28,7 +28,6 @@ from deepcrib.jobs.hydra.schema import (
     is_group,
     leaf_type,
     parse,
-    problem_line,
     quoted,
     register_schema,
 )
@@ -169,8 +168,8 @@ class Search:
             raise
 
     def _finish_trial(self, study: Study, trial: Any, job: JobReturn) -> None:
-        result, folder = job._return_value, self.folder / subdir(trial)
-        if job.status == JobStatus.COMPLETED and isinstance(result, Mapping):
+        result, folder = job.return_value, self.folder / subdir(trial)
+        if result is not None:
             value, standard_error = measured(result, self.options.objective)
             if math.isfinite(value):
                 study.complete(trial, value, standard_error)
@@ -181,12 +180,9 @@ class Search:
             while sweep_runs.is_held(folder):
                 time.sleep(POLL)
             study.give_back(trial)
+        elif (reason := sweep_runs.failure_of(folder)).startswith("cannot write"):  # no fault of the trial's values
+            raise RunError(reason)
         else:
-            reason = "the run ended without a summary"
-            if isinstance(result, BaseException):
-                reason = problem_line(result, self.schema) or f"{type(result).__name__}: {result}"
-            if reason.startswith("cannot write"):  # no fault of the trial's values
-                raise RunError(reason)
             study.fail(trial, reason)
 
     def _write_tables(self, study: Study) -> None:

@@ -201,14 +201,7 @@ def _sweep_run(job: Job, composed: DictConfig, folder: runs.RunFolder, label: st
         code = sweep_runs.in_own_process(work, folder, label)
     else:
         code = work()
-    if code == 0:
-        return runs.read_json(folder.path / runs.SUMMARY)
-    if not sweep_runs.learns():
-        return None
-    reported = runs.read_json(folder.path / sweep_runs.REFUSED) or runs.read_json(folder.path / runs.ERROR)
-    error = RunError(str(reported.get("error") or f"cannot write {folder.path}, where no reason stands"))
-    error.reported = True  # type: ignore[attr-defined]
-    raise error
+    return runs.read_json(folder.path / runs.SUMMARY) if code == 0 else None
 
 
 def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label: str) -> int:

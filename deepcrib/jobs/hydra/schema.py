@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import re
 import types
@@ -10,6 +9,7 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
+from errno import EACCES, EDQUOT, EEXIST, EISDIR, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +38,7 @@ _NO_CHOICE = (
 )
 _BAD_OVERRIDE = r"Error merging override (.+)"
 _BAD_FILE = r"In '([^']+)': \w+ raised while composing config"
-_FOLDER_ERRORS = {
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.EEXIST,
-    errno.ENAMETOOLONG,
-}
+_FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
 
 
 _field_types = functools.cache(typing.get_type_hints)
