@@ -7,9 +7,10 @@ the slot 0..3 of a kept card to play. `observation_spec` is the table of the vec
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from gymnasium import spaces
 
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, format_card, rank_of, suit_of
@@ -26,49 +27,30 @@ from deepcrib.game.rules import (
     num_dealt,
 )
 from deepcrib.kernels import Part, jit
-from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Spec, SpecBuilder
+from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Block, Spec, lay_out
 
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
 SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
 TENS, UNITS = MAX_SCORE // 10, 9
-# The blocks in the order of the `starts` that kernels receive.
-BLOCKS = (
-    "hand_ranks",
-    "hand_suits",
-    "discards",
-    "starter",
-    "series",
-    "count",
-    "played",
-    "cards_left",
-    "goes",
-    "dealer",
-    "phase",
-    "score_tens",
-    "score_units",
-)
-(
-    _HAND_RANKS,
-    _HAND_SUITS,
-    _DISCARDS,
-    _STARTER,
-    _SERIES,
-    _COUNT,
-    _PLAYED,
-    _CARDS_LEFT,
-    _GOES,
-    _DEALER,
-    _PHASE,
-    _SCORE_TENS,
-    _SCORE_UNITS,
-) = range(len(BLOCKS))
 _LEFT_CHANNELS = HAND_SIZE + 1
 
 
-def require_num_players(num_players: int) -> None:
-    """Raise OptionError unless so many can play."""
-    if not isinstance(num_players, int | np.integer) or num_players not in range(2, MAX_PLAYERS + 1):
-        raise OptionError(f"num_players={num_players!r}: expected 2, 3 or 4")
+class Starts(NamedTuple):
+    """Where the blocks of the vector begin, for the kernels."""
+
+    hand_ranks: int
+    hand_suits: int
+    discards: int
+    starter: int
+    series: int
+    count: int  # type: ignore[assignment]  # not the method of a tuple
+    played: int
+    cards_left: int
+    goes: int
+    dealer: int
+    phase: int
+    score_tens: int
+    score_units: int
 
 
 def num_discards(num_players: int) -> int:
@@ -87,101 +69,117 @@ def observation_spec(num_players: int) -> Spec:
 
     Rows by seat begin with the observer and go on to its left. Raises OptionError for other numbers of players.
     """
-    require_num_players(num_players)
-    builder = SpecBuilder()
-    _add_cards(builder, num_dealt(num_players), num_players)
+    if not isinstance(num_players, int | np.integer) or num_players not in range(2, MAX_PLAYERS + 1):
+        raise OptionError(f"num_players={num_players!r}: expected 2, 3 or 4")
     seats = ("observer", *(f"{k} to its left" for k in range(1, num_players)))
     left = tuple(str(number) for number in range(_LEFT_CHANNELS))
     tens = tuple(f"{10 * k} or more" for k in range(1, TENS + 1))
     units = tuple(f"{k} or more" for k in range(1, UNITS + 1))
-    builder.add("cards_left", ONE_HOT, left, "cards that each seat has yet to play in this hand", rows=num_players)
-    builder.add("goes", FLAG, seats, "the seat has said go in this series")
-    builder.add("dealer", ONE_HOT, seats, "the seat that deals this hand, and counts the crib")
-    builder.add("phase", ONE_HOT, ("discard", "play", "over"), "what the game waits for")
-    builder.add("score_tens", THERMOMETER, tens, "score of each seat: its tens, as many ones", rows=num_players)
-    builder.add("score_units", THERMOMETER, units, "score of each seat: its units, as many ones", rows=num_players)
-    return builder.build(f"observation_{num_players}", dealer=True, scores=True)
+    blocks = (
+        *_card_blocks(num_dealt(num_players), num_players),
+        Block("cards_left", ONE_HOT, left, "cards that each seat has yet to play in this hand", rows=num_players),
+        Block("goes", FLAG, seats, "the seat has said go in this series"),
+        Block("dealer", ONE_HOT, seats, "the seat that deals this hand, and counts the crib"),
+        Block("phase", ONE_HOT, ("discard", "play", "over"), "what the game waits for"),
+        Block("score_tens", THERMOMETER, tens, "score of each seat: its tens, as many ones", rows=num_players),
+        Block("score_units", THERMOMETER, units, "score of each seat: its units, as many ones", rows=num_players),
+    )
+    return lay_out(f"observation_{num_players}", blocks)
 
 
-def _add_cards(builder: SpecBuilder, dealt: int, num_players: int) -> None:
+def _card_blocks(dealt: int, num_players: int) -> tuple[Block, ...]:
     cards = tuple(format_card(card) for card in range(NUM_CARDS))
     counts = tuple(str(count) for count in range(COUNT_LIMIT + 1))
     hand = "of each slot of one's sorted hand: all cards dealt before the discard, then the kept ones in slots 1 to 4"
-    builder.add("hand_ranks", ONE_HOT, RANK_CHANNELS, f"rank {hand}; zero where a card is gone", rows=dealt)
-    builder.add("hand_suits", ONE_HOT, SUIT_CHANNELS, f"suit {hand}; zero where a card is gone", rows=dealt)
-    builder.add("discards", MULTI_HOT, cards, "one's own cards in the crib")
-    builder.add("starter", ONE_HOT, cards, "the starter, once it is turned up")
     series = f"ranks of the last {SERIES_ROWS} cards of the current series, the latest first"
-    builder.add("series", ONE_HOT, RANK_CHANNELS, series, rows=SERIES_ROWS)
-    builder.add("count", ONE_HOT, counts, "the count of the current series")
-    builder.add("played", MULTI_HOT, cards, "cards that each seat has played in this hand", rows=num_players)
+    return (
+        Block("hand_ranks", ONE_HOT, RANK_CHANNELS, f"rank {hand}; zero where a card is gone", rows=dealt),
+        Block("hand_suits", ONE_HOT, SUIT_CHANNELS, f"suit {hand}; zero where a card is gone", rows=dealt),
+        Block("discards", MULTI_HOT, cards, "one's own cards in the crib"),
+        Block("starter", ONE_HOT, cards, "the starter, once it is turned up"),
+        Block("series", ONE_HOT, RANK_CHANNELS, series, rows=SERIES_ROWS),
+        Block("count", ONE_HOT, counts, "the count of the current series"),
+        Block("played", MULTI_HOT, cards, "cards that each seat has played in this hand", rows=num_players),
+    )
 
 
 @cache
-def block_starts(num_players: int) -> NDArray[np.int64]:
-    """int64 [13]: where the blocks begin, in the order of BLOCKS, for the kernels."""
-    spec = observation_spec(num_players)
-    return np.array([spec[name].start for name in BLOCKS], dtype=np.int64)
+def block_starts(num_players: int) -> Starts:
+    """Where the blocks begin."""
+    return Starts(*(block.start for block in observation_spec(num_players).blocks))
+
+
+def observation_space(num_players: int) -> spaces.Dict:
+    """`observation` int8 [W] of 0 and 1 (`observation_spec`), `action_mask` int8 [A], 1 for what may be chosen."""
+    width, actions = observation_spec(num_players).width, num_actions(num_players)
+    return spaces.Dict(
+        {"observation": spaces.Box(0, 1, (width,), np.int8), "action_mask": spaces.Box(0, 1, (actions,), np.int8)}
+    )
+
+
+def action_space(num_players: int) -> spaces.Discrete:
+    """Discards, then slots of the play."""
+    return spaces.Discrete(num_actions(num_players))
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
 @jit
-def _fill_own_cards(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> None:
+def _fill_own_cards(g: Game, seat: int, starts: Starts, row: np.ndarray) -> None:
     """Hand, own discards and the starter."""
     held = g.dealt[seat] if g.kept[seat, 0] < 0 else g.left[seat]
     for slot in range(len(held)):
         card = held[slot]
         if card >= 0:
-            row[starts[_HAND_RANKS] + slot * NUM_RANKS + rank_of(card)] = 1
-            row[starts[_HAND_SUITS] + slot * NUM_SUITS + suit_of(card)] = 1
+            row[starts.hand_ranks + slot * NUM_RANKS + rank_of(card)] = 1
+            row[starts.hand_suits + slot * NUM_SUITS + suit_of(card)] = 1
     for card in g.discards[seat]:
         if card >= 0:
-            row[starts[_DISCARDS] + card] = 1
+            row[starts.discards + card] = 1
     if g.starter >= 0:
-        row[starts[_STARTER] + g.starter] = 1
+        row[starts.starter + g.starter] = 1
 
 
 @jit
-def _fill_play(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> None:
+def _fill_play(g: Game, seat: int, starts: Starts, row: np.ndarray) -> None:
     """Series, count, played cards, cards left and goes."""
     num_players = g.dealt.shape[0]
     for k in range(min(SERIES_ROWS, g.num_played - g.series_start)):
-        row[starts[_SERIES] + k * NUM_RANKS + rank_of(g.history[g.num_played - 1 - k])] = 1
-    row[starts[_COUNT] + g.count] = 1
+        row[starts.series + k * NUM_RANKS + rank_of(g.history[g.num_played - 1 - k])] = 1
+    row[starts.count + g.count] = 1
     for k in range(g.num_played):
         relative = g.history_seats[k] - seat
         relative += num_players if relative < 0 else 0
-        row[starts[_PLAYED] + relative * NUM_CARDS + g.history[k]] = 1
+        row[starts.played + relative * NUM_CARDS + g.history[k]] = 1
     other = seat
     for relative in range(num_players):
-        row[starts[_GOES] + relative] = g.goes[other]
+        row[starts.goes + relative] = g.goes[other]
         left = HAND_SIZE
         for k in range(g.num_played):
             left -= g.history_seats[k] == other
-        row[starts[_CARDS_LEFT] + relative * _LEFT_CHANNELS + left] = 1
+        row[starts.cards_left + relative * _LEFT_CHANNELS + left] = 1
         other = next_seat(other, num_players)
 
 
 @jit
-def fill_observation(g: Game, seat: int, hands: int, starts: np.ndarray, row: np.ndarray) -> None:
+def fill_observation(g: Game, seat: int, hands: int, starts: Starts, row: np.ndarray) -> None:
     """Write what a seat sees of a dealt game into row [W]; hands: those of an episode, 0 for a game."""
     num_players = g.dealt.shape[0]
     row[:] = 0
     _fill_own_cards(g, seat, starts, row)
     _fill_play(g, seat, starts, row)
-    row[starts[_DEALER] + (g.dealer - seat) % num_players] = 1
+    row[starts.dealer + (g.dealer - seat) % num_players] = 1
     phase = phase_of(g, hands)
-    row[starts[_PHASE] + (0 if phase == DISCARD else 1 if phase == PLAY else 2)] = 1
+    row[starts.phase + (0 if phase == DISCARD else 1 if phase == PLAY else 2)] = 1
     other = seat
     for relative in range(num_players):
         score = min(g.scores[other], MAX_SCORE)
         other = next_seat(other, num_players)
         for k in range(score // 10):
-            row[starts[_SCORE_TENS] + relative * TENS + k] = 1
+            row[starts.score_tens + relative * TENS + k] = 1
         for k in range(score % 10):
-            row[starts[_SCORE_UNITS] + relative * UNITS + k] = 1
+            row[starts.score_units + relative * UNITS + k] = 1
 
 
 @jit
@@ -204,7 +202,7 @@ def fill_rows(
     games: np.ndarray,
     seats: np.ndarray,
     hands: int,
-    starts: np.ndarray,
+    starts: Starts,
     observations: np.ndarray,
     masks: np.ndarray,
 ) -> None:

@@ -12,6 +12,7 @@ from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
 from deepcrib.training.checkpointing import STATE_FILE, fitting_state, weights_file, write_scalars
+from deepcrib.training.interruption import held_interrupts
 from deepcrib.training.learner import Learner, Metrics
 from deepcrib.training.monitoring import Evaluate, match_figures
 from deepcrib.training.progress import ProgressFile
@@ -29,6 +30,7 @@ def restore(learner: Learner, path: Path) -> None:
             raise ValueError(f"it is of a {state['learner']}")
         learner.load_state_dict(state["state"])
         learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], state["metrics"]
+        learner.begun = True
 
 
 def fit(
@@ -44,7 +46,8 @@ def fit(
 ) -> Agent | None:
     """Train to the last step and save the weights; returns the trained agent, None for what plays no games.
 
-    A learner that was restored goes on from there; with `resume`, it is restored from the run folder first.
+    A learner that was restored goes on from there; with `resume`, it is restored from the run folder first. Ctrl-C,
+    or a SIGTERM that is handled, lets the step end and saves the state; a second one stops at once.
 
     Args:
         learner: what learns.
@@ -85,9 +88,11 @@ class _Training:
 
     def run(self) -> Agent | None:
         learner = self.learner
-        if learner.steps_done == 0:
+        if not learner.begun:
             self._begin()
-        elif self.file.seconds is None:  # it was interrupted in its matches
+        elif self.file.seconds is None:  # it was interrupted within the step, or in its matches
+            if learner.steps_done == 0:  # events of step 0 have been purged
+                write_scalars(self.writer, 0, learner.metrics)
             self._report(learner.metrics | self._measure())
         else:  # the state was saved before them
             learner.seconds = max(learner.seconds, self.file.seconds)
@@ -99,25 +104,35 @@ class _Training:
         return learner.agent()
 
     def _begin(self) -> None:
-        metrics = self.learner.begin()
+        learner = self.learner
+        metrics = learner.begin()
         self.began = time.perf_counter()  # pretraining is not counted
+        learner.begun, learner.metrics = True, metrics
         write_scalars(self.writer, 0, metrics)
         self._save_weights()
+        self._save_state()
         self._report(metrics | self._measure())
 
     def _step(self) -> None:
         learner = self.learner
-        before = learner.steps_done
-        learner.metrics = metrics = {tag: float(value) for tag, value in learner.step().items()}
-        write_scalars(self.writer, learner.steps_done, metrics)
-        every, last = learner.checkpoint_every, learner.steps_done >= learner.num_steps
-        learner.seconds = time.perf_counter() - self.began
-        at_checkpoint = last or learner.steps_done // every > before // every
-        if at_checkpoint:
-            self._checkpoint()
-        if at_checkpoint or learner.evaluates_steps:
-            metrics = metrics | self._measure()
-        self._report(metrics)
+        with held_interrupts(self._stop):
+            learner.metrics = {tag: float(value) for tag, value in learner.step().items()}
+            write_scalars(self.writer, learner.steps_done, learner.metrics)
+            learner.seconds = time.perf_counter() - self.began
+            if at_checkpoint := learner.is_due(learner.checkpoint_every):
+                self._save_weights()
+            if at_checkpoint or learner.stopping:
+                self._save_state()
+        try:
+            found = self._measure()
+        except KeyboardInterrupt:
+            if not at_checkpoint:
+                self._save_state()
+            raise
+        self._report(learner.metrics | found)
+
+    def _stop(self) -> None:
+        self.learner.stopping = True
 
     def _report(self, metrics: Mapping[str, float]) -> None:
         """A row of the file, and what is shown; matches that were due have been played, and stand in the row."""
@@ -125,8 +140,8 @@ class _Training:
             self.file.add(self.learner.steps_done, self.learner.seconds, metrics)
         self._show(self.learner.steps_done, metrics)
 
-    def _checkpoint(self) -> None:
-        """Save the weights, and the state that a resumed training goes on from.
+    def _save_state(self) -> None:
+        """Save what a resumed training goes on from.
 
         Events and rows are flushed first: those after the saved step are purged on resumption, those before it must be
         there. The row of this step comes after its matches, so the state holds its metrics.
@@ -134,7 +149,6 @@ class _Training:
         self.file.sync()
         if self.writer is not None:
             self.writer.flush()
-        self._save_weights()
         learner = self.learner
         state = {"learner": type(learner).__name__, "state": learner.state_dict(), "steps": learner.steps_done}
         state |= {"seconds": learner.seconds, "metrics": learner.metrics}
@@ -150,6 +164,8 @@ class _Training:
         nothing else.
         """
         learner, options, begin = self.learner, self.options, time.perf_counter()
+        if not learner.evaluates_steps and not learner.is_due(learner.checkpoint_every):
+            return {}
         number = learner.steps_done if learner.evaluates_steps else learner.checkpoint_number
         due = options.due(number)
         if self.writer is not None and (due or options.monitored and learner.steps_done >= learner.num_steps):

@@ -53,12 +53,16 @@ class Learner(ABC):
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.steps_done = 0
+        self.begun = False
+        """Whether what comes before the first step is done."""
         self.seconds = 0.0
         """Of the training so far, matches included."""
         self.metrics: Metrics = {}
         """Those of the last step."""
         self.tick: Callable[[int], None] = _ignore
         """Called with the steps done, also within a long step."""
+        self.stopping = False
+        """Whether the training is interrupted: a step then ends as soon as the state can be saved."""
 
     @abstractmethod
     def step(self) -> Metrics:
@@ -97,6 +101,10 @@ class Learner(ABC):
     def next_checkpoint(self) -> int:
         """The step at which the next checkpoint is due."""
         return min(self.num_steps, (self.steps_done // self.checkpoint_every + 1) * self.checkpoint_every)
+
+    def learns_until(self, last: int) -> bool:
+        """Whether a step that takes many goes on: up to `last`, and until the training is interrupted."""
+        return self.steps_done < last and not self.stopping
 
     def is_due(self, every: int) -> bool:
         """Whether what comes every so many steps comes now: so does all after the last step."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -20,7 +22,7 @@ from deepcrib.training.learner import Metrics, Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile, read_progress
 from tests.figures import match_of
-from tests.tiny_learner import TinyLearner, TinyOptions, value_after, value_in
+from tests.tiny_learner import TinyLearner, TinyOptions, next_value, value_after, value_in
 
 
 class StoppedError(Exception):
@@ -60,7 +62,7 @@ class Writer:
         self.scalars.append((tag, value, step))
 
     def flush(self) -> None:
-        self.flushes.append((self.scalars[-1][2], steps_in(self.folder)))
+        self.flushes.append((self.scalars[-1][2] if self.scalars else 0, steps_in(self.folder)))
 
     def steps(self, tag: str) -> list[int]:
         return [step for name, _, step in self.scalars if name == tag]
@@ -152,7 +154,85 @@ def test_events_are_on_the_disk_before_the_state_is(tmp_path: Path) -> None:
     writer = Writer(tmp_path)
     fit(tiny(games=5, every=2), tmp_path, Matches(), writer=writer)
     assert writer.steps("value") == [2, 4, 5] and writer.steps("random/win_rate") == [4]
-    assert writer.flushes == [(2, 0), (4, 2), (4, 4), (5, 4)]  # (last event, saved steps), once more after the matches
+    # (last event, saved steps) before each state, and once more after the matches
+    assert writer.flushes == [(0, 0), (2, 0), (4, 2), (4, 4), (5, 4)]
+
+
+@contextmanager
+def handlers(handler: Any) -> Iterator[None]:
+    """Both signals handled so, as in a main program, and afterwards as before."""
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    assert {signal.getsignal(number) for number in before} == {handler}
+    for number, old in before.items():
+        signal.signal(number, old)
+
+
+class Interrupted(TinyLearner):
+    """Meets signals in the third game, whose step it ends there as `learns_until` says."""
+
+    signals: ClassVar[tuple[int, ...]] = (signal.SIGINT,)
+
+    def step(self) -> Metrics:
+        last = self.next_checkpoint()
+        while self.learns_until(last):
+            self.steps_done += 1
+            self.value = next_value(self.value, self.steps_done, self.setting.seed)
+            for number in self.signals if self.steps_done == 3 else ():
+                signal.raise_signal(number)
+        return {"value": float(self.value)}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_loses_no_step(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The state is saved between two checkpoints; resumed, the training ends as one that was not interrupted."""
+    kind = type("Met", (Interrupted,), {"signals": (number,)})
+    with handlers(signal.default_int_handler), pytest.raises(KeyboardInterrupt):
+        fit(tiny(kind, checkpoint_every=5), tmp_path / "parts", Matches())
+    assert steps_in(tmp_path / "parts") == 3 and "saved after this step" in capsys.readouterr().err
+    kind.signals, match = (), Matches()
+    fit(tiny(kind, checkpoint_every=5), tmp_path / "parts", match, resume=True)
+    fit(tiny(kind, checkpoint_every=5), tmp_path / "whole", whole := Matches())
+    assert weights_in(tmp_path / "parts") == weights_in(tmp_path / "whole") and match.calls == whole.calls
+    rows = [row["step"] for row in rows_in(tmp_path / "parts")]
+    assert rows == ["3", "5", "7"] and matches_in(tmp_path / "parts") == ["5", "7"]
+
+
+def test_a_second_ctrl_c_stops_within_the_step(tmp_path: Path) -> None:
+    kind = type("MetTwice", (Interrupted,), {"signals": (signal.SIGINT, signal.SIGINT)})
+    with handlers(signal.default_int_handler), pytest.raises(KeyboardInterrupt):
+        fit(tiny(kind, checkpoint_every=5), tmp_path, Matches())
+    assert steps_in(tmp_path) == 0
+
+
+def test_ctrl_c_in_a_match_between_checkpoints_loses_no_step(tmp_path: Path) -> None:
+    class Impatient(Matches):
+        def __call__(self, *match: Any) -> SimpleNamespace:
+            if match[0].value == value_after(3):
+                raise KeyboardInterrupt
+            return super().__call__(*match)
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(tiny(ByStep, checkpoint_every=5), tmp_path, Impatient())
+    assert steps_in(tmp_path) == 3
+    fit(tiny(ByStep, checkpoint_every=5), tmp_path, Matches(), resume=True)
+    assert matches_in(tmp_path) == [str(step) for step in range(1, 8)]
+
+
+def test_what_comes_before_the_first_step_is_not_lost(tmp_path: Path) -> None:
+    """Nor done twice, though the process is killed in the first step."""
+
+    class Pretrained(ByStep):
+        def begin(self) -> Metrics:
+            self.value += 1000
+            return {"before": 2.0}
+
+    with pytest.raises(StoppedError):
+        fit(tiny(Pretrained), tmp_path / "parts", Matches(), progress=stop_at(1, within=True))
+    writer = Writer(tmp_path)
+    fit(tiny(Pretrained), tmp_path / "parts", Matches(), writer=writer, resume=True)
+    fit(tiny(Pretrained), tmp_path / "whole", Matches())
+    assert weights_in(tmp_path / "parts") == weights_in(tmp_path / "whole") and writer.steps("before") == [0]
 
 
 # --- matches ---

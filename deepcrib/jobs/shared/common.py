@@ -56,10 +56,11 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
     return name_agents([make_agent(spec, device=device) for spec in chosen])
 
 
-def need_matplotlib() -> None:
-    """Raise OptionError where figures cannot be drawn."""
-    if find_spec("matplotlib") is None:
-        raise OptionError("figures need matplotlib, which is not installed: pip install 'deepcrib[plots]'")
+def need_modules(extra: str, *names: str) -> None:
+    """Raise OptionError where one of these modules is not installed; extra: that of the package that brings them."""
+    for name in names:
+        if find_spec(name) is None:
+            raise OptionError(f"this task needs {name}, which is not installed: pip install 'deepcrib[{extra}]'")
 
 
 def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:

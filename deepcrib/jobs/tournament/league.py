@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
+from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.league import (
     Ceilings,
     League,
@@ -145,9 +145,7 @@ def ceilings(
 def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing], intro: str) -> None:
     figure = league_figure(league)
     if figure is not None:
-        image = BytesIO()
-        figure.savefig(image, format="png", dpi=110)
-        write_atomic(folder / FIGURE, image.getvalue())
+        save_png(figure, folder / FIGURE, dpi=110)
     write_atomic(folder / "league.md", markdown_page(league, intro, FIGURE if figure else None, gains))
     write_atomic(folder / "league.csv", standings_csv(league, gains))
     write_atomic(folder / "pairings.csv", pairings_csv(pairings))

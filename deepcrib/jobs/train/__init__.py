@@ -45,7 +45,11 @@ def run(config: Config, run: Run) -> Outcome:
     write_options(folder, options)
     with closing(summary_writer(folder, _purge_step(run, learner))) as writer:
         writer.add_custom_scalars(layout(config, opponents))
-        agent = _train(config, run, learner, opponents, writer)
+        try:
+            agent = _train(config, run, learner, opponents, writer)
+        except KeyboardInterrupt as interrupt:
+            interrupt.args = (f"deepcrib train resume={short_path(folder)} goes on after {learner.description()}",)
+            raise
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches on the way never have
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
     matches = _final_matches(config, run, agent, opponents, seed)

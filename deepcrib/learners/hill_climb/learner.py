@@ -59,7 +59,7 @@ class HillClimbLearner(Learner):
         """Contests up to the next checkpoint."""
         last, first, contests, moves = self.next_checkpoint(), self.steps_done, self.contests, self.moves
         begin, shares = seconds_running(), []
-        while self.steps_done < last:
+        while self.learns_until(last):
             shares.append(self.contest())
             self.tick(self.steps_done)
         return {

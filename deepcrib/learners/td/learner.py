@@ -42,7 +42,7 @@ class TdLearner(Learner):
         network = make_network(self.weights, tuple(options.hidden), options.inputs, options.move_points)
         game, trace = new_games(np.zeros(1, dtype=np.int64), 2), new_trace(sum(options.hidden))
         seed, method = derive(self.setting.seed, SELF_PLAY), method_of(options)
-        while self.steps_done < last:
+        while self.learns_until(last):
             end = min(self.steps_done + PIECE, last)
             play_hands(game, self.steps_done, end, seed, network, tables(options.inputs), trace, method)
             self.steps_done = end
@@ -51,9 +51,8 @@ class TdLearner(Learner):
                     f"learning diverged: errors are not finite at learning rate {options.lr:g}; lower it"
                 )
             self.tick(end)
-        return metrics_of(trace, last - first) | {
-            "speed/hands_per_second": (last - first) / (seconds_running() - begin)
-        }
+        learned = self.steps_done - first
+        return metrics_of(trace, learned) | {"speed/hands_per_second": learned / (seconds_running() - begin)}
 
     def agent(self) -> TdPerceptronAgent:
         """The player that the weights now make."""

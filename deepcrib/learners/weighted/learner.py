@@ -60,7 +60,7 @@ class WeightedLearner(Learner):
         learns = np.array([True] + [self.options.opponents_learn] * (len(self.pool) - 1))
         seed, how = derive(self.setting.seed, SELF_PLAY), method(self.options, self.setting.dealing)
         before = self.pool[0].copy()
-        while self.steps_done < last:
+        while self.learns_until(last):
             end = min(self.steps_done + PIECE, last)
             self.hands += play_games(
                 game,
@@ -79,7 +79,7 @@ class WeightedLearner(Learner):
             )
             self.steps_done = end
             self.tick(end)
-        rate = (last - first) / (seconds_running() - begin)
+        rate = (self.steps_done - first) / (seconds_running() - begin)
         return {"speed/games_per_second": rate} | _weight_metrics(self.pool[0], before, self.options.strategies)
 
     def _tables(self) -> Tables:

@@ -47,7 +47,7 @@ class WeightedNetworkLearner(Learner):
         """Play and learn up to the next checkpoint, batch by batch; metrics of the learning are averaged."""
         last, first, hands, sums, total = self.next_checkpoint(), self.steps_done, self.hands, Metrics(), 0
         begin, playing = seconds_running(), 0.0
-        while self.steps_done < last:
+        while self.learns_until(last):
             start = seconds_running()
             decisions, end = self._play(last)
             playing += seconds_running() - start
@@ -58,8 +58,8 @@ class WeightedNetworkLearner(Learner):
             self.tick(end)
         seconds = seconds_running() - begin
         return {name: value / total for name, value in sums.items()} | {
-            "self_play/hands_per_game": (self.hands - hands) / (last - first),
-            "speed/games_per_second": (last - first) / seconds,
+            "self_play/hands_per_game": (self.hands - hands) / (self.steps_done - first),
+            "speed/games_per_second": (self.steps_done - first) / seconds,
             "speed/playing_share": playing / seconds,
         }
 

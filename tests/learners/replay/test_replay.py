@@ -688,7 +688,8 @@ def test_scalars(tmp_path: Path) -> None:
     for tag in (f"{what}/{part}" for what in ("q", "target") for part in ("discard", "play")):
         assert list(writer.histograms[tag]) == [5], tag
     assert writer.saved_at_flush == sorted(writer.saved_at_flush)
-    assert writer.saved_at_flush[:3] == [0, 2, 4]  # iterations 2, 4 and the last, each before its state
+    # before the first iteration, after iterations 2 and 4, and after the last: each before its state
+    assert writer.saved_at_flush[:4] == [0, 0, 2, 4]
 
 
 def test_what_a_run_leaves(tmp_path: Path) -> None:
