@@ -14,9 +14,9 @@ from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
 from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.options import torch_device
 from deepcrib.learners.replay.options import PretrainingOptions, StateOptions
 from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network

@@ -35,7 +35,7 @@ from deepcrib.jobs.hydra.variants import present_classes
 from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
-from hydra_plugins.deepcrib_orion._space import Parameter, searched_keys, split_overrides
+from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS
 from hydra_plugins.deepcrib_orion._study import Record, Study, subdir
 from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table, write_figures
@@ -89,7 +89,7 @@ class Search:
         """The parameters and the fixed overrides, held against the job's options."""
         params = dict(runs.flat(self.options.params))
         folders = [Path(item.path) for item in self.config.hydra.runtime.config_sources if item.schema == "file"]
-        keys = searched_keys(words, params)
+        keys = [*params, *(item.key_or_group for item in parse(words) if item.is_sweep_override())]
         options = [key for key in keys if not is_group(key, folders)]
         check_keys(parse([f"{key}=null" for key in options]), self.schema, folders)
         present = present_classes(self.config, self.schema)

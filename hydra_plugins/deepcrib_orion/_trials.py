@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas  # type: ignore[import-untyped]
+import pandas
 from rich.table import Table
 
 from deepcrib.analysis.tables import plain_table
