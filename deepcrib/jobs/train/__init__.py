@@ -8,11 +8,15 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from rich.table import Table
+
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
-from deepcrib.analysis.tables import hands_table, win_rates_table
+from deepcrib.analysis.tables import hands_table, plain_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
+from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.evaluation.hands import HandsWon, hands_won
+from deepcrib.evaluation.studies.experts import probe_figures
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
@@ -20,12 +24,12 @@ from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars, short_path
 from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import final_figures, layout, write_options
-from deepcrib.jobs.train.probes import play_only_table, probe_of
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import make_learner
 from deepcrib.training.checkpointing import STATE_FILE
-from deepcrib.training.fit import fit, restore
+from deepcrib.training.fit import Probe, fit, restore
 from deepcrib.training.learner import Learner, Setting
+from deepcrib.training.options import LearnerOptions
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -60,7 +64,7 @@ def run(config: Config, run: Run) -> Outcome:
     training = f"{learner.description()}, {learner.seconds:,.0f} s"
     tables = [hands_table("hands won on play points", hands)] if hands else []
     if "play_only" in summary:
-        tables.append(play_only_table(training, summary["play_only"]))
+        tables.append(_play_only_table(training, summary["play_only"]))
     if matches or not tables:
         rows = matches | {f"{name}, agent explores": found for name, found in explored.items()}
         tables.append(win_rates_table(f"trained agent ({training})", rows))
@@ -108,8 +112,22 @@ def _train(
             opponents=opponents,
             writer=writer,
             progress=lines if run.show_lines else training_bar(bars, learner.steps_done, learner.num_steps),
-            probe=probe_of(config.learner, opponents),
+            probe=_probe_of(config.learner, opponents),
         )
+
+
+def _probe_of(options: LearnerOptions, opponents: Mapping[str, Agent]) -> Probe | None:
+    """What is measured where matches are played: leads in experts' positions, or margins of pairs of hands."""
+    if options.name == "replay":
+        return lambda agent, seed: probe_figures(agent)
+    pairs = getattr(options, "pairs", 0)
+    if options.name == "td" and pairs >= 2:  # one has no interval
+        return partial(_pair_margins, opponents, pairs)
+    return None
+
+
+def _pair_margins(opponents: Mapping[str, Agent], pairs: int, agent: Agent, seed: int) -> dict[str, float]:
+    return {f"{name}/pair_margin": hand_pairs(agent, other, pairs, seed).margin for name, other in opponents.items()}
 
 
 def _pretraining_events(run: Run) -> SummaryWriter:
@@ -143,3 +161,12 @@ def _epsilon(agent: Agent | None) -> float:
 
 def _final_hands(hands: int, agent: Agent, opponents: Mapping[str, Agent], seed: int) -> dict[str, HandsWon]:
     return {name: hands_won(agent, opponent, hands, seed) for name, opponent in opponents.items() if hands}
+
+
+def _play_only_table(account: str, figures: Mapping[str, Any]) -> Table:
+    """The play of a network that was trained on plays of four-card hands, against greedy."""
+    interval = f"{figures['difference']:+.3f} [{figures['ci_low']:+.3f}, {figures['ci_high']:+.3f}]"
+    columns = ("opponent", "play points a hand, own - opponent's [95%]", "hands")
+    return plain_table(
+        f"play of random four-card hands ({account})", columns, [("greedy", interval, f"{figures['hands']:,}")]
+    )
