@@ -37,7 +37,7 @@ from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS
-from hydra_plugins.deepcrib_orion._study import Record, Study, subdir
+from hydra_plugins.deepcrib_orion._study import Study, subdir
 from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table, write_figures
 
 POLL = 1.0  # seconds between two questions to the database while others' trials run
@@ -114,15 +114,15 @@ class Search:
     def _study(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> Study:
         """Open the study, and write into its folder what is searched, and where it was first started."""
         options = self.options
-        record = Record(
-            job=str(self.config.hydra.job.name),
-            space={item.key: item.prior for item in parameters},
-            algorithm=options.algorithm,
-            settings={"seed": options.seed, **options.settings},
-            objective=options.objective,
-            direction=options.direction,
-            fixed=sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads")),
-        )
+        record = {
+            "job": str(self.config.hydra.job.name),
+            "space": {item.key: item.prior for item in parameters},
+            "algorithm": options.algorithm,
+            "settings": {"seed": options.seed, **options.settings},
+            "objective": options.objective,
+            "direction": options.direction,
+            "fixed": sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads")),
+        }
         database = options.database or str(self.folder / "orion.pkl")
         if "://" not in database:
             database = str(Path(database).expanduser().absolute())
@@ -130,7 +130,7 @@ class Search:
         with study.failures_in_one_line():
             self.folder.mkdir(parents=True, exist_ok=True)
         if not (path := self.folder / "study.json").exists():
-            runs.write_json(path, {"name": options.name, **asdict(record), "environment": runs.environment()})
+            runs.write_json(path, {"name": options.name, **record, "environment": runs.environment()})
         return study
 
     def _work(self, study: Study, fixed: Sequence[str]) -> None:
