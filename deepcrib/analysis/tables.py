@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deepcrib.evaluation.exploit import Exploitability
     from deepcrib.evaluation.hand_pairs import HandPairs
     from deepcrib.evaluation.hands import HandsWon
-    from deepcrib.evaluation.league.tournament import Bracket, MatchScore, Pairing, Series, Standing
+    from deepcrib.evaluation.league.tournament import Bracket, Pairing, Series, Standing
     from deepcrib.evaluation.regrets import Decision
 
 
@@ -182,7 +182,7 @@ def series_table(title: str, label: str, series: Mapping[str, Series]) -> Table:
     return plain_table(title, columns, rows)
 
 
-def bracket_table(title: str, bracket: Bracket[str, MatchScore]) -> Table:
+def bracket_table(title: str, bracket: Bracket) -> Table:
     """One row a contest, round by round; the champion is the winner of the last."""
     rows = [
         _bracket_row(number, pairing)
@@ -198,7 +198,7 @@ def spread(points: float, low: float, high: float) -> str:
     return f"{points:+,.0f} [{low:+,.0f}, {high:+,.0f}]"
 
 
-def _bracket_row(number: int, pairing: Pairing[str, MatchScore]) -> tuple[str, ...]:
+def _bracket_row(number: int, pairing: Pairing) -> tuple[str, ...]:
     score = pairing.score
     if score is None:
         return (f"{number}: {pairing.entrants[0]} (bye)", pairing.entrants[0], "-", "-", "-", "-")

@@ -43,7 +43,8 @@ def run(config: Config, run: Run) -> Outcome:
     opponents = name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
     learner = _learner(config, run)  # what cannot be trained is refused before the folder is touched
     run.start()
-    folder, options = run.folder.path, _read_options(config)
+    folder, unused = run.folder.path, set(unread(Config, "learner", config.learner.name))
+    options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
         print(f"run folder: {short_path(folder)}", flush=True)
     write_options(folder, options)
@@ -58,7 +59,9 @@ def run(config: Config, run: Run) -> Outcome:
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
     matches = _final_matches(config, run, agent, opponents, seed)
     explored = _final_matches(config, run, exploring, opponents, seed, f", epsilon {_epsilon(exploring):.2g}")
-    hands = {} if agent is None else _final_hands(config.evaluation.hands, agent, opponents, seed)
+    hands: dict[str, HandsWon] = {}
+    if agent is not None and config.evaluation.hands:
+        hands = {name: hands_won(agent, other, config.evaluation.hands, seed) for name, other in opponents.items()}
     summary = learner.summary()
     write_options(folder, options, final_figures(matches, summary, learner.seconds), learner.steps_done)
     training = f"{learner.description()}, {learner.seconds:,.0f} s"
@@ -102,7 +105,8 @@ def _train(
 
     with Bars(run.show_progress) as bars:
         if config.learner.name == "replay":
-            events = partial(_pretraining_events, run)
+            # events apart, since steps are minibatches there; what a killed pretraining wrote is dropped
+            events = partial(summary_writer, run.folder.path / "pretraining", 0 if run.resuming else None)
             cast("ReplayLearner", learner).watch(predicted_against_true, events, partial(bars.show, "pretraining"))
         lines = Lines(learner.steps_done, learner.num_steps, learner.unit)
         return fit(
@@ -122,23 +126,10 @@ def _probe_of(options: LearnerOptions, opponents: Mapping[str, Agent]) -> Probe 
         return lambda agent, seed: probe_figures(agent)
     pairs = getattr(options, "pairs", 0)
     if options.name == "td" and pairs >= 2:  # one has no interval
-        return partial(_pair_margins, opponents, pairs)
+        return lambda agent, seed: {
+            f"{name}/pair_margin": hand_pairs(agent, other, pairs, seed).margin for name, other in opponents.items()
+        }
     return None
-
-
-def _pair_margins(opponents: Mapping[str, Agent], pairs: int, agent: Agent, seed: int) -> dict[str, float]:
-    return {f"{name}/pair_margin": hand_pairs(agent, other, pairs, seed).margin for name, other in opponents.items()}
-
-
-def _pretraining_events(run: Run) -> SummaryWriter:
-    """A writer apart, since steps are minibatches here; what a killed pretraining wrote is dropped."""
-    return summary_writer(run.folder.path / "pretraining", 0 if run.resuming else None)
-
-
-def _read_options(config: Config) -> dict[str, Any]:
-    """The options without the groups that this run's learner does not read."""
-    left_out = set(unread(Config, "learner", config.learner.name))
-    return {name: value for name, value in asdict(config).items() if name not in left_out}
 
 
 def _final_matches(
@@ -157,10 +148,6 @@ def _final_matches(
 
 def _epsilon(agent: Agent | None) -> float:
     return float(getattr(agent, "epsilon", 0.0))
-
-
-def _final_hands(hands: int, agent: Agent, opponents: Mapping[str, Agent], seed: int) -> dict[str, HandsWon]:
-    return {name: hands_won(agent, opponent, hands, seed) for name, opponent in opponents.items() if hands}
 
 
 def _play_only_table(account: str, figures: Mapping[str, Any]) -> Table:
