@@ -19,10 +19,9 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import KINDS
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import short_path
-from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.jobs.shared.options import RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 
@@ -67,7 +66,8 @@ def run(config: Config, run: Run) -> Outcome:
     _raise_failure(setup, run.folder.path / RECORD)
     if _can_go_on(setup):
         run.notes.append(_to_go_on(run.folder.path / RECORD))
-    return Outcome(_summary(setup, run.folder.path / RECORD), _tables(setup))
+    games = [_game_summary(session) for session in setup.games]
+    return Outcome({"record": str(run.folder.path / RECORD), "games": games}, _tables(setup))
 
 
 def _check(config: Config) -> None:
@@ -142,11 +142,6 @@ def _can_go_on(setup: Setup) -> bool:
 
 def _to_go_on(path: Path) -> str:
     return f"to go on: deepcrib play resume={short_path(path)}"
-
-
-def _summary(setup: Setup, path: Path) -> dict[str, Any]:
-    games = [_game_summary(session) for session in setup.games]
-    return {"record": str(path), "games": games}
 
 
 def _game_summary(session: Session) -> dict[str, Any]:
