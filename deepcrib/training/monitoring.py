@@ -22,7 +22,7 @@ MATCH_FIGURES = {
 
 
 Evaluate = Callable[[Agent, Any, int, int], Any]
-"""(agent, opponent, games, seed) -> what has the fields of MATCH_FIGURES; `evaluation`, beside this room, is handed in."""
+"""(agent, opponent, games, seed) -> what has the fields of MATCH_FIGURES: `evaluation` is no room to import here."""
 
 
 def match_figures(name: str, found: Any) -> dict[str, float]:
