@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,11 +13,11 @@ from deepcrib.agents import Agent, AgentError, require_players
 from deepcrib.agents.asking import ask
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
-from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES, PLAY
+from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, discard_slots, is_legal_play
-from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, choices, events_of
-from deepcrib.records.replay import ROW, new_turns
+from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
+from deepcrib.records.replay import ROW
 
 
 class Session:
@@ -54,11 +53,12 @@ class Session:
         self.held: int | None = None
         """The person's choice that does not count yet: an action of its phase."""
         self._early: int | None = None  # the person's discard that waits for its turn
-        self.turns = new_turns(header, first_dealer)
-        self._told = 0  # events of the current hand that have been returned
-        missing = _catch_up(self, header)
+        self.turns = replay(header, first_dealer, redeal=True)
+        happened = [event.kind for event in header.events if event.kind != "hint"]
+        self._told = len(happened) - max((place for place, kind in enumerate(happened) if kind == "deal"), default=0)
+        """Events of the current hand that have been returned."""
         writer.begin(header)
-        self._record(missing)
+        self._news()  # what follows from the last choice but is not recorded
 
     @property
     def game(self) -> np.record:
@@ -150,9 +150,10 @@ class Session:
 
     def step(self) -> list[Event]:
         """Deal, turn up the starter, or count the hands."""
-        events = self._step()
-        self._record(events)
-        return events
+        if self.turns.phase[0] == DEAL:
+            self._told = 0
+        self.turns.step(ROW)
+        return self._news()
 
     def hint(self) -> None:
         """Record that the person asked for a hint."""
@@ -176,47 +177,18 @@ class Session:
         if self._early is not None and self.turns.seat[0] == self.person:
             action, self._early = self._early, None
             self.turns.choose(ROW, [action])
-        events = self._news()
-        self._record(events)
-        return events
-
-    def _step(self) -> list[Event]:
-        if self.turns.phase[0] == DEAL:
-            self._told = 0
-        self.turns.step(ROW)
         return self._news()
 
     def _news(self) -> list[Event]:
+        """What has happened since, recorded."""
         happened = events_of(self.game)
         news, self._told = happened[self._told :], len(happened)
+        self._record(news)
         return news
 
     def _record(self, events: list[Event]) -> None:
         self.events += events
         self.writer.add(events)
-
-
-def _catch_up(session: Session, record: GameRecord) -> list[Event]:
-    """Bring a session to where its record ends; returns what follows from its last choice but is not recorded.
-
-    The deals come from the seed, since only they know a starter that has not been turned up. Raises RecordError where
-    the record breaks the rules, or is not what its seed deals.
-    """
-    actions = [action for _, _, action in choices(record)]
-    rest = deque(event for event in record.events if event.kind != "hint")
-    missing: list[Event] = []
-    while rest:
-        if session.turns.phase[0] in (DISCARD, PLAY):
-            session.turns.choose(ROW, [actions.pop(0)])
-            news = session._news()
-        else:
-            news = session._step()
-        for event in news:
-            if not rest:
-                missing.append(event)
-            elif rest.popleft() != event:
-                raise RecordError(f"{record.source}: its deals do not follow from seed {record.seed}, it cannot go on")
-    return missing
 
 
 def new_header(person: str, opponents: Sequence[Player], rules: str, seed: int, game: int) -> GameRecord:

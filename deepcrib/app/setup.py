@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from subprocess import Popen
 
+from deepcrib import kernels
 from deepcrib.agents import Agent
-from deepcrib.app.hints import discard_hint, play_hint
+from deepcrib.app.preparing import preparations, start_helper
 from deepcrib.app.session import Session
-from deepcrib.app.words import play_parts, show_parts
-from deepcrib.game.engine import Games, Turns
-from deepcrib.game.engine.phases import DISCARD
-from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import is_legal_play
-from deepcrib.records.replay import ROW
-from deepcrib.search.best_response import BestResponseAgent
+from deepcrib.app.worker import Worker
+
+COMPILING = "preparing hints: compiling, once for this version"
 
 
 @dataclass
 class Setup:
-    """What `PlayApp` is given.
+    """What `PlayApp` is given, and what happens to it.
 
     start: makes the n-th game (from 0); called in a thread. hints: agents by name whose values hints show. pace:
     seconds that a choice can be taken back, and between an opponent's cards; 0: everything at once.
@@ -35,47 +33,37 @@ class Setup:
     """What ended the evening, if anything did: an agent that failed, say."""
     interrupted: bool = False
     """Whether Ctrl-C or a signal ended it."""
+    worker: Worker = field(default_factory=Worker)
+    _compiling: bool = False
+    _prepared: bool = False
+    _helper: Popen[bytes] | None = None
 
+    @property
+    def heading(self) -> str:
+        """How the games have gone, once there are several, and what is still being prepared."""
+        games = [session for session in self.games if session.over]
+        won = sum(int(session.game["winner"]) == session.person for session in games)
+        note = COMPILING if self._compiling and self.worker.preparing else ""
+        return "   ".join(filter(None, (f"games won {won}, lost {len(games) - won}" if games else "", note)))
 
-def prepare_words() -> None:
-    """Compile and load what the screen itself calls: it would stand still while the worker compiles something else."""
-    play_parts([0, 4, 8], 0, is_last=False)
-    show_parts((0, 4, 8, 12), 16, is_crib=False)
-    is_legal_play(0, 0)
+    def prepare(self, session: Session) -> None:
+        """Behind the board, compile and load what hints and the opponent need; the first time only."""
+        agents: list[Agent] = [agent for agent in session.agents if agent is not None]
+        if not self._prepared and len(agents) == 1:
+            self._prepared = True
+            self.worker.prepare(preparations(agents[0], self.hints))
 
+    def watch_compiling(self) -> None:
+        """Let a second process help, and the heading say so, once something is to be compiled."""
 
-def preparations(
-    opponent: Agent, hints: Mapping[str, Agent], exact: Callable[[], BestResponseAgent]
-) -> list[Callable[[], object]]:
-    """What compiles and loads the code of hints and of an opponent of two-player games, in the order of their need.
+        def begin() -> None:
+            self._compiling, self._helper = True, start_helper()
 
-    The figures that a first hint shows, the opponent's discard, what hints say of it, then the same of the play.
-    """
-    return [
-        lambda: discard_hint(_discarding(), {}),
-        lambda: opponent.discard(_discarding()),
-        lambda: discard_hint(_discarding(), hints),
-        lambda: opponent.play(_playing()),
-        lambda: play_hint(_playing(), hints),
-        lambda: exact().play_values(_playing()),
-    ]
+        kernels.on_compile(begin)
 
-
-def _discarding() -> DiscardObservation:
-    """The first decision of some hand."""
-    return _sample().discard_observation(ROW)
-
-
-def _playing() -> PlayObservation:
-    """The first card of it."""
-    turns = _sample()
-    while turns.phase[0] == DISCARD:
-        turns.choose(ROW, [0])
-        turns.settle()
-    return turns.play_observation(ROW)
-
-
-def _sample() -> Turns:
-    turns = Turns(Games([0], 0, first_dealer=[0]), hands=1)
-    turns.settle()
-    return turns
+    def end(self) -> None:
+        """Nothing is prepared any more for nobody."""
+        self.worker.rest()
+        if self._helper is not None:
+            with self._helper:
+                self._helper.kill()

@@ -4,41 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from deepcrib.app.words import (
-    Part,
-    card_name,
-    card_names,
-    grouped,
-    margin_word,
-    play_parts,
-    points_word,
-    show_parts,
-)
+from rich.text import Text
+
+from deepcrib.app.words import card_names, colored, grouped, margin_word, play_parts, points_word, show_parts
 from deepcrib.board import HIDDEN, TableView, pegs_behind, view_of
-from deepcrib.game.cards import NO_CARD, NUM_SUITS, VALUES
+from deepcrib.game.cards import NO_CARD, RANKS, VALUES
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, discard_slots
 from deepcrib.records import Event
 
-TITLE, EVENT, POINTS, DETAIL = "title", "event", "points", "detail"
-
-
-class Line(NamedTuple):
-    """A line of the log and its kind: title, event, points (an event with points) or detail (a reason)."""
-
-    text: str
-    kind: str = EVENT
-
-
-class Counted(NamedTuple):
-    """A hand or the crib at the show: whose, its cards, what it scored and why."""
-
-    seat: int
-    is_crib: bool
-    cards: tuple[int, ...]
-    parts: tuple[Part, ...]
-    points: int
+SHOWN = ("hand", "crib")
+"""The kinds of event that are a count."""
 
 
 class Table:
@@ -47,7 +24,7 @@ class Table:
     Args:
         names: by seat; the person is spoken of as `you`.
         person: seat.
-        suits: how cards are written, a key of `words.SUIT_SIGNS`.
+        suits: how cards are written, a key of `board.text.SIGNS`.
     """
 
     def __init__(self, names: Sequence[str], person: int, suits: str = "symbols") -> None:
@@ -56,23 +33,21 @@ class Table:
         self.suits = suits
         self.scores = [0] * len(names)
         self.previous = [0] * len(names)
-        self.log: list[Line] = []
-        self.counted: Counted | None = None
-        """What is being counted at the show."""
-        self._dealer = 0
+        self.log: list[Text] = []
+        """The lines of the current hand."""
+        self.counted: tuple[str, tuple[int, ...]] | None = None
+        """What is being counted at the show: whose, with its points, and the cards."""
         self._starter = NO_CARD
         self._series: list[int] = []
         self._num_played = 0
         self._said_go: set[int] = set()
         self._crib_known = False
 
-    def who(self, seat: int) -> str:
-        """`you`, or a name."""
-        return "you" if seat == self.person else self.names[seat]
-
     def tell(self, event: Event) -> None:
         """Take in the next event: its points are pegged, its words are in the log."""
-        getattr(self, f"_tell_{event.kind}", lambda event: None)(event)
+        say = getattr(self, f"_tell_{'count' if event.kind in SHOWN else event.kind}", None)
+        if say is not None:
+            say(event)
         if event.points:
             before = list(self.scores)
             self.scores[event.seat] = min(before[event.seat] + event.points, MAX_SCORE)
@@ -83,117 +58,100 @@ class Table:
         new = [seat for seat, said in enumerate(goes) if said and seat not in self._said_go]
         for seat in new:
             self._said_go.add(seat)
-            self.log.append(Line(f"{self.who(seat)} {self._verb(seat, 'say')} go"))
+            self._add(f"{self._does(seat, 'say')} go")
         return new
 
     def view(self, game: Any, turn: int | None, held: int | None = None) -> TableView:
         """The table as the person sees it; a held choice is shown as if it were made, without what follows from it."""
-        previous = [min(peg, score) for peg, score in zip(self.previous, self.scores, strict=True)]
-        view = view_of(game, self.person, [0] * len(self.names), self.names, turn)
-        view = replace(view, scores=tuple(self.scores), previous_scores=tuple(previous))
+        names = list(self.names)
+        names[self.person] += "" if names[self.person] == "you" else " (you)"
+        view = view_of(game, self.person, [0] * len(names), names, turn)
+        previous = tuple(min(peg, score) for peg, score in zip(self.previous, self.scores, strict=True))
+        view = replace(view, scores=tuple(self.scores), previous_scores=previous)
         if not self._crib_known:
-            view = replace(view, crib=(HIDDEN,) * len(view.crib))
+            view = replace(view, crib=(HIDDEN,) * len(view.crib), hand_points=())
         return view if held is None else _with_held(view, self.person, held)
-
-    # --- one for each kind of event -------------------------------------------------------------------------
-
-    def _tell_deal(self, event: Event) -> None:
-        self._dealer, self._starter, self._num_played = event.seat, NO_CARD, 0
-        self._series, self.counted, self._crib_known = [], None, False
-        self._said_go.clear()
-        self.log = [Line(f"Hand {event.hand + 1}: {self.who(event.seat)} {self._verb(event.seat, 'deal')}", TITLE)]
-
-    def _tell_discard(self, event: Event) -> None:
-        cards = "a card" if len(event.cards) == 1 else f"{len(event.cards)} cards"
-        shown = self._cards(event.cards) if event.seat == self.person else cards
-        self.log.append(Line(f"{self.who(event.seat)} {self._verb(event.seat, 'throw')} {shown}"))
-
-    def _tell_starter(self, event: Event) -> None:
-        self._starter = event.cards[0]
-        heels = f": his heels for {event.points}, to {self.who(event.seat)}" if event.points else ""
-        self.log.append(Line(f"starter {self._cards(event.cards)}{heels}", POINTS if heels else EVENT))
-
-    def _tell_play(self, event: Event) -> None:
-        self._series.append(event.cards[0])
-        self._num_played += 1
-        count = sum(int(VALUES[card // NUM_SUITS]) for card in self._series)
-        is_last = self._num_played == HAND_SIZE * len(self.names)
-        parts = play_parts(self._series, event.points, is_last)
-        why = ", ".join(map(str, parts))
-        text = f"{self.who(event.seat)}: {self._cards(event.cards)} makes {count}" + (f", {why}" if why else "")
-        self.log.append(Line(text, POINTS if why else EVENT))
-        if count == COUNT_LIMIT or any(part.reason in ("go", "last card") for part in parts):
-            self._series = []
-            self._said_go.clear()
-
-    def _tell_hand(self, event: Event) -> None:
-        self._count(event, is_crib=False)
-
-    def _tell_crib(self, event: Event) -> None:
-        self._crib_known = True
-        self._count(event, is_crib=True)
-
-    def _count(self, event: Event, is_crib: bool) -> None:
-        parts = tuple(show_parts(event.cards, self._starter, is_crib))
-        self.counted = Counted(event.seat, is_crib, event.cards, parts, event.points)
-        what = f"{self.whose(event.seat)} {'crib' if is_crib else 'hand'}"
-        self.log.append(Line(f"{what} {self._cards(event.cards)}: {points_word(event.points)}", POINTS))
-        for reason, points, groups in grouped(parts):
-            cards = ", ".join(self._cards(cards) for cards in groups)
-            self.log.append(Line(f"  {reason} for {points}: {cards}", DETAIL))
-
-    def _tell_end(self, event: Event) -> None:
-        skunk = margin_word(event.scores, event.seat)
-        result = "-".join(str(score) for score in sorted(event.scores, reverse=True))
-        text = f"{self.who(event.seat)} {self._verb(event.seat, 'win')} {result}" + (f", a {skunk}" if skunk else "")
-        self.log.append(Line(text, TITLE))
 
     def whose(self, seat: int) -> str:
         """`your`, or a name's genitive."""
         return "your" if seat == self.person else f"{self.names[seat]}'s"
 
-    def _verb(self, seat: int, verb: str) -> str:
-        return verb if seat == self.person else f"{verb}s"
-
-    def _cards(self, cards: Sequence[int]) -> str:
+    def named(self, cards: Sequence[int]) -> str:
+        """Cards as they are written at this table."""
         return card_names(cards, self.suits)
+
+    # --- one for each kind of event -------------------------------------------------------------------------
+
+    def _tell_deal(self, event: Event) -> None:
+        self._starter, self._num_played, self._series = NO_CARD, 0, []
+        self.counted, self._crib_known = None, False
+        self._said_go.clear()
+        self.log = []
+        self._add(f"Hand {event.hand + 1}: {self._does(event.seat, 'deal')}", "bold")
+
+    def _tell_discard(self, event: Event) -> None:
+        hidden = "a card" if len(event.cards) == 1 else f"{len(event.cards)} cards"
+        thrown = self.named(event.cards) if event.seat == self.person else hidden
+        self._add(f"{self._does(event.seat, 'throw')} {thrown}")
+
+    def _tell_starter(self, event: Event) -> None:
+        self._starter = event.cards[0]
+        heels = f": his heels for {event.points}, to {self._who(event.seat)}" if event.points else ""
+        self._add(f"starter {self.named(event.cards)}{heels}", "bold" if heels else "")
+
+    def _tell_play(self, event: Event) -> None:
+        self._series.append(event.cards[0])
+        self._num_played += 1
+        count = int(VALUES[RANKS[self._series]].sum())
+        parts = play_parts(self._series, event.points, self._num_played == HAND_SIZE * len(self.names))
+        why = "".join(f", {part}" for part in parts)
+        self._add(f"{self._who(event.seat)}: {self.named(event.cards)} makes {count}{why}", "bold" if why else "")
+        if count == COUNT_LIMIT or any(part.reason in ("go", "last card") for part in parts):
+            self._series = []
+            self._said_go.clear()
+
+    def _tell_count(self, event: Event) -> None:
+        is_crib = event.kind == "crib"
+        self._crib_known |= is_crib
+        what = f"{self.whose(event.seat)} {event.kind}"
+        self.counted = f"{what}: {event.points}", event.cards
+        self._add(f"{what} {self.named(event.cards)}: {points_word(event.points)}", "bold")
+        for reason, points, groups in grouped(show_parts(event.cards, self._starter, is_crib)):
+            self._add(f"  {reason} for {points}: {', '.join(map(self.named, groups))}")
+
+    def _tell_end(self, event: Event) -> None:
+        skunk = margin_word(event.scores, event.seat)
+        result = "-".join(str(score) for score in sorted(event.scores, reverse=True))
+        self._add(f"{self._does(event.seat, 'win')} {result}" + (f", a {skunk}" if skunk else ""), "bold")
+
+    def _add(self, text: str, style: str = "") -> None:
+        self.log.append(colored(text, self.suits, style))
+
+    def _who(self, seat: int) -> str:
+        return "you" if seat == self.person else self.names[seat]
+
+    def _does(self, seat: int, verb: str) -> str:
+        return f"you {verb}" if seat == self.person else f"{self.names[seat]} {verb}s"
 
 
 def _with_held(view: TableView, seat: int, action: int) -> TableView:
     """The view with the person's choice carried out."""
-    hand = view.hands[seat]
+    hand, hands = view.hands[seat], list(view.hands)
     if view.phase == "discard":
         slots = discard_slots(len(hand))[action].tolist()
+        hands[seat] = tuple(card for slot, card in enumerate(hand) if slot not in slots)
+        crib, turn = (*view.crib, *([HIDDEN] * len(slots))), view.turn if view.turn != seat else None
         thrown = tuple(hand[slot] for slot in slots)
-        kept = tuple(card for slot, card in enumerate(hand) if slot not in slots)
-        crib = (*view.crib, *([HIDDEN] * len(thrown)))
-        turn = view.turn if view.turn != seat else None
-        return replace(view, hands=_replaced(view.hands, seat, kept), thrown=thrown, crib=crib, turn=turn, legal=None)
+        return replace(view, hands=tuple(hands), thrown=thrown, crib=crib, turn=turn, legal=None)
     card = hand[action]
-    left = tuple(NO_CARD if slot == action else each for slot, each in enumerate(hand))
-    return replace(
-        view,
-        hands=_replaced(view.hands, seat, left),
-        history=(*view.history, (seat, card)),
-        count=view.count + int(VALUES[card // NUM_SUITS]),
-        turn=None,
-        legal=None,
-    )
-
-
-def _replaced(hands: Sequence[tuple[int, ...]], seat: int, hand: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    return tuple(hand if who == seat else each for who, each in enumerate(hands))
+    hands[seat] = tuple(NO_CARD if slot == action else each for slot, each in enumerate(hand))
+    history, count = (*view.history, (seat, card)), view.count + int(VALUES[RANKS[card]])
+    return replace(view, hands=tuple(hands), history=history, count=count, turn=None, legal=None)
 
 
 def held_words(table: Table, view: TableView, action: int) -> str:
     """What a choice that does not count yet is, before it is carried out in `view`."""
     hand = view.hands[table.person]
     if view.phase == "discard":
-        cards = [hand[slot] for slot in discard_slots(len(hand))[action].tolist()]
-        return f"you throw {card_names(cards, table.suits)}"
-    return f"you play {card_name(hand[action], table.suits)}"
-
-
-def thrown_line(table: Table, view: TableView) -> Line:
-    """What the person has in the crib."""
-    return Line(f"in the crib: {card_names(view.thrown, table.suits)}" if view.thrown else "")
+        return f"you throw {table.named([hand[slot] for slot in discard_slots(len(hand))[action].tolist()])}"
+    return f"you play {table.named([hand[action]])}"

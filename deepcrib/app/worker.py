@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Callable, Iterable
-from threading import Condition, Thread
+from concurrent.futures import Future
+from functools import partial
+from itertools import count
+from queue import PriorityQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
+_NOW, _LATER = 0, 1
 
 
 class Worker:
@@ -24,68 +28,48 @@ class Worker:
         """How many things are being done, or wait for it, that somebody waits for."""
         self.preparing = False
         """Whether anything is left of what can wait."""
-        self._work: deque[Callable[[], None]] = deque()
-        self._later: deque[Callable[[], None]] = deque()
-        self._news = Condition()
+        self._work: PriorityQueue[tuple[int, int, Callable[[], object]]] = PriorityQueue()
+        self._number = count()
         Thread(target=self._run, name="deepcrib-worker", daemon=True).start()
 
     async def do(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """What the function returns, or raises."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[_T] = loop.create_future()
-
-        def settle(result: Any, error: BaseException | None) -> None:
-            self.busy -= 1
-            if future.done():  # nobody waits any more
-                return
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(error)
+        future: Future[_T] = Future()
 
         def work() -> None:
-            result, error = None, None
-            try:
-                result = function(*arguments)
-            except Exception as raised:
-                error = raised
-            with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(settle, result, error)
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*arguments))
+                except Exception as error:
+                    future.set_exception(error)
 
         self.busy += 1
-        with self._news:
-            self._work.append(work)
-            self._news.notify()
-        return await future
+        self._put(_NOW, work)
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            self.busy -= 1
 
-    def prepare(self, steps: Iterable[Callable[[], object]], done: Callable[[], None]) -> None:
-        """Do these when there is nothing else to do, and call `done`, in the thread, after the last.
+    def prepare(self, steps: Iterable[Callable[[], object]]) -> None:
+        """Do these when there is nothing else to do. A step that fails is left: what needs it will fail, and say so."""
 
-        A step that fails is left: what needs it will fail in its own time, and say so.
-        """
-
-        def suppressed(step: Callable[[], object]) -> None:
-            with contextlib.suppress(Exception):
+        def prepare(step: Callable[[], object]) -> None:
+            if self.preparing:
                 step()
 
-        def end() -> None:
-            self.preparing = False
-            done()
-
-        with self._news:
-            self.preparing = True
-            self._later.extend([*(lambda step=step: suppressed(step) for step in steps), end])
-            self._news.notify()
+        self.preparing = True
+        for step in (*steps, self.rest):
+            self._put(_LATER, partial(prepare, step))
 
     def rest(self) -> None:
         """Leave what can wait."""
-        with self._news:
-            self._later.clear()
+        self.preparing = False
+
+    def _put(self, when: int, work: Callable[[], object]) -> None:
+        self._work.put((when, next(self._number), work))
 
     def _run(self) -> None:
         while True:
-            with self._news:
-                while not self._work and not self._later:
-                    self._news.wait()
-                work = (self._work or self._later).popleft()
-            work()
+            _, _, work = self._work.get()
+            with contextlib.suppress(Exception):
+                work()

@@ -1,189 +1,238 @@
-"""The picture of a table, put together from sprites. Needs Pillow.
+"""What lies where on the table: the one layout that text, picture and terminal draw.
 
-From the top: the board, the opponents side by side, the play with starter and crib, and the viewer's own hand.
+A part of the table is a list of items on lines of 80 columns; `table` stacks all parts, the terminal shows each in a
+place of its own. Roles say what an item is for: each drawing gives them its colours, and colour alone tells nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-from PIL import Image, ImageDraw
-
-from deepcrib.board import words
-from deepcrib.board.sprites import (
-    INK,
-    LABEL_COLORS,
-    LEFT,
-    PEG_SIZE,
-    SEAT_COLORS,
-    WHITE,
-    WIDTH,
-    WOOD_INK,
-    Color,
-    board_sprite,
-    card_sprite,
-    font,
-    hole_position,
-    peg_sprite,
+from deepcrib.board.track import (
+    BAR_COLUMNS,
+    FIRST_HOLE,
+    LAST_HOLE,
+    MARKED_HOLES,
+    ROW,
+    SKUNK_COLUMN,
+    column_of,
+    peg_holes,
+    place_of,
 )
-from deepcrib.board.track import FIRST_HOLE, LAST_HOLE, peg_holes
 from deepcrib.board.view import HIDDEN, TableView
 from deepcrib.game.cards import NO_CARD
+from deepcrib.game.rules import HAND_SIZE
 
-HEIGHT = 640
-MARGIN = 16
-TABLE, PANEL, QUIET, BRIGHT = (38, 54, 66), (50, 69, 83), (176, 190, 200), (255, 214, 90)
-CARD, OWN_CARD = (58, 82), (72, 102)
-OPPONENTS_TOP, PLAY_TOP, OWN_TOP = 182, 308, 458
-PLAY_LEFT, PLAY_WIDTH = 282, WIDTH - MARGIN - 282
+COLUMNS = 80
+PLAIN, STRONG, QUIET, WOOD, SEATS = "plain", "strong", "quiet", "wood", ("seat0", "seat1", "seat2", "seat3")
+"""Roles; WOOD: what is painted on the board."""
+HOLE, FRONT, BACK, BAR, TURN = "hole", "front", "back", "bar", "turn"
+"""Kinds of signs: holes, pegs, bars between streets, and who must choose."""
+SMALL, FRAMED, HEAVY, DIM, ASIDE = "small", "framed", "heavy", "dim", "aside"
+"""Kinds of cards. Small ones take 3 columns, others 5 by 3 lines; DIM: not to be chosen, ASIDE: of a series before."""
 
-
-def draw_table(view: TableView) -> NDArray[np.uint8]:
-    """uint8 [640, 960, 3] of a view."""
-    image = _background(view.num_players).copy()
-    draw = ImageDraw.Draw(image)
-    own = view.viewer or 0
-    others = [(own + step) % view.num_players for step in range(1, view.num_players)]
-    _pegs(image, draw, view)
-    for index, seat in enumerate(others):
-        _opponent(image, draw, view, seat, index)
-    _starter_and_crib(image, draw, view)
-    _play(image, draw, view)
-    _own(image, draw, view, own)
-    return np.array(image)
+BOARD_LINE = 1  # of the table, where the board begins
+TRACKS = 2  # column of the first holes, behind the labels
+CARD_WIDTH, CARD_HEIGHT, CARD_STEP = 5, 3, 6
+NAME_WIDTH = 16
 
 
-@cache
-def _background(num_players: int) -> Image.Image:
-    image = Image.new("RGB", (WIDTH, HEIGHT), TABLE)
-    image.paste(board_sprite(num_players), (0, 0))
-    draw = ImageDraw.Draw(image)
-    width = _panel_width(num_players)
-    for index in range(num_players - 1):
-        left = MARGIN // 2 + index * width
-        draw.rounded_rectangle((left + 2, OPPONENTS_TOP, left + width - 4, PLAY_TOP - 8), 8, PANEL)
-    draw.rounded_rectangle((MARGIN // 2 + 2, OWN_TOP, WIDTH - MARGIN // 2 - 4, HEIGHT - 8), 8, PANEL)
-    return image
+class Words(NamedTuple):
+    """A text that begins in a column, or ends before it."""
+
+    line: int
+    column: int
+    text: str
+    role: str = PLAIN
+    ends: bool = False
 
 
-def _panel_width(num_players: int) -> int:
-    return (WIDTH - MARGIN) // (num_players - 1)
+class Sign(NamedTuple):
+    """One of the signs above."""
+
+    line: int
+    column: int
+    kind: str
+    role: str = WOOD
 
 
-def _pegs(image: Image.Image, draw: ImageDraw.ImageDraw, view: TableView) -> None:
-    """The pegs, and at both ends of each track whose it is."""
-    for seat in range(view.num_players):
-        for hole in (FIRST_HOLE, LAST_HOLE):
-            _, y = hole_position(view.num_players, seat, hole)
-            draw.text((LEFT // 2 + 1, y), words.labels_of(view.names)[seat], WOOD_INK, font(12), anchor="mm")
+class Card(NamedTuple):
+    """A card id or HIDDEN, by its upper left corner; mark: a character in its lower edge."""
+
+    line: int
+    column: int
+    card: int
+    kind: str = SMALL
+    mark: str = ""
+    role: str = PLAIN
+
+
+Item = Words | Sign | Card
+Part = Iterable[Item]
+
+
+def table(view: TableView) -> tuple[list[Item], int]:
+    """All of the table, and its number of lines: 3P + 15."""
+    players = view.num_players
+    shown = view.turn if view.viewer is None else view.viewer
+    gap: tuple[Part, int] = ((), 1)
+    rows: list[tuple[Part, int]] = [(player(view, seat, cards=seat != shown), 1) for seat in range(players)]
+    parts: list[tuple[Part, int]] = [
+        ([Words(0, 0, headline(view), STRONG)], 1),
+        (board(view), 2 * players + 3),
+        gap,
+        *rows,
+        gap,
+    ]
+    parts += [(play(view), 4), gap, ([Words(0, 0, task(view), STRONG)], 1)]
+    parts.append(([] if shown is None else hand(view, shown), 4))
+    items: list[Item] = []
+    line = 0
+    for part, height in parts:
+        items += [item._replace(line=line + item.line) for item in part]
+        line += height
+    return items, line
+
+
+# --- the board ----------------------------------------------------------------------------------------------------
+
+
+def board(view: TableView) -> list[Item]:
+    """The board with its pegs: 2P + 3 lines."""
+    players, labels = view.num_players, labels_of(view.names)
+    items: list[Item] = []
+    for seat in range(players):
+        items += [Words(_track(players, seat, hole), 0, labels[seat], SEATS[seat]) for hole in (FIRST_HOLE, LAST_HOLE)]
+        items += [in_hole(players, seat, hole, HOLE, WOOD) for hole in range(FIRST_HOLE, LAST_HOLE + 1)]
         front, back = peg_holes(view.scores[seat], view.previous_scores[seat])
-        for hole, is_front in ((back, False), (front, True)):
-            x, y = hole_position(view.num_players, seat, hole)
-            sprite = peg_sprite(seat, is_front)
-            image.paste(sprite, (x - PEG_SIZE // 2, y - PEG_SIZE // 2), sprite)
+        items += [in_hole(players, seat, back, BACK, SEATS[seat]), in_hole(players, seat, front, FRONT, SEATS[seat])]
+        items += [Sign(_track(players, seat, hole), TRACKS + at, BAR) for hole in (0, LAST_HOLE) for at in BAR_COLUMNS]
+    for hole in MARKED_HOLES:
+        line = 0 if hole <= ROW else 2 * players + 2
+        items.append(Words(line, TRACKS + column_of(hole) + 1, str(hole), WOOD, ends=True))
+    return [*items, Words(players + 1, TRACKS + SKUNK_COLUMN, "S", WOOD)]
 
 
-def _cards(
-    image: Image.Image,
-    cards: Sequence[int],
-    corner: tuple[int, int],
-    size: tuple[int, int],
-    width: int,
-    faded_before: int = 0,
-) -> list[int]:
-    """Put cards side by side into a width, over one another where they must be; returns their left edges."""
-    step = min(size[0] + 8, (width - size[0]) // max(len(cards) - 1, 1))
-    lefts = [corner[0] + step * index for index in range(len(cards))]
-    for index, (card, left) in enumerate(zip(cards, lefts, strict=True)):
-        if card != NO_CARD:
-            sprite = card_sprite(card, *size, index < faded_before)
-            image.paste(sprite, (left, corner[1]), sprite)
-    return lefts
+def _track(players: int, seat: int, hole: int) -> int:
+    """Line of a seat's hole, under the numbers; a line parts the two rows."""
+    line = place_of(players, seat, hole).line
+    return line + (1 if line < players else 2)
 
 
-def _badge(draw: ImageDraw.ImageDraw, view: TableView, seat: int, middle: tuple[int, int], radius: int = 9) -> None:
-    """The disc of a player's colour with its label."""
-    x, y = middle
-    draw.ellipse((x - radius, y - radius, x + radius, y + radius), SEAT_COLORS[seat], INK)
-    draw.text(middle, words.labels_of(view.names)[seat], LABEL_COLORS[seat], font(radius + 4), anchor="mm")
+def in_hole(players: int, seat: int, hole: int, kind: str, role: str) -> Sign:
+    """What is in a seat's hole, or the hole itself."""
+    return Sign(_track(players, seat, hole), TRACKS + column_of(hole), kind, role)
 
 
-def _fitted(draw: ImageDraw.ImageDraw, name: str, size: int, width: int) -> str:
-    """A name, cut off where it would be wider, pixels."""
-    text = words.shortened(name)
-    while len(text) > 1 and draw.textlength(text, font(size)) > width:
-        text = text.rstrip("~")[:-1] + "~"
-    return text
+# --- players and cards --------------------------------------------------------------------------------------------
 
 
-def _name_line(draw: ImageDraw.ImageDraw, view: TableView, seat: int, left: int, top: int, width: int) -> None:
-    """Badge, name, points with the last ones, and dealer, go or what the show counted."""
-    _badge(draw, view, seat, (left + 10, top + 10))
-    color: Color = BRIGHT if seat == view.turn else WHITE
-    x = left + 28
-    for text, size, paint in (
-        (_fitted(draw, view.names[seat], 17, width - 210), 17, color),
-        (str(view.scores[seat]), 20, WHITE),
-        (words.last_points(view, seat) if not view.hand_points else "", 14, QUIET),
-        ("dealer" if seat == view.dealer else "", 14, QUIET),
-        ("go" if view.goes[seat] else "", 17, BRIGHT),
-        (f"{view.hand_points[seat]} points" if view.hand_points else "", 14, BRIGHT),
-    ):
-        if text:
-            draw.text((x, top + 16), text, paint, font(size), anchor="ls")
-            x += round(draw.textlength(text, font(size))) + 10
+def player(view: TableView, seat: int, cards: bool = True) -> Iterator[Item]:
+    """A line: whose turn it is, who, points and the last ones, role, the cards held, what they counted, and go."""
+    if seat == view.turn:
+        yield Sign(0, 0, TURN, STRONG)
+    yield Words(0, 2, labels_of(view.names)[seat], SEATS[seat])
+    yield Words(0, 4, shortened(view.names[seat]), SEATS[seat])
+    yield Words(0, 24, str(view.scores[seat]), STRONG, ends=True)
+    gained = view.scores[seat] - view.previous_scores[seat]
+    yield Words(0, 25, f"+{gained}" if gained else "")
+    yield Words(0, 29, role_of(view, seat))
+    if cards:
+        yield from _small(view.hands[seat], 36)
+    if view.hand_points:
+        yield Words(0, 54, f"{view.hand_points[seat]} points")
+    yield Words(0, 65 if cards else 36, "go" if view.goes[seat] else "", STRONG)
 
 
-def _opponent(image: Image.Image, draw: ImageDraw.ImageDraw, view: TableView, seat: int, index: int) -> None:
-    width = _panel_width(view.num_players)
-    left = MARGIN // 2 + index * width + 10
-    _name_line(draw, view, seat, left, OPPONENTS_TOP + 6, width)
-    cards = [card for card in view.hands[seat] if card != NO_CARD]
-    _cards(image, cards, (left, OPPONENTS_TOP + 32), CARD, width - 26)
-
-
-def _starter_and_crib(image: Image.Image, draw: ImageDraw.ImageDraw, view: TableView) -> None:
-    top = PLAY_TOP + 28
-    for left, text in ((MARGIN, "starter"), (MARGIN + 84, _crib_title(draw, view))):
-        draw.text((left, PLAY_TOP + 18), text, QUIET, font(14), anchor="ls")
-    _cards(image, [HIDDEN if view.starter == NO_CARD else view.starter], (MARGIN, top), CARD, CARD[0])
-    _cards(image, view.crib, (MARGIN + 84, top), CARD, 160)
-
-
-def _crib_title(draw: ImageDraw.ImageDraw, view: TableView) -> str:
-    points = f"  {view.crib_points} points" if view.hand_points else ""
-    return f"crib: {_fitted(draw, view.names[view.dealer], 14, 76)}{points}"
-
-
-def _play(image: Image.Image, draw: ImageDraw.ImageDraw, view: TableView) -> None:
-    """The cards laid, those of earlier series faded, under each whose it was; and the count."""
-    top = PLAY_TOP + 28
-    lefts = _cards(
-        image, [card for _, card in view.history], (PLAY_LEFT, top), CARD, PLAY_WIDTH, faded_before=view.series_start
-    )
-    for (seat, _), left in zip(view.history, lefts, strict=True):
-        _badge(draw, view, seat, (left + 13, top + CARD[1] + 12))
+def play(view: TableView, counted: tuple[str, Sequence[int]] | None = None) -> Iterator[Item]:
+    """Four lines: starter, crib, and the cards played with the count; or a hand that is counted, and its title."""
+    yield Words(0, 0, "starter", QUIET)
+    yield Card(1, 0, HIDDEN if view.starter == NO_CARD else view.starter, FRAMED)
+    yield Words(0, 9, "crib", QUIET)
+    yield from _small(view.crib, 14)
+    if view.hand_points:
+        yield Words(0, 31, f"{view.crib_points} points")
+    elif view.thrown:
+        yield Words(0, 31, "own", QUIET)
+        yield from _small(view.thrown, 35)
+    if counted is not None:
+        yield Words(0, 46, counted[0], STRONG)
+        yield from (Card(1, 9 + CARD_STEP * place, card, FRAMED) for place, card in enumerate(counted[1]))
+        return
     if view.phase == "play":
-        draw.text((PLAY_LEFT, PLAY_TOP + 18), "count", QUIET, font(14), anchor="ls")
-        draw.text((PLAY_LEFT + 44, PLAY_TOP + 19), str(view.count), WHITE, font(20), anchor="ls")
+        yield Words(0, 46, f"count {view.count}", STRONG)
+    labels, step = labels_of(view.names), CARD_STEP if view.num_players < 4 else CARD_STEP - 2
+    for place, (seat, card) in enumerate(view.history):
+        kind = FRAMED if place >= view.series_start else ASIDE
+        yield Card(1, 9 + step * place, card, kind, labels[seat], SEATS[seat])
 
 
-def _own(image: Image.Image, draw: ImageDraw.ImageDraw, view: TableView, seat: int) -> None:
-    """The hand at the lower edge with the slots that may be chosen, own discards, and what is to be done."""
-    left, top = MARGIN + 4, OWN_TOP + 34
-    _name_line(draw, view, seat, left, OWN_TOP + 8, WIDTH // 2)
-    draw.text((WIDTH - MARGIN - 4, OWN_TOP + 24), words.headline(view), QUIET, font(14), anchor="rs")
-    hand = view.hands[seat]
-    lefts = _cards(image, hand, (left, top), OWN_CARD, 480)
-    if view.turn == seat and view.legal is not None:
-        for slot in view.legal:
-            x, y = lefts[slot], top
-            draw.rounded_rectangle((x - 2, y - 2, x + OWN_CARD[0] + 1, y + OWN_CARD[1] + 1), 9, None, BRIGHT, 3)
-            draw.text((x + OWN_CARD[0] // 2, y + OWN_CARD[1] + 20), str(slot), WHITE, font(16), anchor="ms")
-    if view.thrown and not view.hand_points:
-        draw.text((560, top + 12), "own discards", QUIET, font(14), anchor="ls")
-        _cards(image, view.thrown, (560, top + 20), CARD, 130)
-    draw.text((WIDTH - MARGIN - 4, HEIGHT - 20), words.task(view), BRIGHT, font(19), anchor="rs")
+def hand(view: TableView, seat: int, first: int = 0, cursor: int = -1, chosen: Collection[int] = ()) -> Iterator[Item]:
+    """Four lines: a seat's cards with the numbers of those that may be chosen, and notes under them.
+
+    first: number of the first slot. cursor, chosen: a slot that is in a heavy frame, and those marked for the crib.
+    """
+    legal = view.legal if view.turn == seat else None
+    for slot, card in enumerate(view.hands[seat]):
+        if card == NO_CARD:
+            continue
+        free = legal is None or slot in legal
+        kind = DIM if not free else HEAVY if slot == cursor and legal is not None else FRAMED
+        yield Card(0, CARD_STEP * slot, card, kind, str(slot + first) if free and legal is not None else "")
+        note = "crib" if slot in chosen else "" if free else "over"
+        yield Words(3, CARD_STEP * slot + 1, note, STRONG if slot in chosen else QUIET)
+
+
+def _small(cards: Sequence[int], column: int) -> list[Item]:
+    return [Card(0, column + 4 * place, card) for place, card in enumerate(cards) if card != NO_CARD]
+
+
+# --- in words -----------------------------------------------------------------------------------------------------
+
+
+def shortened(name: str) -> str:
+    """A name of at most 16 characters, the rest cut off; what cannot be printed is left out."""
+    name = "".join(character for character in name if character.isprintable())
+    return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 1] + "~"
+
+
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """One character a player: the first of each name where these differ, else the number of the seat."""
+    first = tuple(shortened(name).strip().upper()[:1] for name in names)
+    return first if all(first) and len(set(first)) == len(names) else tuple(str(seat) for seat in range(len(names)))
+
+
+def role_of(view: TableView, seat: int) -> str:
+    """`dealer`; of two players the other one is the `pone`."""
+    return "dealer" if seat == view.dealer else "pone" if view.num_players == 2 else ""
+
+
+def headline(view: TableView) -> str:
+    """The hand, and whose crib it is."""
+    dealer = shortened(view.names[view.dealer])
+    return f"Hand {view.hand_number + 1}, dealer and crib: {dealer}" if view.hand_number >= 0 else f"Dealer: {dealer}"
+
+
+def task(view: TableView) -> str:
+    """What is to be done, by whom; or how the game has ended."""
+    if view.phase == "over":
+        return _ending(view)
+    if view.phase == "show":
+        return "The hands and the crib have been counted"
+    if view.turn is None:
+        waiting = "All have discarded" if view.hand_number >= 0 else "Nothing has been dealt"
+        return "All cards have been played" if view.phase == "play" else waiting
+    name = shortened(view.names[view.turn])
+    if view.phase == "discard":
+        thrown = len(view.hands[view.turn]) - HAND_SIZE
+        return f"{name}: throw {'two cards' if thrown == 2 else 'one card'} to the crib"
+    return f"{name}: play a card on {view.count}" if view.count else f"{name}: lead a card"
+
+
+def _ending(view: TableView) -> str:
+    if view.winner is None:
+        return "The game is over"
+    others = [score for seat, score in enumerate(view.scores) if seat != view.winner]
+    result = ":".join(str(score) for score in [view.scores[view.winner], *others])
+    return f"Winner: {shortened(view.names[view.winner])}, {result}"

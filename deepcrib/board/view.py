@@ -39,7 +39,6 @@ class TableView:
             discard these are the slots of all its cards.
         hands: the cards held. One's own stand in their slots, NO_CARD where one has been played; of a hand that is
             face down only the number is told, since slots are in order of rank. After the show, all four cards.
-        played: the cards laid in this hand, in order.
         starter: NO_CARD before the play.
         crib: the cards in it so far, HIDDEN until the show.
         thrown: what the viewer itself has thrown, empty for a spectator.
@@ -61,7 +60,6 @@ class TableView:
     turn: int | None
     legal: tuple[int, ...] | None
     hands: tuple[Cards, ...]
-    played: tuple[Cards, ...]
     starter: int
     crib: Cards
     thrown: Cards
@@ -87,11 +85,7 @@ def pegs_behind(previous: Sequence[int], before: Sequence[int], now: Sequence[in
 
 
 def view_of(
-    game: Any,
-    viewer: int | None,
-    previous_scores: Sequence[int],
-    names: Sequence[str],
-    turn: int | None = None,
+    game: Any, viewer: int | None, previous_scores: Sequence[int], names: Sequence[str], turn: int | None = None
 ) -> TableView:
     """What `viewer` sees of one game: a record of `Games.state`, which is only read.
 
@@ -99,45 +93,26 @@ def view_of(
     the record does not tell; without it, the viewer if it has not discarded, else the first from the dealer's left. In
     the play the record knows. Raises OptionError for a seat, a score or a number of names that does not fit the game.
     """
-    previous = _checked(game, viewer, previous_scores, names, turn)
-    phase = _phase(game)
+    _check(game, viewer, previous_scores, names, turn)
+    dealt, shown, phase = bool(game["hand_number"] >= 0), bool(game["shown"]), _phase(game)
     choosing = _turn(game, phase, viewer, turn)
-    winner = int(game["winner"])
+    winner, num_played = int(game["winner"]), int(game["num_played"]) if dealt else 0
     return TableView(
         names=tuple(names),
         viewer=None if viewer is None else int(viewer),
         dealer=int(game["dealer"]),
         scores=tuple(min(score, MAX_SCORE) for score in _plain(game["scores"])),
-        previous_scores=previous,
+        previous_scores=tuple(min(int(score), MAX_SCORE) for score in previous_scores),
         winner=winner if winner >= 0 else None,
         hand_number=int(game["hand_number"]),
         phase=phase,
         turn=choosing,
         legal=_legal(game, phase, choosing) if viewer in (None, choosing) else None,
-        **(_no_cards(len(names)) if game["hand_number"] < 0 else _cards(game, viewer)),
-    )
-
-
-def _no_cards(num_players: int) -> dict[str, Any]:
-    """The part of a view that is about cards, before the first deal."""
-    nothing = ((),) * num_players
-    goes = (False,) * num_players
-    table = dict(starter=NO_CARD, crib=(), thrown=(), history=(), series_start=0, count=0)
-    return dict(hands=nothing, played=nothing, goes=goes, hand_points=(), crib_points=0, **table)
-
-
-def _cards(game: Any, viewer: int | None) -> dict[str, Any]:
-    """The part of a view that is about cards."""
-    seats = range(len(game["scores"]))
-    history = tuple(zip(_plain(game["history_seats"]), _plain(game["history"]), strict=True))[: game["num_played"]]
-    shown = bool(game["shown"])
-    return dict(
-        hands=tuple(_hand(game, seat, viewer) for seat in seats),
-        played=tuple(tuple(card for who, card in history if who == seat) for seat in seats),
+        hands=tuple(_hand(game, seat, viewer) if dealt else () for seat in range(len(names))),
         starter=int(game["starter"]),
-        crib=_crib(game, viewer),
-        thrown=() if viewer is None else _present(game["discards"][viewer]),
-        history=history,
+        crib=_crib(game, viewer) if dealt else (),
+        thrown=() if viewer is None or not dealt else _present(game["discards"][viewer]),
+        history=tuple(zip(_plain(game["history_seats"]), _plain(game["history"]), strict=True))[:num_played],
         series_start=int(game["series_start"]),
         count=int(game["count"]),
         goes=tuple(go == 1 for go in _plain(game["goes"])),
@@ -154,10 +129,10 @@ def _present(cards: Any) -> Cards:
     return tuple(card for card in _plain(cards) if card != NO_CARD)
 
 
-def _checked(
+def _check(
     game: Any, viewer: int | None, previous_scores: Sequence[int], names: Sequence[str], turn: int | None
-) -> tuple[int, ...]:
-    """The previous scores, at most 121; raises OptionError where an argument does not fit the game."""
+) -> None:
+    """Raise OptionError where an argument does not fit the game."""
     num_players = len(game["scores"])
     for what, seat in (("viewer", viewer), ("turn", turn)):
         if seat is not None and not 0 <= seat < num_players:
@@ -168,7 +143,6 @@ def _checked(
     for seat, (previous, score) in enumerate(zip(previous_scores, game["scores"], strict=True)):
         if not 0 <= previous <= score:
             raise OptionError(f"previous_scores[{seat}] is {previous}, expected 0..{score}, the score")
-    return tuple(min(int(score), MAX_SCORE) for score in previous_scores)
 
 
 def _phase(game: Any) -> str:

@@ -12,9 +12,8 @@ try:
 except ModuleNotFoundError as error:
     raise OptionError("deepcrib.envs needs Gymnasium, which is not installed: pip install 'deepcrib[envs]'") from error
 
-from deepcrib.envs.choices import random_actions
 from deepcrib.envs.observation import num_actions, num_discards, observation_spec
-from deepcrib.envs.players import PolicyAgent, deepcrib_action, encode
+from deepcrib.envs.players import PolicyAgent, deepcrib_action, encode, random_actions
 from deepcrib.envs.single import CribbageDiscardEnv, CribbageEnv, CribbagePlayEnv
 from deepcrib.envs.vector import CribbageDiscardVectorEnv, CribbagePlayVectorEnv, CribbageVectorEnv
 

@@ -17,16 +17,17 @@ from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask
 from deepcrib.envs.episodes import MAX_SEED, check_number, refuse
 from deepcrib.envs.observation import (
+    action_space,
     block_starts,
     fill_mask,
     fill_observation,
     num_actions,
     num_discards,
+    observation_space,
     observation_spec,
 )
 from deepcrib.envs.options import TableOptions, options_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
-from deepcrib.envs.spaces import action_space, observation_space
 from deepcrib.envs.stepping import choose_action, fault_of, settle_seat
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games, Turns

@@ -13,7 +13,7 @@ from deepcrib.agents.asking import ask, named
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.envs import stepping
 from deepcrib.envs.observation import block_starts, num_actions, num_discards, observation_spec
-from deepcrib.envs.options import GameOptions, opponents_of, settings_of
+from deepcrib.envs.options import GameOptions, discarder_of, opponents_of, settings_of
 from deepcrib.envs.stepping import ASKED, GO_ON, LEARNER, OVER, START, STEP
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games, IllegalActionError, Turns
@@ -48,7 +48,7 @@ class Episodes:
         self.state = np.zeros(num_envs, dtype=stepping.episode_dtype(options.num_players))
         self.state["status"] = OVER
         opponents = opponents_of(options)
-        discarders: list[Agent | None] = [options.own_discards(), *opponents]
+        discarders: list[Agent | None] = [discarder_of(options), *opponents]
         players: list[Agent | None] = [None, *opponents]
         self.names = [agent.name for agent in opponents]
         """Names of the opponents, from the learner's left."""
@@ -79,10 +79,14 @@ class Episodes:
         """[N] whether the episode is over."""
         return self.state["status"] == OVER
 
-    @property
-    def scores(self) -> NDArray[np.int16]:
-        """[N, P] points, the learner's first, then by seats to its left."""
-        return self.state["scores"].copy()
+    def info(self) -> dict[str, Any]:
+        """What `info` says of the environments, [N, ...] each.
+
+        action_mask: as in the observation. seat: the learner's. scores: [N, P] points, the learner's first, then by
+        seats to its left. illegal: whether the last action was. episode_number: which with the seed decides every card.
+        """
+        names = {"seat": "seat", "scores": "scores", "illegal": "illegal", "episode_number": "number"}
+        return {"action_mask": self.masks.copy(), **{key: self.state[name].copy() for key, name in names.items()}}
 
     def begin(self, seed: int, numbers: ArrayLike | None = None) -> None:
         """Begin episodes of a seed: by default the first of each environment. Raises OptionError on another seed."""

@@ -7,9 +7,10 @@ the slot 0..3 of a kept card to play. `observation_spec` is the table of the vec
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from gymnasium import spaces
 
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, format_card, rank_of, suit_of
@@ -31,44 +32,25 @@ from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_C
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
 SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
 TENS, UNITS = MAX_SCORE // 10, 9
-# The blocks in the order of the `starts` that kernels receive.
-BLOCKS = (
-    "hand_ranks",
-    "hand_suits",
-    "discards",
-    "starter",
-    "series",
-    "count",
-    "played",
-    "cards_left",
-    "goes",
-    "dealer",
-    "phase",
-    "score_tens",
-    "score_units",
-)
-(
-    _HAND_RANKS,
-    _HAND_SUITS,
-    _DISCARDS,
-    _STARTER,
-    _SERIES,
-    _COUNT,
-    _PLAYED,
-    _CARDS_LEFT,
-    _GOES,
-    _DEALER,
-    _PHASE,
-    _SCORE_TENS,
-    _SCORE_UNITS,
-) = range(len(BLOCKS))
 _LEFT_CHANNELS = HAND_SIZE + 1
 
 
-def require_num_players(num_players: int) -> None:
-    """Raise OptionError unless so many can play."""
-    if not isinstance(num_players, int | np.integer) or num_players not in range(2, MAX_PLAYERS + 1):
-        raise OptionError(f"num_players={num_players!r}: expected 2, 3 or 4")
+class Starts(NamedTuple):
+    """Where the blocks of the vector begin, for the kernels."""
+
+    hand_ranks: int
+    hand_suits: int
+    discards: int
+    starter: int
+    series: int
+    count: int  # type: ignore[assignment]  # not the method of a tuple
+    played: int
+    cards_left: int
+    goes: int
+    dealer: int
+    phase: int
+    score_tens: int
+    score_units: int
 
 
 def num_discards(num_players: int) -> int:
@@ -87,7 +69,8 @@ def observation_spec(num_players: int) -> Spec:
 
     Rows by seat begin with the observer and go on to its left. Raises OptionError for other numbers of players.
     """
-    require_num_players(num_players)
+    if not isinstance(num_players, int | np.integer) or num_players not in range(2, MAX_PLAYERS + 1):
+        raise OptionError(f"num_players={num_players!r}: expected 2, 3 or 4")
     seats = ("observer", *(f"{k} to its left" for k in range(1, num_players)))
     left = tuple(str(number) for number in range(_LEFT_CHANNELS))
     tens = tuple(f"{10 * k} or more" for k in range(1, TENS + 1))
@@ -121,70 +104,82 @@ def _card_blocks(dealt: int, num_players: int) -> tuple[Block, ...]:
 
 
 @cache
-def block_starts(num_players: int) -> NDArray[np.int64]:
-    """int64 [13]: where the blocks begin, in the order of BLOCKS, for the kernels."""
-    spec = observation_spec(num_players)
-    return np.array([spec[name].start for name in BLOCKS], dtype=np.int64)
+def block_starts(num_players: int) -> Starts:
+    """Where the blocks begin."""
+    return Starts(*(block.start for block in observation_spec(num_players).blocks))
+
+
+def observation_space(num_players: int) -> spaces.Dict:
+    """`observation` int8 [W] of 0 and 1 (`observation_spec`), `action_mask` int8 [A], 1 for what may be chosen."""
+    width, actions = observation_spec(num_players).width, num_actions(num_players)
+    return spaces.Dict(
+        {"observation": spaces.Box(0, 1, (width,), np.int8), "action_mask": spaces.Box(0, 1, (actions,), np.int8)}
+    )
+
+
+def action_space(num_players: int) -> spaces.Discrete:
+    """Discards, then slots of the play."""
+    return spaces.Discrete(num_actions(num_players))
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
 @jit
-def _fill_own_cards(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> None:
+def _fill_own_cards(g: Game, seat: int, starts: Starts, row: np.ndarray) -> None:
     """Hand, own discards and the starter."""
     held = g.dealt[seat] if g.kept[seat, 0] < 0 else g.left[seat]
     for slot in range(len(held)):
         card = held[slot]
         if card >= 0:
-            row[starts[_HAND_RANKS] + slot * NUM_RANKS + rank_of(card)] = 1
-            row[starts[_HAND_SUITS] + slot * NUM_SUITS + suit_of(card)] = 1
+            row[starts.hand_ranks + slot * NUM_RANKS + rank_of(card)] = 1
+            row[starts.hand_suits + slot * NUM_SUITS + suit_of(card)] = 1
     for card in g.discards[seat]:
         if card >= 0:
-            row[starts[_DISCARDS] + card] = 1
+            row[starts.discards + card] = 1
     if g.starter >= 0:
-        row[starts[_STARTER] + g.starter] = 1
+        row[starts.starter + g.starter] = 1
 
 
 @jit
-def _fill_play(g: Game, seat: int, starts: np.ndarray, row: np.ndarray) -> None:
+def _fill_play(g: Game, seat: int, starts: Starts, row: np.ndarray) -> None:
     """Series, count, played cards, cards left and goes."""
     num_players = g.dealt.shape[0]
     for k in range(min(SERIES_ROWS, g.num_played - g.series_start)):
-        row[starts[_SERIES] + k * NUM_RANKS + rank_of(g.history[g.num_played - 1 - k])] = 1
-    row[starts[_COUNT] + g.count] = 1
+        row[starts.series + k * NUM_RANKS + rank_of(g.history[g.num_played - 1 - k])] = 1
+    row[starts.count + g.count] = 1
     for k in range(g.num_played):
         relative = g.history_seats[k] - seat
         relative += num_players if relative < 0 else 0
-        row[starts[_PLAYED] + relative * NUM_CARDS + g.history[k]] = 1
+        row[starts.played + relative * NUM_CARDS + g.history[k]] = 1
     other = seat
     for relative in range(num_players):
-        row[starts[_GOES] + relative] = g.goes[other]
+        row[starts.goes + relative] = g.goes[other]
         left = HAND_SIZE
         for k in range(g.num_played):
             left -= g.history_seats[k] == other
-        row[starts[_CARDS_LEFT] + relative * _LEFT_CHANNELS + left] = 1
+        row[starts.cards_left + relative * _LEFT_CHANNELS + left] = 1
         other = next_seat(other, num_players)
 
 
 @jit
-def fill_observation(g: Game, seat: int, hands: int, starts: np.ndarray, row: np.ndarray) -> None:
+def fill_observation(g: Game, seat: int, hands: int, starts: Starts, row: np.ndarray) -> None:
     """Write what a seat sees of a dealt game into row [W]; hands: those of an episode, 0 for a game."""
     num_players = g.dealt.shape[0]
     row[:] = 0
     _fill_own_cards(g, seat, starts, row)
     _fill_play(g, seat, starts, row)
-    row[starts[_DEALER] + (g.dealer - seat) % num_players] = 1
+    row[starts.dealer + (g.dealer - seat) % num_players] = 1
     phase = phase_of(g, hands)
-    row[starts[_PHASE] + (0 if phase == DISCARD else 1 if phase == PLAY else 2)] = 1
+    row[starts.phase + (0 if phase == DISCARD else 1 if phase == PLAY else 2)] = 1
     other = seat
     for relative in range(num_players):
         score = min(g.scores[other], MAX_SCORE)
         other = next_seat(other, num_players)
         for k in range(score // 10):
-            row[starts[_SCORE_TENS] + relative * TENS + k] = 1
+            row[starts.score_tens + relative * TENS + k] = 1
         for k in range(score % 10):
-            row[starts[_SCORE_UNITS] + relative * UNITS + k] = 1
+            row[starts.score_units + relative * UNITS + k] = 1
 
 
 @jit
@@ -207,7 +202,7 @@ def fill_rows(
     games: np.ndarray,
     seats: np.ndarray,
     hands: int,
-    starts: np.ndarray,
+    starts: Starts,
     observations: np.ndarray,
     masks: np.ndarray,
 ) -> None:

@@ -12,57 +12,57 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.envs.observation import require_num_players
+from deepcrib.envs.observation import observation_spec
 from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, SHOWN, Settings
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import DEALING
 from deepcrib.game.rules import MAX_SCORE
+from deepcrib.options import one_of, option, optional
 
-EPISODES = {"game": 0, "hand": 1}
-"""Hands of an episode, 0: until somebody has 121."""
-ON_ILLEGAL = ("penalty", "raise")
 _Made = TypeVar("_Made", bound="TableOptions")
+
+
+def _finite(value: Any) -> str | None:
+    return None if isinstance(value, int | float | np.number) and math.isfinite(float(value)) else "expected a number"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What every environment can be made with.
-
-    num_players: 2, 3 or 4.
-    episode: `game` (to 121) or `hand` (one hand from 0 to 0).
-    reward: `points` (own points since the last own decision), `margin` (these minus the mean of the others': the
-        rewards of all players sum to 0) or `win` (1 or -1 at the end of a game).
-    dealing: `acc` (the deal alternates, the low cut deals first) or `random_dealer`.
-    on_illegal: `penalty` (the episode ends with the reward illegal_reward) or `raise` (engine's IllegalActionError).
-    illegal_reward: None: -1 with reward `win`, else -121 points, so that nobody gains by it.
-    """
+    """What every environment can be made with. Raises OptionError on values that there are not."""
 
     counted: ClassVar[int] = ALL
-    rewards: ClassVar[tuple[str, ...]] = tuple(REWARDS)
 
-    num_players: int = 2
-    episode: str = "game"
-    reward: str = "points"
-    dealing: str = "acc"
-    on_illegal: str = "penalty"
-    illegal_reward: float | None = None
+    num_players: int = option(2, "2, 3 or 4")
+    episode: str = option("game", "game (to 121) or hand (one hand from 0 to 0)", one_of("game", "hand"))
+    reward: str = option(
+        "points",
+        "points (own points since the last own decision), margin (these minus the mean of the others': the rewards of "
+        "all players sum to 0) or win (1 or -1 at the end of a game)",
+        one_of(*REWARDS),
+    )
+    dealing: str = option("acc", "acc (the deal alternates, the low cut first) or random_dealer", one_of(*DEALING))
+    on_illegal: str = option(
+        "penalty",
+        "penalty (the episode ends with illegal_reward) or raise (the engine's IllegalActionError)",
+        one_of("penalty", "raise"),
+    )
+    illegal_reward: float | None = option(
+        None, "None: -1 with reward win, else -121 points, so that nobody gains by it", optional(_finite)
+    )
 
     def __post_init__(self) -> None:
-        """Raise OptionError on values that there are not."""
-        require_num_players(self.num_players)
-        one_of("episode", self.episode, tuple(EPISODES))
-        one_of("reward", self.reward, self.rewards)
-        one_of("dealing", self.dealing, DEALING)
-        one_of("on_illegal", self.on_illegal, ON_ILLEGAL)
+        observation_spec(self.num_players)  # refuses other numbers
+        for item in fields(self):
+            value, check = getattr(self, item.name), item.metadata.get("check")
+            if problem := check and check(value):
+                raise OptionError(f"{item.name}={value!r}: {problem}")
         if self.reward == "win" and self.episode == "hand":
             raise OptionError("reward='win': expected episode='game', since nobody wins a hand")
-        if self.illegal_reward is not None and not _is_finite(self.illegal_reward):
-            raise OptionError(f"illegal_reward={self.illegal_reward!r}: expected a number")
 
     @property
     def hands(self) -> int:
-        """Hands of an episode, 0: a game."""
-        return EPISODES[self.episode]
+        """Hands of an episode, 0: until somebody has 121."""
+        return int(self.episode == "hand")
 
     @property
     def penalty(self) -> float:
@@ -74,60 +74,46 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions(TableOptions):
-    """Options of an environment of whole games or hands against agents: those of `TableOptions`, and these.
+    """Options of an environment of whole games or hands against agents: those of `TableOptions`, and these."""
 
-    opponent: any agent spec (`agents.make_agent`), or an agent; or a list of num_players - 1 of them, which sit one
-        after the other to the learner's left.
-    seat: the learner's, or None: by chance in each episode.
-    """
-
-    opponent: Any = "greedy"
-    seat: int | None = None
+    opponent: Any = option(
+        "greedy",
+        "any agent spec (`agents.make_agent`), or an agent; or a list of num_players - 1 of them, which sit one after "
+        "the other to the learner's left",
+    )
+    seat: int | None = option(None, "the learner's, or None: by chance in each episode")
 
     def __post_init__(self) -> None:
-        """Raise OptionError on values that there are not."""
         super().__post_init__()
         if self.seat is not None and self.seat not in range(self.num_players):
             raise OptionError(f"seat={self.seat!r}: expected None or 0..{self.num_players - 1}")
 
-    def own_discards(self) -> Agent | None:
-        """The agent that discards for the learner, None: the learner itself."""
-        return None
-
 
 @dataclass(frozen=True, kw_only=True)
 class PlayOptions(GameOptions):
-    """Options of the play alone; rewards count the points of the play only (and `win` the game).
-
-    discards: spec of the agent that discards for the learner; None: expected_value, with more players greedy.
-    """
+    """Options of the play alone; rewards count the points of the play only (and `win` the game)."""
 
     counted: ClassVar[int] = PLAYED
-    discards: Any = None
-
-    def own_discards(self) -> Agent | None:
-        """See `discards`."""
-        spec = ("expected_value" if self.num_players == 2 else "greedy") if self.discards is None else self.discards
-        return agent_of(spec, self.num_players)
+    discards: Any = option(
+        None, "spec of the agent that discards for the learner; None: expected_value, with more players greedy"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscardOptions(GameOptions):
-    """Options of the discard alone, one decision an episode.
-
-    reward: `sampled` (points of one's hand plus, as pone minus, the crib's, as the cards fall and the opponents throw)
-    or `exact` (the same in expectation over the 46 starters and an opponent who throws as experts do; two players).
-    """
+    """Options of the discard alone, one decision an episode."""
 
     counted: ClassVar[int] = SHOWN
-    rewards: ClassVar[tuple[str, ...]] = ("sampled", "exact")
-    episode: str = "hand"
-    reward: str = "sampled"
+    episode: str = option("hand", check=one_of("hand"))
+    reward: str = option(
+        "sampled",
+        "sampled (points of one's hand plus, as pone minus, the crib's, as the cards fall and the opponents throw) or "
+        "exact (the same in expectation over the 46 starters and an opponent who throws as experts do; two players)",
+        one_of("sampled", "exact"),
+    )
 
     def __post_init__(self) -> None:
-        """Raise OptionError on values that there are not."""
         super().__post_init__()
-        one_of("episode", self.episode, ("hand",))
         if self.reward == "exact" and self.num_players != 2:
             raise OptionError(f"reward='exact': expected num_players=2, not {self.num_players}")
 
@@ -141,17 +127,19 @@ def options_of(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
     return kind(**given)
 
 
-def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Raise OptionError unless an option has one of the values allowed."""
-    if value not in allowed:
-        raise OptionError(f"{name}={value!r}: expected one of {', '.join(allowed)}")
-
-
 def agent_of(spec: Any, num_players: int) -> Agent:
     """An agent for so many players from its spec, or itself. Raises AgentError."""
     agent = make_agent(spec)
     require_players(agent, num_players)
     return agent
+
+
+def discarder_of(options: GameOptions) -> Agent | None:
+    """The agent that discards for the learner, None: the learner itself."""
+    if not isinstance(options, PlayOptions):
+        return None
+    default = "expected_value" if options.num_players == 2 else "greedy"
+    return agent_of(default if options.discards is None else options.discards, options.num_players)
 
 
 def opponents_of(options: GameOptions) -> list[Agent]:
@@ -183,7 +171,3 @@ def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: S
 def _codes(agents: Sequence[Agent | None]) -> NDArray[np.int8]:
     codes = [BY_LEARNER if a is None else a.policy if isinstance(a, ScriptedAgent) else BY_AGENT for a in agents]
     return np.array(codes, dtype=np.int8)
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and math.isfinite(float(value))

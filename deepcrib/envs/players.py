@@ -1,4 +1,4 @@
-"""Agents of deepcrib in any environment, and policies of any library as agents of deepcrib."""
+"""Agents of deepcrib in any environment, policies of any library as agents of deepcrib, and random actions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from deepcrib.agents.specs import make_agent
 from deepcrib.envs.observation import block_starts, fill_rows, num_actions, num_discards, observation_spec
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
 Vectors = tuple[NDArray[np.int8], NDArray[np.int8]]
@@ -84,3 +85,26 @@ class PolicyAgent:
 
     def _actions(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.int8]:
         return np.asarray(self._policy(*encode(observation)), dtype=np.int8)
+
+
+def random_actions(mask: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Actions [N], each uniform over those that its row of mask [N, A] allows; 0 where none is."""
+    actions, allowed = np.empty(len(mask), dtype=np.int64), np.ascontiguousarray(mask).view(np.int8)
+    run_rows(_pick_rows, len(mask), allowed, rng.random(len(mask)), actions)
+    return actions
+
+
+@jit
+def _pick_rows(part: Part, masks: np.ndarray, chances: np.ndarray, actions: np.ndarray) -> None:
+    for r in range(*part):
+        allowed = 0
+        for a in range(masks.shape[1]):
+            allowed += masks[r, a] != 0
+        skip = int(chances[r] * allowed)
+        actions[r] = 0
+        for a in range(masks.shape[1]):
+            if masks[r, a] != 0:
+                if skip == 0:
+                    actions[r] = a
+                    break
+                skip -= 1

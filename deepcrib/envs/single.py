@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes, check_number
+from deepcrib.envs.observation import action_space, observation_space
 from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, options_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
-from deepcrib.envs.spaces import action_space, infos_of, observation_space
 
 Observation = dict[str, NDArray[np.int8]]
 
@@ -97,7 +97,7 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
         return {"action_mask": self.episodes.masks[0], "observation": self.episodes.observations[0]}
 
     def _info(self) -> dict[str, Any]:
-        return {name: v[0] if v[0].ndim else v[0].item() for name, v in infos_of(self.episodes).items()}
+        return {name: v[0] if v[0].ndim else v[0].item() for name, v in self.episodes.info().items()}
 
 
 class CribbagePlayEnv(CribbageEnv):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deepcrib.envs.observation import fill_mask, fill_observation
+from deepcrib.envs.observation import Starts, fill_mask, fill_observation
 from deepcrib.game.engine import phases
 from deepcrib.game.engine.batch import pick_for
 from deepcrib.game.engine.phases import DISCARD, PLAY
@@ -232,7 +232,7 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
 
 
 @jit
-def show(g: Game, e: Episode, settings: Settings, starts: np.ndarray, row: np.ndarray, mask: np.ndarray) -> None:
+def show(g: Game, e: Episode, settings: Settings, starts: Starts, row: np.ndarray, mask: np.ndarray) -> None:
     """Fill the learner's observation and mask; when the episode is over every action is let through, and ignored."""
     fill_observation(g, e.seat, settings.hands, starts, row)
     seat = e.seat
@@ -249,30 +249,6 @@ def show(g: Game, e: Episode, settings: Settings, starts: np.ndarray, row: np.nd
 
 
 @jit
-def _run_row(
-    games: np.ndarray,
-    episodes: np.ndarray,
-    row: int,
-    work: int,
-    argument: int,
-    settings: Settings,
-    starts: np.ndarray,
-    observations: np.ndarray,
-    masks: np.ndarray,
-) -> None:
-    g = games[row]
-    e = episodes[row]
-    if work == STEP:
-        act(g, e, argument, settings)
-    elif work == START:
-        start(g, e, argument, settings)
-    else:
-        go_on(g, e, settings)
-    if e.status != ASKED:
-        show(g, e, settings, starts, observations[row], masks[row])
-
-
-@jit
 def advance_rows(
     part: Part,
     games: np.ndarray,
@@ -281,7 +257,7 @@ def advance_rows(
     work: int,
     arguments: np.ndarray,
     settings: Settings,
-    starts: np.ndarray,
+    starts: Starts,
     observations: np.ndarray,
     masks: np.ndarray,
 ) -> None:
@@ -290,7 +266,16 @@ def advance_rows(
     observations [N, W] and masks [N, A] are left as they were where an agent must be asked.
     """
     for r in range(*part):
-        _run_row(games, episodes, rows[r], work, arguments[r], settings, starts, observations, masks)
+        row = rows[r]
+        g, e = games[row], episodes[row]
+        if work == STEP:
+            act(g, e, arguments[r], settings)
+        elif work == START:
+            start(g, e, arguments[r], settings)
+        else:
+            go_on(g, e, settings)
+        if e.status != ASKED:
+            show(g, e, settings, starts, observations[row], masks[row])
 
 
 @jit

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes, Rows
+from deepcrib.envs.observation import action_space, observation_space
 from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, options_of
-from deepcrib.envs.spaces import action_space, infos_of, observation_space
 from deepcrib.errors import OptionError
 
 Observations = dict[str, NDArray[np.int8]]
@@ -76,7 +76,7 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
             self.episodes.begin_next(rows, fresh=True)
         told = np.zeros(self.num_envs, dtype=bool)
         told[rows] = True
-        return self._observations(), _masked(infos_of(self.episodes), told)
+        return self._observations(), _masked(self.episodes.info(), told)
 
     def step(
         self, actions: ArrayLike
@@ -95,7 +95,7 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         if self.autoreset_mode == AutoresetMode.SAME_STEP and over.any():
             info = self._final(over)
             self.episodes.begin_next(np.flatnonzero(over), fresh=False)
-        info |= _masked(infos_of(self.episodes), np.ones(self.num_envs, dtype=bool))
+        info |= _masked(self.episodes.info(), np.ones(self.num_envs, dtype=bool))
         return self._observations(), rewards, over, np.zeros(self.num_envs, dtype=bool), info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -126,7 +126,7 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         return {
             "final_obs": observations,
             "_final_obs": over.copy(),
-            "final_info": _masked(infos_of(self.episodes), over),
+            "final_info": _masked(self.episodes.info(), over),
             "_final_info": over.copy(),
         }
 

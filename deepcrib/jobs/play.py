@@ -14,7 +14,7 @@ from rich.table import Table
 from deepcrib.agents import make_agent, name_agents
 from deepcrib.analysis.tables import plain_table
 from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
-from deepcrib.app.words import SUIT_SIGNS
+from deepcrib.board.text import SIGNS
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import KINDS
@@ -45,7 +45,7 @@ class Config:
     pace: float = option(
         1.5, "seconds that a choice can be taken back, and between an opponent's cards; 0: none", at_least(0)
     )
-    suits: str = option("symbols", "or letters: 5H, and no sign outside ASCII on the table", one_of(*SUIT_SIGNS))
+    suits: str = option("symbols", "or letters: 5H, and no sign outside ASCII on the table", one_of(*SIGNS))
     resume: str | None = option(
         None, "a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there"
     )

@@ -17,10 +17,14 @@ from deepcrib.records.schema import GameRecord, RecordError, event_line
 ROW = np.array([0])
 
 
-def replay(record: GameRecord) -> Turns:
-    """The game as its record leaves it. Raises RecordError at the first line that the rules do not allow."""
-    turns = new_turns(record)
-    for _ in _choices(record, turns):
+def replay(record: GameRecord, first_dealer: int | None = None, *, redeal: bool = False) -> Turns:
+    """The game as its record leaves it. Raises RecordError at the first line that the rules do not allow.
+
+    first_dealer: seat, where no deal is recorded; None: the low cut deals. redeal: deal from the seed, which alone
+    knows a starter that has not been turned up; a record of other cards is refused.
+    """
+    turns = new_turns(record, first_dealer)
+    for _ in _choices(record, turns, redeal):
         pass
     return turns
 
@@ -34,29 +38,27 @@ def choices(record: GameRecord) -> Iterator[tuple[Turns, int, int]]:
 
 
 def new_turns(record: GameRecord, first_dealer: int | None = None) -> Turns:
-    """The game of a record before its first deal; later deals than those recorded follow from its seed, if any.
-
-    first_dealer: seat, where no deal is recorded; None: the low cut deals.
-    """
+    """The game of a record before its first deal; later deals than those recorded follow from its seed, if any."""
     first = next((event.seat for event in record.events if event.kind == "deal"), first_dealer)
     dealer = None if first is None else [first]
     options = {"num_players": len(record.players), "dealing": record.rules, "first_dealer": dealer}
     return Turns(Games([record.game or 0], record.seed or 0, **options))  # type: ignore[arg-type]
 
 
-def _choices(record: GameRecord, turns: Turns) -> Iterator[tuple[Turns, int, int]]:
+def _choices(record: GameRecord, turns: Turns, redeal: bool = False) -> Iterator[tuple[Turns, int, int]]:
     rest = deque(event for event in record.events if event.kind != "hint")
     told = 0  # events of the current hand that have been compared
     while rest:
         event = rest[0]
         _check_place(record, turns, event)
-        if turns.phase[0] == DEAL:
-            _deal(record, turns, event, _next_starter(rest))
+        if event.kind == "deal":
             told = 0
-        elif event.kind in CHOICES:
+        if event.kind in CHOICES:
             action = _action(record, turns, event)
             yield turns, event.seat, action
             turns.choose(ROW, [action])
+        elif event.kind == "deal" and not redeal:
+            _deal(record, turns, event, _next_starter(rest))
         else:
             turns.step(ROW)
         happened = events_of(turns.games.state[0])
@@ -64,6 +66,8 @@ def _choices(record: GameRecord, turns: Turns) -> Iterator[tuple[Turns, int, int
             if not rest:
                 break  # a game that was interrupted between a choice and what follows from it
             if rest[0] != expected:
+                if redeal and event.kind in ("deal", "starter"):
+                    raise RecordError(f"{record.source}: its deals do not follow from seed {record.seed}")
                 raise _wrong(record, rest[0], f"expected {event_line(expected)}")
             rest.popleft()
         told = len(happened)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from deepcrib.errors import UserError
-from deepcrib.game.cards import CardError, format_card, format_cards, parse_cards
+from deepcrib.game.cards import CardError, format_cards, parse_cards
 from deepcrib.game.engine import DEALING
 from deepcrib.game.rules import MAX_PLAYERS, MAX_SCORE
 from deepcrib.records.events import Event
@@ -52,19 +53,15 @@ class GameRecord:
     source: str = ""
 
     @property
-    def finished(self) -> bool:
-        """Whether somebody won."""
-        return self._last is not None and self._last.kind == "end"
-
-    @property
     def winner(self) -> int:
         """Seat of the winner, -1 in an unfinished game."""
-        return self._last.seat if self._last is not None and self._last.kind == "end" else -1
+        last = next((event for event in reversed(self.events) if event.kind != "hint"), None)
+        return last.seat if last is not None and last.kind == "end" else -1
 
     @property
-    def _last(self) -> Event | None:
-        """The last event that is not a hint."""
-        return next((event for event in reversed(self.events) if event.kind != "hint"), None)
+    def finished(self) -> bool:
+        """Whether somebody won."""
+        return self.winner >= 0
 
     @property
     def humans(self) -> list[int]:
@@ -183,12 +180,11 @@ def _only(kind: str, content: Mapping[str, Any], names: Collection[str]) -> None
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys are all different; of two equal ones JSON would silently keep the last."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise RecordError(f"the key {_shortened(twice)} stands twice")
-    return content
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise RecordError(f"the key {_shortened(name)} stands twice")
+    return dict(pairs)
 
 
 def _no_number(name: str) -> Any:
@@ -203,14 +199,18 @@ def _shortened(value: Any, length: int = 40) -> str:
 # --- fields -------------------------------------------------------------------------------------------------
 
 
-def _whole(value: Any, _: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+def _is_whole(value: Any, most: float) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _whole(value: Any, _: int) -> Any:
+    if not _is_whole(value, math.inf):
         raise ValueError("expected a whole number, 0 or more")
     return value
 
 
-def _seat(value: Any, num_players: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < num_players:
+def _seat(value: Any, num_players: int) -> Any:
+    if not _is_whole(value, num_players - 1):
         raise ValueError(f"expected a seat 0..{num_players - 1}")
     return value
 
@@ -245,13 +245,10 @@ def _hands(value: Any, num_players: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _scores(value: Any, num_players: int) -> tuple[int, ...]:
-    if not isinstance(value, list) or len(value) != num_players or any(map(_no_score, value)):
+    scores = value if isinstance(value, list) else []
+    if len(scores) != num_players or not all(_is_whole(score, MAX_SCORE) for score in scores):
         raise ValueError(f"expected {num_players} scores from 0 to {MAX_SCORE}")
-    return tuple(value)
-
-
-def _no_score(value: Any) -> bool:
-    return type(value) is not int or not 0 <= value <= MAX_SCORE
+    return tuple(scores)
 
 
 def _same(value: Any) -> Any:
@@ -262,15 +259,11 @@ def _format_hands(hands: tuple[tuple[int, ...], ...]) -> list[str]:
     return [format_cards(hand) for hand in hands]
 
 
-def _format_one(cards: tuple[int, ...]) -> str:
-    return format_card(cards[0]) if cards else ""
-
-
 _Field = tuple[str, Callable[[Any], Any], Callable[[Any, int], Any]]
 _SEAT: _Field = ("seat", _same, _seat)
 _POINTS: _Field = ("points", _same, _whole)
 _CARDS: _Field = ("cards", format_cards, _some_cards)
-_CARD: _Field = ("cards", _format_one, _one_card)
+_CARD: _Field = ("cards", format_cards, _one_card)
 
 # Of every kind: name in the file -> (field of Event, to JSON, from JSON).
 _FIELDS: dict[str, dict[str, _Field]] = {
@@ -278,7 +271,7 @@ _FIELDS: dict[str, dict[str, _Field]] = {
         "hand": ("hand", _same, _whole),
         "dealer": _SEAT,
         "cards": ("hands", _format_hands, _hands),
-        "crib_card": ("cards", _format_one, _crib_card),
+        "crib_card": ("cards", format_cards, _crib_card),
     },
     "discard": {"seat": _SEAT, "cards": _CARDS},
     "starter": {"dealer": _SEAT, "card": _CARD, "points": _POINTS},

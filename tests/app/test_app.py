@@ -26,8 +26,11 @@ from textual.pilot import Pilot
 
 from deepcrib.agents import AgentError, make_agent, name_agents
 from deepcrib.app import Session, Setup, new_header
-from deepcrib.app.compiling import start_helper
-from deepcrib.app.screens import application as application_module
+from deepcrib.app import preparing as preparing_module
+from deepcrib.app import setup as play_setup
+from deepcrib.app.preparing import start_helper
+from deepcrib.app.screens import hinting as hinting_module
+from deepcrib.app.screens import reports as reports_module
 from deepcrib.app.screens.application import PlayApp
 from deepcrib.app.screens.game import GameScreen
 from deepcrib.app.screens.widgets import Hand
@@ -205,11 +208,11 @@ def test_after_a_game_come_the_result_a_review_and_another_game(
         progress(3)
         return Review("Ann", 0, "greedy", False, [HandReview(1, "pone", (0, 0), [lost])], [lost])
 
-    monkeypatch.setattr(application_module, "review", review)
+    monkeypatch.setattr(reports_module, "review", review)
 
     async def script(person: Person) -> None:
         await person.play_on(by_keys, lambda person: False)
-        await person.sees("greedy wins, 121 to", " r  review ")
+        await person.sees("greedy wins, 121 to", "r review")
         await person.press("r")
         await person.until("dialog", text="cost 2.25 expected points")
         await person.sees("2♣ 3♣ 4♥ 8♠ 10♠ K♦", "8♠ K♦ (+3.25)")
@@ -232,7 +235,7 @@ def test_a_game_that_waits_for_a_hint_says_so(tmp_path: Path) -> None:
     async def script(person: Person) -> None:
         await person.until("discard")
         done = threading.Event()
-        hint = asyncio.ensure_future(person.app.worker.do(done.wait))
+        hint = asyncio.ensure_future(person.app.setup.worker.do(done.wait))
         await asyncio.sleep(0)
         await person.press("1", "2", "enter")
         await person.until("", text="waiting for the hint")
@@ -253,14 +256,14 @@ def test_a_dealer_throws_while_the_opponent_thinks(tmp_path: Path, monkeypatch: 
         return greedy.discard(observation)
 
     slow = SimpleNamespace(name="slow", num_players=frozenset({2}), discard=discard, play=greedy.play)
-    monkeypatch.setattr(application_module, "preparations", lambda *agents: [])
+    monkeypatch.setattr(play_setup, "preparations", lambda *agents: [])
 
     async def script(person: Person) -> None:
         await person.until("discard")
         session = person.game.session
         assert session.game["dealer"] == session.person == 0
         await person.press("1", "2", "enter")
-        await person.sees("greedy is thinking", "in the crib", "> G greedy")
+        await person.sees("greedy is thinking", "own ", "> G greedy")
         assert [event.kind for event in session.events] == ["deal"]
         await person.press("u")
         await person.sees("too late")
@@ -276,7 +279,8 @@ def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pyt
     """A choice is on the disk only when it counts. Values of the exact player are made up: working them out is slow."""
     values = np.array([[0.25, 1.5, -0.75, 0.5]])
     exact = SimpleNamespace(play_values=lambda seen: np.where(seen.legal, values, -np.inf))
-    monkeypatch.setattr(application_module, "exact_player", lambda: exact)
+    for module in (preparing_module, hinting_module):
+        monkeypatch.setattr(module, "exact_player", lambda: exact)
     path = tmp_path / "game.jsonl"
 
     async def script(person: Person) -> None:
@@ -290,7 +294,7 @@ def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pyt
         await person.until("discard")
         await person.press("1", "2", "enter")
         await person.until("held")
-        await person.sees("u takes it back", "in the crib")
+        await person.sees("u takes it back", "own ")
         before = path.read_text()
         await person.press("u")
         await person.until("discard")
@@ -342,7 +346,7 @@ def test_everything_fits_into_80_columns_and_24_lines(suits: str, tmp_path: Path
     def missing(person: Person) -> str:
         seen, text = person.game.seen, person.screen.split("\n")
         assert seen is not None and len(text) == 24
-        newest = " ".join(person.game.table.log[-1].text.split(",")[0].split())[:20]
+        newest = " ".join(person.game.table.log[-1].plain.split(",")[0].split())[:20]
         wanted = {
             "title": text[0].startswith("Hand") and "crib" in text[0],
             "board": "120   115   110" in text[7],
@@ -440,7 +444,7 @@ def test_what_somebody_waits_for_comes_before_what_can_wait() -> None:
             raise RuntimeError
 
         steps = [first, failing, lambda: order.append("last step")]
-        worker.prepare(steps, lambda: loop.call_soon_threadsafe(done.set))
+        worker.prepare([*steps, lambda: loop.call_soon_threadsafe(done.set)])
         await begun.wait()
         asked = asyncio.ensure_future(worker.do(order.append, "asked for"))
         await asyncio.sleep(0)
@@ -463,10 +467,10 @@ def test_the_board_says_that_hints_are_compiled_behind_it(tmp_path: Path, monkey
         callbacks.pop()()
         compiled.wait()
 
-    monkeypatch.setattr(application_module.kernels, "on_compile", callbacks.append)
-    monkeypatch.setattr(application_module, "preparations", lambda *agents: [compiling])
+    monkeypatch.setattr(play_setup.kernels, "on_compile", callbacks.append)
+    monkeypatch.setattr(play_setup, "preparations", lambda *agents: [compiling])
     helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], stdin=subprocess.PIPE)
-    monkeypatch.setattr(application_module, "start_helper", lambda: helper)
+    monkeypatch.setattr(play_setup, "start_helper", lambda: helper)
 
     async def script(person: Person) -> None:
         await person.until("discard")

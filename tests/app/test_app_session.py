@@ -365,8 +365,8 @@ def test_opponents_cards_are_nowhere_before_the_show(tmp_path: Path) -> None:
     hidden = {int(card) for card in one.game["dealt"][1]}
     shown = {card for hand in (*view.hands, view.crib, view.thrown) for card in hand}
     assert not hidden & shown
-    names = [Table(["Ann", "greedy"], 0, suits)._cards([card]) for card in hidden for suits in ("symbols", "letters")]
-    assert not any(name in line.text for name, line in itertools.product(names, table.log))
+    names = [Table(["Ann", "greedy"], 0, suits).named([card]) for card in hidden for suits in ("symbols", "letters")]
+    assert not any(name in line.plain for name, line in itertools.product(names, table.log))
 
 
 # --- hints ------------------------------------------------------------------------------------------------------

@@ -11,12 +11,18 @@ import pytest
 
 pytest.importorskip("PIL")
 
-from deepcrib.board import HIDDEN, picture_of, text_of
-from deepcrib.board.sprites import LABEL_COLORS, PAPER, SEAT_COLORS, SUIT_COLORS, card_sprite, hole_position
+from deepcrib.board import HIDDEN, picture_of, scene, text_of
+from deepcrib.board.picture import HEIGHT, LABEL_COLORS, PAPER, SEAT_COLORS, SUIT_COLORS, card_sprite, middle_of
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from tests.board.test_board import PLAYERS, moments, seen, start, views, with_scores
 from tests.game.test_observations import shuffled_behind
+
+
+def hole_position(players: int, seat: int, hole: int) -> tuple[int, int]:
+    """Pixel (x, y) of the middle of a hole."""
+    sign = scene.in_hole(players, seat, hole, scene.HOLE, scene.WOOD)
+    return middle_of(sign._replace(line=sign.line + scene.BOARD_LINE), HEIGHT / scene.table(start(players))[1])
 
 
 @pytest.mark.parametrize("players", PLAYERS)
@@ -46,7 +52,7 @@ def test_a_picture_is_the_same_each_time_and_changes_with_every_point() -> None:
     assert picture_of(view).dtype == np.uint8 and picture_of(view).shape == (640, 960, 3)
     assert (picture_of(view) == picture_of(replace(view))).all()
     assert picture_of(view).flags.writeable and not np.shares_memory(picture_of(view), picture_of(view))
-    boards = [picture_of(with_scores(view, [score, 0], [0, 0]))[:170] for score in range(0, 122, 10)]
+    boards = [picture_of(with_scores(view, [score, 0], [0, 0]))[:235] for score in range(0, 122, 10)]
     for one, two in pairwise(boards):
         assert (one != two).any()
 
@@ -119,7 +125,7 @@ def test_colours_have_contrast() -> None:
 
 def test_without_pillow_there_is_no_picture_but_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     view = views(2, 0)[0]
-    for name in ("deepcrib.board.scene", "deepcrib.board.sprites"):
+    for name in ("deepcrib.board.picture",):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(OptionError, match=r"pip install 'deepcrib\[envs\]'"):

@@ -20,7 +20,7 @@ from safetensors.torch import save_file
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
-from deepcrib.jobs.hydra.values import check_values
+from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.climbers import make_climber
 from deepcrib.learners.hill_climb.options import HillClimbOptions

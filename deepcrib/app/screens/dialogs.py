@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
-from textual.events import Click
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Footer, Static
 
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 TOO_SMALL = f"deepcrib needs {MIN_WIDTH}x{MIN_HEIGHT}"
+KEY_NAMES = {"Esc": "escape", "?": "question_mark"}
 
 HELP = """\
 [b]Discard[/]   1-6 mark a card for the crib (or arrows and space, or click);
@@ -36,35 +36,20 @@ Words under cards: [b]crib[/], marked to be thrown; [b]over[/], would go over 31
 The keys at the bottom of the screen can be clicked as well."""
 
 
-class Answer(Static):
-    """A word that can be clicked and stands for a key."""
-
-    def __init__(self, key: str, word: str) -> None:
-        super().__init__(Text.assemble((f" {key} ", "reverse"), f" {word} "), classes="answer")
-        self.key = key
-
-    def on_click(self, event: Click) -> None:
-        """As if the key were pressed."""
-        event.stop()
-        self.app.simulate_key({"Esc": "escape", "Enter": "enter"}.get(self.key, self.key))
-
-
 class Dialog(ModalScreen[str]):
-    """A box with a title, a text that scrolls, and the keys that leave it; it returns the key's answer.
+    """A box with a title and a text that scrolls; the keys that leave it stand at the bottom of the screen.
 
     Args:
         title: of the box.
         body: what stands in it.
-        answers: (key as shown, word, answer).
+        answers: (key as shown, word, what the dialog returns).
     """
 
     CSS = """
     Dialog { align: center middle; }
-    Dialog > .whole { width: 80; height: auto; max-height: 24; border: round $foreground; background: $background; }
+    Dialog > .whole { width: 80; height: auto; max-height: 23; border: round $foreground; background: $background; }
     Dialog #body { width: 100%; height: auto; max-height: 21; padding: 0 1; scrollbar-size-vertical: 1; }
     Dialog #text { width: 100%; height: auto; }
-    Dialog #answers { layout: horizontal; height: 1; width: 100%; padding: 0 1; }
-    Dialog .answer { width: auto; margin: 0 1 0 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", show=False),
@@ -73,14 +58,12 @@ class Dialog(ModalScreen[str]):
         Binding("pagedown", "scroll(10)", show=False),
     ]
 
-    def __init__(self, title: str, body: RenderableType, answers: list[tuple[str, str, str]]) -> None:
+    def __init__(self, title: str, body: RenderableType, *answers: tuple[str, str, str]) -> None:
         super().__init__()
         self.dialog_title = title
         self.body = body
-        self.answers = answers
-        for key, _, answer in answers:
-            name = {"Esc": "escape", "Enter": "enter", "?": "question_mark"}.get(key, key)
-            self._bindings.bind(name, f"answer('{answer}')", show=False)
+        for key, word, answer in answers:
+            self._bindings.bind(KEY_NAMES.get(key, key), f"dismiss('{answer}')", word, key_display=key)
 
     def compose(self) -> ComposeResult:
         """The box, and what a small terminal shows in its place."""
@@ -88,20 +71,14 @@ class Dialog(ModalScreen[str]):
             box.border_title = self.dialog_title
             with VerticalScroll(id="body", can_focus=False):
                 yield Static(self.body, id="text")
-            with Container(id="answers"):
-                for key, word, _ in self.answers:
-                    yield Answer(key, word)
+        yield Footer(show_command_palette=False)
         yield Static(TOO_SMALL, classes="notice")
 
-    def show(self, body: RenderableType) -> None:
-        """Another text in the box, if it is still there."""
-        self.body = body
-        if self.is_attached:
-            self.query_one("#text", Static).update(body)
-
-    def action_answer(self, answer: str) -> None:
-        """Leave with an answer."""
-        self.dismiss(answer)
+    def show(self, body: RenderableType, note: str = "") -> None:
+        """Another text in the box, if it is still there, and a faint line under it."""
+        self.body = Group(body, Text(note, "dim")) if note else body
+        for text in self.query("#text").results(Static):
+            text.update(self.body)
 
     def action_scroll(self, lines: int) -> None:
         """Move the text."""
@@ -110,26 +87,20 @@ class Dialog(ModalScreen[str]):
 
 def help_dialog() -> Dialog:
     """The keys and the rules."""
-    return Dialog("help", Text.from_markup(HELP), [("Esc", "back", ""), ("?", "back", "")])
+    return Dialog("help", Text.from_markup(HELP), ("Esc", "back", ""), ("?", "back", ""))
 
 
 def quit_dialog() -> Dialog:
     """Whether to leave the game."""
-    text = Text("Leave the game? It is saved, and can be gone on with.")
-    return Dialog("quit", text, [("y", "yes, quit", "yes"), ("n", "no, play on", ""), ("Esc", "back", "")])
-
-
-def hint_dialog(working: str) -> Dialog:
-    """A hint that is being worked out."""
-    return Dialog("hint", Text(working), [("Esc", "back", ""), ("h", "back", "")])
+    text = Text("Leave the game? It is saved, and can be resumed.")
+    return Dialog("quit", text, ("y", "yes, quit", "yes"), ("n", "no, play on", ""), ("Esc", "back", ""))
 
 
 def result_dialog(body: RenderableType) -> Dialog:
     """How a game has ended, and what next."""
-    answers = [("r", "review", "review"), ("n", "new game", "new"), ("q", "quit", "quit")]
-    return Dialog("the game is over", body, answers)
+    return Dialog("the game is over", body, ("r", "review", "review"), ("n", "new game", "new"), ("q", "quit", "quit"))
 
 
-def review_dialog(working: str) -> Dialog:
-    """A review that is being worked out."""
-    return Dialog("review", Text(working), [("Esc", "back", "")])
+def working_dialog(title: str, working: str, *keys: str) -> Dialog:
+    """What is being worked out."""
+    return Dialog(title, Text(working), *((key, "back", "") for key in ("Esc", *keys)))

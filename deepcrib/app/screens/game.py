@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar, cast
+from collections.abc import Coroutine, Iterable
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -13,13 +14,14 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from deepcrib.app.screens.dialogs import TOO_SMALL, help_dialog, quit_dialog
-from deepcrib.app.screens.drawing import board_text, log_text, play_text, player_text
-from deepcrib.app.screens.hinting import show_hint
-from deepcrib.app.screens.host import Host
+from deepcrib.app.screens.hinting import fill_hint, show_hint
+from deepcrib.app.screens.reports import after_game
 from deepcrib.app.screens.widgets import Button, Hand
 from deepcrib.app.session import Session
-from deepcrib.app.table import Table, held_words, thrown_line
-from deepcrib.board import TableView
+from deepcrib.app.setup import Setup
+from deepcrib.app.table import SHOWN, Table, held_words
+from deepcrib.board import TableView, scene
+from deepcrib.board.text import drawn
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import HAND_SIZE, discard_slots
@@ -31,19 +33,11 @@ GO, UNDO = -1, -2
 """Answers besides actions."""
 WAITING = "waiting for the hint, which is still being worked out"
 """Said where the game stands still since the thread that carries it on has a hint to finish, which nobody reads now."""
-SHOWN = ("hand", "crib")
-BUTTONS = {
-    "": "",
-    PAUSE: "",
-    DISCARD: "throw the marked cards",
-    PLAY: "play the card",
-    HELD: "let it stand",
-    GO_ON: "go on",
-}
+BUTTONS = {DISCARD: "throw the marked cards", PLAY: "play the card", HELD: "let it stand", GO_ON: "go on"}
 
 
-class GameScreen(Screen[None]):
-    """One game, from the deal, or from where it was interrupted, to its end."""
+class GameScreen(Screen[bool]):
+    """One game, from the deal, or from where it was interrupted, to its end; returns whether another is wanted."""
 
     CSS = """
     GameScreen #title { height: 1; text-style: bold; }
@@ -53,7 +47,6 @@ class GameScreen(Screen[None]):
     GameScreen #lower { height: 1fr; }
     GameScreen #mine { width: 38; height: 1fr; }
     GameScreen #hand { height: 4; width: 38; }
-    GameScreen #thrown { height: 1; }
     GameScreen #message { text-style: bold; }
     GameScreen .log { scrollbar-size-vertical: 1; height: 1fr; width: 1fr; }
     GameScreen .log Static { width: 1fr; height: auto; min-height: 100%; }
@@ -77,41 +70,33 @@ class GameScreen(Screen[None]):
         *(Binding(str(number), f"slot({number - 1})", show=False) for number in range(1, 7)),
     ]
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, setup: Setup) -> None:
         super().__init__()
         self.session = session
+        self.setup = setup
         names = [player.name for player in session.header.players]
-        self.table = Table(names, session.person, self.play_app.setup.suits)
+        self.table = Table(names, session.person, setup.suits)
         for event in session.events:
             self.table.tell(event)
         self.table.counted = None
         self.waiting = ""
-        self._title = ""
         self.recent = ""
         """What has just been played, or turned up, in words."""
         self.seen: TableView | None = None
         """The table before a choice that is held."""
         self._answer: asyncio.Future[int] | None = None
 
-    @property
-    def play_app(self) -> Host:
-        """The application."""
-        return cast(Host, self.app)
-
     def compose(self) -> ComposeResult:
         """Board, opponent, cards played, own cards and log, message, keys."""
         with Container(classes="whole"):
             with Horizontal(id="columns"):
                 with Vertical(id="table"):
-                    yield Static(id="title")
-                    yield Static(id="board")
-                    yield Static(id="opponent")
-                    yield Static(id="play")
+                    for part in ("title", "board", "opponent", "play"):
+                        yield Static(id=part)
                     with Horizontal(id="lower"):
                         with Vertical(id="mine"):
                             yield Static(id="person")
                             yield Hand(id="hand")
-                            yield Static(id="thrown")
                             yield Button(id="button")
                         with VerticalScroll(id="log", classes="log", can_focus=False):
                             yield Static()
@@ -122,33 +107,36 @@ class GameScreen(Screen[None]):
         yield Static(TOO_SMALL, classes="notice")
 
     def on_mount(self) -> None:
-        """Begin."""
-        self.run_worker(self._drive(), exclusive=True)
+        """Begin; the title follows what is prepared behind the board."""
+        self.set_interval(0.5, self.show_title)
+        self.run_worker(self._or_end(self._drive()), exclusive=True)
+
+    async def _or_end(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it; an error closes the screen, and the job says what it was."""
+        try:
+            await work
+        except Exception as error:
+            self.setup.failure = error
+            self.app.exit()
 
     # --- the game -------------------------------------------------------------------------------------------
 
     async def _drive(self) -> None:
-        try:
-            while not self.session.over:
-                seat = self.session.to_choose
-                if seat is None:
-                    await self._tell(await self.play_app.worker.do(self.session.step))
-                elif seat == self.session.person:
-                    self.play_app.prepare(self.session)
-                    await self._let_person_choose()
-                else:
-                    await self._let_agent_choose(seat)
-            self.say("the game is over")
-            await self.wait_for(GO_ON)
-            self.play_app.game_over(self.session)
-        except Exception as error:  # the screen closes, and the job says what it was
-            self.play_app.fail(error)
-
-    async def _let_agent_choose(self, seat: int) -> None:
-        self.say(WAITING if self.play_app.worker.busy else f"{self.table.names[seat]} is thinking")
-        self.draw()
-        action = await self.play_app.worker.do(self.session.ask)
-        await self._tell(await self.play_app.worker.do(self.session.act, action))
+        while not self.session.over:
+            seat = self.session.to_choose
+            if seat is None:
+                await self._tell(await self.setup.worker.do(self.session.step))
+            elif seat == self.session.person:
+                self.setup.prepare(self.session)
+                await self._let_person_choose()
+            else:
+                self.say(WAITING if self.setup.worker.busy else f"{self.table.names[seat]} is thinking")
+                self.draw()
+                action = await self.setup.worker.do(self.session.ask)
+                await self._tell(await self.setup.worker.do(self.session.act, action))
+        self.say("the game is over")
+        await self.wait_for(GO_ON)
+        self.dismiss(await after_game(self.app, self.setup, self.session))
 
     async def _let_person_choose(self) -> None:
         """Until a choice stands."""
@@ -165,16 +153,16 @@ class GameScreen(Screen[None]):
             return
         assert self.seen is not None
         words = held_words(self.table, self.seen, action)
-        if self.play_app.setup.pace > 0:
+        if self.setup.pace > 0:
             self.say(f"{words}: u takes it back, Enter lets it stand")
             marked, hand.chosen = hand.chosen, []
-            if await self.wait_for(HELD, self.play_app.setup.pace) == UNDO:
+            if await self.wait_for(HELD, self.setup.pace) == UNDO:
                 self.session.undo()
                 hand.chosen = marked
                 return
         hand.chosen = []
-        self.say(WAITING if self.play_app.worker.busy else words)
-        await self._tell(await self.play_app.worker.do(self.session.commit))
+        self.say(WAITING if self.setup.worker.busy else words)
+        await self._tell(await self.setup.worker.do(self.session.commit))
 
     async def _tell(self, events: list[Event]) -> None:
         """Tell events one after another; a count waits for a key."""
@@ -182,29 +170,26 @@ class GameScreen(Screen[None]):
             self.table.tell(event)
             if event.kind == "deal":
                 self.query_one(Hand).chosen = []
-            if event.kind in SHOWN:
-                counted = self.table.counted
-                assert counted is not None
-                what = "crib" if counted.is_crib else "hand"
-                self.say(f"{self.table.whose(event.seat)} {what} counts {event.points}")
+            if event.kind in SHOWN and self.table.counted is not None:
+                self.say(self.table.counted[0])
                 await self.wait_for(GO_ON)
             elif event.kind in ("play", "starter"):
                 said = len(self.table.log) - 1
                 goes = self.table.tell_goes([bool(go) for go in self.session.game["goes"]])
-                self.recent = "; ".join(line.text for line in self.table.log[said:])
+                self.recent = "; ".join(line.plain for line in self.table.log[said:])
                 self.say(self.recent)
                 self.draw()
                 if self.session.to_choose != self.session.person and (event.seat != self.session.person or goes):
-                    await self.wait_for(PAUSE, self.play_app.setup.pace)
+                    await self.wait_for(PAUSE, self.setup.pace)
         self.draw()
 
     def _prompt(self) -> str:
+        game = self.session.game
         if self.session.phase == DISCARD:
-            mine = self.session.person == int(self.session.game["dealer"])
-            whose = self.table.whose(int(self.session.game["dealer"])) if not mine else "your own"
+            dealer = int(game["dealer"])
+            whose = "your own" if dealer == self.session.person else self.table.whose(dealer)
             return f"mark {self.most_thrown} cards for {whose} crib with 1-6 or the mouse, then Enter"
-        told = f"{self.recent}; " if self.recent else ""
-        return f"{told}your turn on {int(self.session.game['count'])}"
+        return f"{self.recent}; your turn on {game['count']}".removeprefix("; ")
 
     @property
     def most_thrown(self) -> int:
@@ -282,7 +267,8 @@ class GameScreen(Screen[None]):
     def action_hint(self) -> None:
         """What each choice is worth."""
         if self.waiting in (DISCARD, PLAY):
-            show_hint(self.play_app, self.session)
+            dialog = show_hint(self.app, self.setup, self.session)
+            self.app.run_worker(self._or_end(fill_hint(self.setup, self.session, dialog)))
         else:
             self.say("hints are for your own choices")
 
@@ -303,31 +289,27 @@ class GameScreen(Screen[None]):
     def draw(self) -> None:
         """Everything as it is now."""
         session, table = self.session, self.table
-        chosen = session.chosen
-        turn = session.to_choose if session.phase == DISCARD else None
-        view = table.view(session.game, turn, chosen)
-        if chosen is None:
+        view = table.view(session.game, session.to_choose if session.phase == DISCARD else None, session.chosen)
+        if session.chosen is None:
             self.seen = view
-        self._title = f"Hand {view.hand_number + 1}, {table.whose(view.dealer)} crib"
         self.show_title()
-        self._put("#board", board_text(view, table.suits))
+        self._put("#board", scene.board(view), 2 * view.num_players + 3)
         others = [seat for seat in range(view.num_players) if seat != table.person]
-        self._put("#opponent", Text("\n").join(player_text(view, table, seat) for seat in others))
-        self._put("#play", play_text(view, table))
-        self._put("#person", player_text(view, table, table.person))
-        self._put("#thrown", self._thrown(view))
-        self.query_one(Hand).show(view, table)
+        rows = [item._replace(line=line) for line, seat in enumerate(others) for item in scene.player(view, seat)]
+        self._put("#opponent", rows, len(others))
+        self._put("#play", scene.play(view, table.counted), 4)
+        self._put("#person", scene.player(view, table.person, cards=False), 1)
+        self.query_one(Hand).show(view, table.person, table.suits)
         self.query_one(Button).show(BUTTONS.get(self.waiting, ""))
         for log in self.query(".log").results(VerticalScroll):
-            log.query_one(Static).update(log_text(table.log, table.suits))
+            log.query_one(Static).update(Text("\n").join(table.log))
             log.anchor()  # at its end, also where it has another size only after the next layout
 
     def show_title(self) -> None:
         """The line over the board."""
-        self._put("#title", Text(f"{self._title}   {self.play_app.heading}" if self._title else ""))
+        if self.seen is not None:
+            title = f"Hand {self.seen.hand_number + 1}, {self.table.whose(self.seen.dealer)} crib"
+            self.query_one("#title", Static).update(Text(f"{title}   {self.setup.heading}"))
 
-    def _put(self, where: str, text: Text) -> None:
-        self.query_one(where, Static).update(text)
-
-    def _thrown(self, view: TableView) -> Text:
-        return log_text([thrown_line(self.table, view)], self.table.suits)
+    def _put(self, where: str, items: Iterable[scene.Item], lines: int) -> None:
+        self.query_one(where, Static).update(drawn(items, lines, self.table.suits))

@@ -1,20 +1,59 @@
-"""The result of a game, and its review, as they are shown."""
+"""After a game: its result, a review, and what next."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
+from textual.app import App
 
-from deepcrib.app.screens.drawing import log_text
+from deepcrib.app.screens.dialogs import Dialog, result_dialog, working_dialog
 from deepcrib.app.session import Session
-from deepcrib.app.table import Line
-from deepcrib.app.words import card_name, margin_word
-from deepcrib.evaluation.review import Review
+from deepcrib.app.setup import Setup
+from deepcrib.app.words import card_names, colored, margin_word
+from deepcrib.evaluation.review import Review, review
 from deepcrib.game.cards import parse_card
 from deepcrib.game.rules import KINDS
+
+REVIEWING = "Looking at every choice again; the first time this may take some minutes ..."
+
+
+class _LeftError(Exception):
+    """The person does not wait for the review any more."""
+
+
+async def after_game(app: App[Any], setup: Setup, session: Session) -> bool:
+    """Show the result, and reviews; returns whether the person wants another game."""
+    while True:
+        answer = await app.push_screen_wait(result_dialog(result_text(session)))
+        if answer != "review":
+            return answer == "new"
+        dialog = working_dialog("review", REVIEWING)
+        left = app.push_screen(dialog, wait_for_dismiss=True)
+        await _fill_review(setup, session, dialog)
+        await left
+
+
+async def _fill_review(setup: Setup, session: Session, dialog: Dialog) -> None:
+    """Price the person's choices in the thread, showing how far that is."""
+    hands, priced = int(session.game["hand_number"]) + 1, 0
+
+    def progress(done: int) -> None:  # in the worker's thread
+        nonlocal priced
+        priced += done
+        if not (dialog.app.is_running and dialog.is_attached):
+            raise _LeftError
+        dialog.app.call_from_thread(dialog.show, Text(f"{REVIEWING} {priced} of {hands} hands"))
+
+    try:
+        found = await setup.worker.do(partial(review, session.record, session.person, progress=progress))
+    except _LeftError:
+        return
+    dialog.show(review_text(found, setup.suits))
 
 
 def result_text(session: Session) -> RenderableType:
@@ -23,7 +62,7 @@ def result_text(session: Session) -> RenderableType:
     winner, scores = int(game["winner"]), [int(score) for score in game["scores"]]
     who = "You win" if winner == session.person else f"{names[winner]} wins"
     skunk = margin_word(scores, winner)
-    lines = [Text(f"{who}, {max(scores)} to {min(scores)}" + (f": a {skunk}!" if skunk else "."), "bold")]
+    title = Text(f"{who}, {max(scores)} to {min(scores)}" + (f": a {skunk}!" if skunk else "."), "bold")
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for number, column in enumerate(("points", "score", *KINDS)):
         grid.add_column(column, justify="right" if number else "left")
@@ -31,8 +70,8 @@ def result_text(session: Session) -> RenderableType:
         kinds = game["points"][seat].sum(axis=0)
         grid.add_row(name, str(scores[seat]), *(str(int(points)) for points in kinds))
     hints = sum(event.kind == "hint" for event in session.events)
-    notes = [f"{int(game['hand_number']) + 1} hands, {hints} hint{'' if hints == 1 else 's'}"]
-    return Group(*lines, "", grid, "", *notes)
+    note = f"{int(game['hand_number']) + 1} hands, {hints} hint{'' if hints == 1 else 's'}"
+    return Group(title, "", grid, "", note)
 
 
 def review_text(review: Review, suits: str) -> RenderableType:
@@ -50,19 +89,16 @@ def review_text(review: Review, suits: str) -> RenderableType:
             f"{decision.regret:.2f}",
             str(decision.hand + 1),
             decision.kind,
-            *(log_text([Line(_suited(cell, suits))], suits) for cell in cells),
+            *(colored(_suited(cell, suits), suits) for cell in cells),
         )
-    return Group(Text(title, "bold"), Text(_measure(review), "dim"), "", grid)
-
-
-def _measure(review: Review) -> str:
     stand_in = ", in place of your opponent, whose play takes too long to ask for" if review.stand_in else ""
-    return (
+    measure = (
         f"Cost: expected points less than the best choice, exact, if all that follows is the best answer to "
         f"{review.opponent}{stand_in}. The score is not looked at."
     )
+    return Group(Text(title, "bold"), Text(measure, "dim"), "", grid)
 
 
 def _suited(text: str, suits: str) -> str:
     """Cards such as 5H in a text, written with the suits that were asked for."""
-    return re.sub(r"\b[A2-9TJQK][CDHS]\b", lambda found: card_name(parse_card(found[0]), suits), text)
+    return re.sub(r"\b[A2-9TJQK][CDHS]\b", lambda found: card_names([parse_card(found[0])], suits), text)

@@ -7,9 +7,8 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from deepcrib.app.screens.drawing import CARD_WIDTH, STEP, hand_text
-from deepcrib.app.table import Table
-from deepcrib.board import TableView
+from deepcrib.board import TableView, scene
+from deepcrib.board.text import drawn
 from deepcrib.game.cards import NO_CARD
 
 
@@ -29,36 +28,32 @@ class Hand(Static):
         self.chosen: list[int] = []
         self._cards: tuple[int, ...] = ()
 
-    def show(self, view: TableView, table: Table) -> None:
+    def show(self, view: TableView, seat: int, suits: str) -> None:
         """Draw the hand of a view."""
-        hand = view.hands[table.person]
+        hand = view.hands[seat]
         if len(hand) != len(self._cards):
             self.cursor = 0
         self._cards = hand
         if hand and hand[min(self.cursor, len(hand) - 1)] == NO_CARD:
             self.move(1)
-        self.update(hand_text(view, table, self.cursor, self.chosen))
+        self.update(drawn(scene.hand(view, seat, 1, self.cursor, self.chosen), 4, suits))
 
     def move(self, step: int) -> None:
         """The cursor to the next card in a direction, around the ends."""
-        places = len(self._cards)
-        for distance in range(1, places + 1):
-            place = (self.cursor + step * distance) % places
-            if self._cards[place] != NO_CARD:
-                self.cursor = place
-                return
+        places = [(self.cursor + step * distance) % len(self._cards) for distance in range(1, len(self._cards) + 1)]
+        self.cursor = next((place for place in places if self._cards[place] != NO_CARD), self.cursor)
 
     def toggle(self, slot: int, most: int) -> None:
         """Mark a card or unmark it; of more than `most`, the one marked first is unmarked."""
         if slot in self.chosen:
             self.chosen.remove(slot)
-            return
-        self.chosen = [*self.chosen[-(most - 1) :], slot] if most > 1 else [slot]
+        else:
+            self.chosen = [*self.chosen, slot][-most:]
 
     def on_click(self, event: Click) -> None:
         """Which card was clicked."""
-        slot, within = divmod(event.x, STEP)
-        if within < CARD_WIDTH and slot < len(self._cards) and self._cards[slot] != NO_CARD:
+        slot, within = divmod(event.x, scene.CARD_STEP)
+        if within < scene.CARD_WIDTH and slot < len(self._cards) and self._cards[slot] != NO_CARD:
             self.post_message(self.Chosen(slot))
 
 

@@ -16,7 +16,7 @@ import torch
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.randomness import PRETRAINING, derive
-from deepcrib.jobs.hydra.values import check_values
+from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.jobs.train.config import Config
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.replay import experience, playing

@@ -1,7 +1,4 @@
-"""Point spreads of an agent's matches against checkpoints of a training (Lang 2018, figures 6 to 8, 14, 19 and 22).
-
-Needs matplotlib, an optional dependency.
-"""
+"""Point spreads of an agent's matches against checkpoints of a training (Lang 2018, figures 6 to 8, 14, 19 and 22)."""
 
 from __future__ import annotations
 
@@ -57,7 +54,7 @@ def spread_figure(panels: Sequence[SpreadPanel], title: str) -> Figure:
 
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(5.2 * columns, 3.3 * rows + 0.7), dpi=150, layout="constrained")
+    figure = Figure(figsize=(5.2 * columns, 3.3 * rows + 0.7), layout="constrained")
     figure.suptitle(title, fontsize=11)
     axes = figure.subplots(rows, columns, squeeze=False)
     for place, part in enumerate(axes.flat):

@@ -1,13 +1,14 @@
-"""The figures of Lang 2018 that weighted runs can redraw: which runs each needs, and how it is drawn.
+"""The figures of Lang 2018 from runs of learner=weighted: python benchmarks/thesis2018_figures.py RUNS [--to FOLDER].
 
-Runs go by names: round_1, round_2_winners, round_2_losers, round_2_static, neighbours, cap_50 to cap_80, punishment,
-semi_pure_min, semi_pure_avg, semi_pure_poss, semi_pure_med, semi_pure_avg_random, scaling_<value>, decay_<value>.
-Figure 1 is a sketch and is not redrawn; of figure 20 the thesis does not say the role: here the
-pone. Needs matplotlib, an optional dependency.
+RUNS is a folder of run folders by names: round_1, round_2_winners, round_2_losers, round_2_static, neighbours, cap_50
+to cap_80, punishment, semi_pure_min, semi_pure_avg, semi_pure_poss, semi_pure_med, semi_pure_avg_random,
+scaling_<value>, decay_<value>. Figure 1 is a sketch and is not redrawn; of figure 20 the thesis does not say the role:
+here the pone.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,20 +18,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from deepcrib.agents import Agent
-from deepcrib.analysis.spreads import SpreadPanel, spread_figure
-from deepcrib.analysis.strategy_graphs import (
+from point_spreads import SpreadPanel, spread_figure
+from strategy_graphs import (
+    WeightedRun,
     comparison_grid,
     difference_sheet,
     evolution,
     games_text,
     pick_evenly,
     role_sheet,
+    weighted_run,
     weights_of,
 )
-from deepcrib.errors import RunError
-from deepcrib.evaluation.league.tournament import MatchOptions, against_checkpoints
+
+from deepcrib.agents import Agent, make_agent
+from deepcrib.analysis.figures import save_png
+from deepcrib.errors import RunError, UserError
+from deepcrib.evaluation.league.tournament import against_checkpoints
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.files.runs import write_json
+from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.learners.weighted.agent import WeightedAgent
 
 if TYPE_CHECKING:
@@ -44,32 +51,6 @@ LONG_MATCH, LONG_SHARE = 10_000, 4
 """Of matches of 10,000 games the thesis plays "fewer", without saying how many: here a quarter."""
 
 
-@dataclass(frozen=True)
-class WeightedRun:
-    """A finished training: its final weights, and its checkpoints by number of games; loaded when asked for."""
-
-    name: str
-    final_path: Path
-    checkpoints: Mapping[int, Path]
-    load: Callable[[Path], WeightedAgent]
-
-    def final(self) -> WeightedAgent:
-        """The agent that the training ended with."""
-        return self.load(self.final_path)
-
-    def at(self, games: int) -> WeightedAgent:
-        """The agent after so many games. Raises RunError where there is no such checkpoint."""
-        if games not in self.checkpoints:
-            raise RunError(f"run {self.name} has no checkpoint after {games:,} games")
-        return self.load(self.checkpoints[games])
-
-    def games(self) -> int:
-        """Games of the last checkpoint. Raises RunError where there is none."""
-        if not self.checkpoints:
-            raise RunError(f"run {self.name} has no checkpoints, which its figures need")
-        return max(self.checkpoints)
-
-
 Runs = Mapping[str, WeightedRun]
 
 
@@ -78,15 +59,15 @@ class Matches:
     """How matches against checkpoints are played.
 
     matches: of each length but the longest, whose number is a quarter. games_scale: times the thesis's games a match.
-    random_agent: makes the agent with random weights. progress: given a number of games, returns what is told of those
-    finished since its last call.
     """
 
-    random_agent: Callable[[], Agent]
     matches: int = 20
     games_scale: float = 1.0
     seed: int = 1
-    progress: Callable[[int], Callable[[int], None]] | None = None
+
+    def random_agent(self) -> Agent:
+        """One with random weights."""
+        return make_agent({"name": "weighted", "initial": "random", "seed": self.seed})
 
 
 @dataclass(frozen=True)
@@ -215,10 +196,7 @@ def _panel(run: WeightedRun, contest: _Contest, matches: Matches) -> SpreadPanel
     agent, checkpoints = _opponents(run, contest.agent, matches)
     games = max(1, round(contest.games * matches.games_scale))
     number = max(1, matches.matches // LONG_SHARE) if contest.games >= LONG_MATCH else matches.matches
-    options = MatchOptions()
-    if matches.progress is not None:
-        options["progress"] = matches.progress(games * number * len(checkpoints))
-    return SpreadPanel(contest.title, against_checkpoints(agent, checkpoints, games, number, matches.seed, **options))
+    return SpreadPanel(contest.title, against_checkpoints(agent, checkpoints, games, number, matches.seed))
 
 
 def _opponents(run: WeightedRun, which: str, matches: Matches) -> tuple[Agent, dict[int, Agent]]:
@@ -297,3 +275,72 @@ NUMBERS = tuple(figure.number for figure in FIGURES)
 def belongs(name: str) -> bool:
     """Whether a run by this name has a place in a figure."""
     return any(_is_called(name, need) for figure in FIGURES for need in figure.needs)
+
+
+# --- command ----------------------------------------------------------------------------------------------------
+
+
+def named_runs(folder: Path) -> dict[str, WeightedRun]:
+    """The finished runs in a folder whose names have a place in the figures; each one's weights are tried."""
+    if not folder.is_dir():
+        raise RunError(f"{folder}: expected a folder of run folders")
+    names = [path.name for path in sorted(folder.iterdir()) if belongs(path.name) and (path / WEIGHTS_FILE).is_file()]
+    if not names:
+        needs = dict.fromkeys(need for figure in FIGURES for need in figure.needs)
+        raise RunError(f"{folder}: expected finished runs in folders by some of the names {', '.join(needs)}")
+    found = {name: weighted_run(folder / name) for name in names}
+    for name, run in found.items():
+        lacking = [strategy for strategy in THESIS_STRATEGIES if strategy not in run.final().strategies]
+        if lacking:
+            raise RunError(f"run {name} has no weights of {', '.join(lacking)}: expected the thesis's eight strategies")
+    return found
+
+
+def draw(figure: ThesisFigure, runs: Runs, matches: Matches, folder: Path) -> dict[str, Any]:
+    """Draw a figure into a folder where there are runs for it; what became of it."""
+    missing = figure.missing(list(runs))
+    found: dict[str, Any] = {
+        "shows": figure.shows,
+        "file": None,
+        "runs": figure.found(list(runs)),
+        "missing": missing,
+    }
+    if found["runs"]:
+        drawn = figure.draw(runs, matches)
+        found["file"] = f"figure_{figure.number:02d}.png"
+        save_png(drawn.figure, folder / found["file"])
+        if drawn.panels:
+            found["panels"] = [panel.to_dict() for panel in drawn.panels]
+    return found
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Draw the figures for which there are runs; what was drawn, and every spread, goes to summary.json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, help="a folder of run folders with names such as round_1 and cap_50")
+    parser.add_argument("--to", type=Path, help="the folder of the images; by default RUNS/figures")
+    parser.add_argument("--figures", nargs="+", type=int, choices=NUMBERS, default=NUMBERS, metavar="NUMBER")
+    parser.add_argument("--matches", type=int, default=20, help="against each checkpoint; of 10,000 games a quarter")
+    parser.add_argument("--games-scale", type=float, default=1.0, help="times the 9 to 10,000 games of a match")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(words)
+    if options.matches < 1 or not 0 < options.games_scale <= 1:
+        parser.error("expected --matches of 1 or more, --games-scale more than 0 and at most 1")
+    folder = options.to or options.runs / "figures"
+    try:
+        runs = named_runs(options.runs)
+        folder.mkdir(parents=True, exist_ok=True)
+        matches = Matches(options.matches, options.games_scale, options.seed)
+        found = {f.number: draw(f, runs, matches, folder) for f in FIGURES if f.number in options.figures}
+    except UserError as error:
+        parser.error(str(error))
+    for number, drawn in found.items():
+        lacks = f"no run {', '.join(drawn['missing'])}" if drawn["missing"] else ""
+        print(f"{number}: {drawn['shows']}: {'; '.join(text for text in (drawn['file'], lacks) if text)}")
+    write_json(folder / "summary.json", {"figures": {str(number): drawn for number, drawn in found.items()}})
+    count = sum(drawn["file"] is not None for drawn in found.values())
+    print(f"{count} of {len(found)} figures of the thesis, from the {len(runs)} runs of {options.runs}: {folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,21 +1,15 @@
-"""Leads beside experts' rules: tables and a figure of what `experts` and `expert_rules` in `evaluation.studies` count.
-
-The figure needs matplotlib, an optional dependency.
-"""
+"""What `evaluation.studies` count, as rich tables: leads beside experts' rules, agreement with people's discards."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.evaluation.studies.expert_rules import RULES, ExpertRules, Points, Rule, RuleFigures, Share
 from deepcrib.evaluation.studies.experts import PROBES, Probe, ProbeResult, rank_label
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from deepcrib.evaluation.studies.humans import TOP, Agreement
 
 Probes = Mapping[str, Mapping[str, ProbeResult]]
 """By agent, by the name of the probe."""
@@ -83,51 +77,11 @@ def _points(points: Points | None) -> str:
     return "-" if points is None else f"{points.points:+.2f} [{points.ci_low:+.2f}, {points.ci_high:+.2f}]"
 
 
-# --- the figure -------------------------------------------------------------------------------------------------
-
-
-def expert_figure(rules: Mapping[str, ExpertRules]) -> Figure:
-    """One panel a rule: by agent its share, its best response's with 95% intervals, and what any card would make."""
-    from matplotlib.figure import Figure
-
-    columns = 3
-    rows = -(-len(RULES) // columns)
-    figure = Figure(figsize=(11, rows * (1.1 + 0.32 * len(rules)) + 0.6), dpi=150, layout="constrained")
-    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for part, rule in zip(axes.flat, RULES, strict=False):
-        _draw(part, rule, rules)
-    for part in axes[-1]:
-        part.set_xlabel("share of hands in which it is a choice", fontsize=8)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=3, frameon=False)
-    return figure
-
-
-def _draw(axes: Any, rule: Rule, rules: Mapping[str, ExpertRules]) -> None:
-    from matplotlib.ticker import PercentFormatter
-
-    found = [figures.rules[rule.name] for figures in rules.values()]
-    _draw_shares(axes, [figures.best for figures in found], 0.18, "D", "tab:orange", "best response, same hands")
-    _draw_shares(axes, [figures.agent for figures in found], -0.18, "o", "tab:blue", "agent")
-    expected = [(figures.random, row) for row, figures in enumerate(found) if figures.random is not None]
-    if expected:
-        axes.plot(*zip(*expected, strict=True), "|", color="0.3", ms=17, mew=1.2, label="any card", zorder=1)
-    axes.set_yticks(range(len(rules)), list(rules), fontsize=8)
-    axes.set_ylim(len(rules) - 0.5, -0.5)
-    axes.set_xlim(-0.03, 1.03)
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.tick_params(axis="x", labelsize=7)
-    axes.set_title(f"{rule.title}\n({'experts do' if rule.experts_seek else 'experts do not'})", fontsize=9)
-    axes.grid(axis="x", alpha=0.3)
-
-
-def _draw_shares(axes: Any, shares: list[Share | None], shift: float, marker: str, color: str, label: str) -> None:
-    shown = [(row + shift, share) for row, share in enumerate(shares) if share is not None]
-    if not shown:
-        return
-    middles = [share.share for _, share in shown]
-    low = [share.share - share.ci_low for _, share in shown]
-    high = [share.ci_high - share.share for _, share in shown]
-    axes.errorbar(
-        middles, [y for y, _ in shown], xerr=[low, high], fmt=marker, ms=4, lw=1.2, capsize=2, color=color, label=label
-    )
+def agreement_table(title: str, found: Mapping[str, Agreement]) -> Table:
+    """Lang 2018, table 4, with intervals, in the order given."""
+    rows = [
+        (name, *(f"{count:,}" for count in result.counts), percent(*result.shares[-1]))
+        for name, result in found.items()
+    ]
+    columns = ("agent", *(f"top {place}" for place in TOP), f"share in top {TOP[-1]} [95%]")
+    return plain_table(title, columns, rows)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
@@ -18,7 +20,7 @@ from deepcrib.analysis.record_tables import (
     review_table,
     reviews_table,
 )
-from deepcrib.analysis.tables import match_table
+from deepcrib.analysis.tables import match_table, plain_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.recorded import (
     BY,
@@ -31,13 +33,17 @@ from deepcrib.evaluation.recorded import (
 )
 from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.report.runs import plan
-from deepcrib.jobs.shared.common import check_task
+from deepcrib.jobs.shared.common import check_task, need_modules
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.options import at_least, one_of, option
 from deepcrib.records import GameRecord, find_files, read_games, replay
 from deepcrib.search.best_response import BestResponseAgent
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPORT, FIGURES_FOLDER = "report.md", "figures"
+OPPONENT = "deterministic"
 Work = Callable[[Run, Bars], Outcome]
 """A task whose games have been read and replayed: does it."""
 
@@ -54,7 +60,7 @@ class Config:
         None, "runs: the page, FILE.md, its figures in FILE/; by default report.md in the run folder"
     )
     overwrite: bool = option(False, "runs: replace a file at `path` that no report wrote")
-    title: str = option("Training runs beside Bélanger et al. 2019", "runs: of the page")
+    title: str = option("Training runs", "runs: of the page")
     networks: bool = option(True, "runs: show how discard networks value all hands after training; seconds a network")
     games: Any = option(
         None, "a file of recorded games, a folder with such files *.jsonl in it or below, or a list of these"
@@ -85,12 +91,6 @@ def run(config: Config, run: Run) -> Outcome:
         return work(run, bars)
 
 
-def _plan_runs(config: Config) -> Work:
-    if config.runs is None:
-        raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
-    return plan(config.runs, config.path, config.overwrite, config.title, config.opponent, config.networks)
-
-
 def _records(config: Config) -> list[GameRecord]:
     """The games that the option names. Raises OptionError or RecordError."""
     places = config.games if isinstance(config.games, list) else [config.games]
@@ -108,6 +108,49 @@ def _left_out(left_out: dict[str, int]) -> list[str]:
 
 def _games(number: int) -> str:
     return f"{number:,} game{'s' if number != 1 else ''}"
+
+
+# --- runs ---------------------------------------------------------------------------------------------------
+
+
+def _plan_runs(config: Config) -> Work:
+    need_modules("report", "pandas", "tabulate", "jinja2", "matplotlib")
+    from deepcrib.analysis.report.page import check_page_path
+    from deepcrib.analysis.report.runs import load_runs
+
+    if config.runs is None:
+        raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
+    places = config.runs if isinstance(config.runs, list) else [config.runs]
+    if not places or not all(isinstance(place, str) and place for place in places):
+        raise OptionError(f"runs={config.runs}: expected a folder of runs, or a list of them")
+    if config.opponent is not None and not isinstance(config.opponent, str):
+        raise OptionError(f"opponent={config.opponent}: expected the name of an opponent that the runs met")
+    if config.path is not None:
+        check_page_path(Path(config.path), config.overwrite)
+    return partial(_report, config, load_runs(places))
+
+
+def _report(config: Config, runs: pd.DataFrame, run: Run, bars: Bars) -> Outcome:
+    from deepcrib.analysis.report.page import Page, write_page
+    from deepcrib.analysis.report.sections import report_sections
+
+    path = Path(config.path) if config.path else run.folder.path / REPORT
+    folder = path.with_suffix("") if config.path else path.parent / FIGURES_FOLDER
+    page = Page(folder.name)
+    sections = report_sections(runs, config.opponent or OPPONENT, page, config.networks, bars.counter)
+    write_page(path, folder, config.title, sections, page)
+    run.notes.append(f"page: {path}")
+    states = Counter(runs.state)
+    summary = {
+        "task": "runs",
+        "page": str(path),
+        "states": dict(states),
+        "figures": sorted(page.figures),
+        "sections": {section.title: section.data for section in sections},
+    }
+    rows = [(section.title, str(sum(f"({page.links}/" in str(part) for part in section.parts))) for section in sections]
+    title = f"report of {len(runs)} runs: {', '.join(f'{number} {state}' for state, number in states.items())}"
+    return Outcome(summary, (plain_table(title, ("section", "figures"), rows),))
 
 
 # --- people -------------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from martin2000 import first_dealer_advantage, summarise_first_dealer
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.studies.first_dealer import first_dealer_advantage, summarise_first_dealer
 from deepcrib.intervals import wilson
 from deepcrib.matches import MatchResult, play_match
 from deepcrib.matches.trajectories import self_play

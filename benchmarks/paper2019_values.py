@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 ALGORITHMS = {
     "monte_carlo": "Monte Carlo",
@@ -17,7 +15,7 @@ ALGORITHMS = {
 }
 """Names of the option `algorithm`, in the order of table 2."""
 ARCHITECTURES = {"mlp": "feed-forward", "cnn_lstm": "CNN+LSTM"}
-"""Names of the option `play_network`, in the order of table 2; `architecture_of` knows the published sizes, too."""
+"""Names of the option `play_network`, in the order of table 2; those of the published sizes begin with PUBLISHED."""
 PUBLISHED = "belanger2019_"
 """Before the names of networks that are those of the published code."""
 FIGURES = {"cnn_lstm": 9, "mlp": 10}
@@ -99,8 +97,3 @@ PREDICTED = {
     (True, True): 'figure 6: "very hard ... to confidently approximate"',
 }
 """Section 3.6 on predicted against true values, by (convolutions over suits, random starter)."""
-
-
-def architecture_of(options: Mapping[str, Any]) -> str:
-    """The name in ARCHITECTURES of a run's play network, whichever its sizes; another network's own name."""
-    return str(options.get("play_network.name")).removeprefix(PUBLISHED)

@@ -1,12 +1,13 @@
-"""Strategy graphs: the weights of a weighted agent as images over score locations (Lang 2018, section 4.1).
+"""Strategy graphs of a weighted run: python benchmarks/strategy_graphs.py RUN [--strategy NAME] [--to FOLDER].
 
-White is weight 0, black weight 1; the agent's own score increases downwards and the opponent's to the right, from the
-origin at the top left. Everything here needs matplotlib, an optional dependency.
+The weights as images over score locations (Lang 2018, section 4.1), in both roles, their difference, and how each
+strategy (or one) evolved over the checkpoints. RUN: a run folder, or a checkpoint alone. White is weight 0, black
+weight 1; the agent's own score increases downwards and the opponent's to the right, from the origin at the top left.
 """
 
 from __future__ import annotations
 
-import io
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.errors import OptionError
+from deepcrib.analysis.figures import save_png
+from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.files import write_atomic
+from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.game.rules import MAX_SCORE
+from deepcrib.learners.weighted.agent import WeightedAgent, load_weighted
+from deepcrib.training.checkpointing import CHECKPOINTS, checkpoint_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +33,6 @@ SCORE_TICKS = (0, 30, 60, 90, 120)
 DEALER_RED, PONE_BLUE = "#b2182b", "#2166ac"
 SHEET_PANELS = 6  # of an evolution: the start, four between, the end
 PANEL_INCHES = 1.9
-DPI = 150
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def draw_sheet(
     width = max(map(len, rows))
     title_inches = 0.2 if rows[-1][0].title else 0.0
     size = (width * panel_inches + 1.4, len(rows) * (panel_inches + title_inches) + 0.7)
-    figure = Figure(figsize=size, dpi=DPI, layout="compressed")
+    figure = Figure(figsize=size, layout="compressed")
     figure.suptitle(title, fontsize=11)
     axes = figure.subplots(len(rows), width, squeeze=False, sharex=True, sharey=True)
     style = _difference_style() if difference else {"cmap": "gray_r", "vmin": 0.0, "vmax": 1.0}
@@ -155,13 +158,6 @@ def draw_sheet(
     return figure
 
 
-def save_png(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, whole or not at all. Raises RunError."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DPI)
-    write_atomic(path, content.getvalue())
-
-
 def _in_rows(panels: Sequence[Panel], most: int = 5) -> list[list[Panel]]:
     """Panels in two rows, or more where a row would hold more than `most`; up to three stand in one."""
     rows = 1 if len(panels) <= 3 else max(2, -(-len(panels) // most))
@@ -183,3 +179,80 @@ def _colour_bar(figure: Figure, image: Any, axes: NDArray[Any], difference: bool
     label = "weight as pone - weight as dealer" if difference else "weight of the strategy"
     bar.set_label(label, fontsize=9)
     bar.set_ticks([-1, -0.5, 0, 0.5, 1] if difference else [0, 0.25, 0.5, 0.75, 1])
+
+
+# --- a run ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WeightedRun:
+    """A finished training: its final weights, and its checkpoints by number of games; loaded when asked for."""
+
+    name: str
+    final_path: Path
+    checkpoints: Mapping[int, Path]
+
+    def final(self) -> WeightedAgent:
+        """The agent that the training ended with."""
+        return load_weighted(self.final_path)
+
+    def at(self, games: int) -> WeightedAgent:
+        """The agent after so many games. Raises RunError where there is no such checkpoint."""
+        if games not in self.checkpoints:
+            raise RunError(f"run {self.name} has no checkpoint after {games:,} games")
+        return load_weighted(self.checkpoints[games])
+
+    def games(self) -> int:
+        """Games of the last checkpoint. Raises RunError where there is none."""
+        if not self.checkpoints:
+            raise RunError(f"run {self.name} has no checkpoints, which its figures need")
+        return max(self.checkpoints)
+
+
+def weighted_run(path: Path) -> WeightedRun:
+    """A run folder, or a checkpoint alone. Raises RunError where it holds no weights."""
+    if path.is_file():
+        return WeightedRun(path.stem, path, {})
+    weights = path / WEIGHTS_FILE
+    if not weights.is_file():
+        raise RunError(f"run={path}: expected a checkpoint, or the folder of a finished run with {WEIGHTS_FILE}")
+    checkpoints = checkpoint_files(path) if (path / CHECKPOINTS).is_dir() else {}
+    return WeightedRun(path.name, weights, checkpoints)
+
+
+def figures_of(run: WeightedRun, strategy: str | None = None) -> dict[str, Figure]:
+    """By file name: sheets by role, their difference, and the evolution of a strategy or all. Raises OptionError."""
+    agent = run.final()
+    weights, names = agent.weights, agent.strategies
+    drawn = {f"{role}.png": role_sheet(weights, names, role, f"{run.name}: weights as the {role}") for role in ROLES}
+    title = f"{run.name}: weights as the pone minus as the dealer"
+    drawn["difference.png"] = difference_sheet(weights, names, title)
+    by_games = {games: run.at(games).weights for games in pick_evenly(sorted(run.checkpoints))}
+    for name in names if strategy is None else [strategy]:
+        for role in ROLES:
+            weights_of(weights, names, name, role)  # an unknown strategy is refused
+            if by_games:
+                title = f"{run.name}: {name} as the {role} during training"
+                drawn[f"evolution_{name}_{role}.png"] = evolution(by_games, names, name, role, title)
+    return drawn
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Draw the graphs of a run into a folder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--strategy", help="the one whose evolution is drawn; by default each")
+    parser.add_argument("--to", type=Path, default=Path("strategy_graphs"), help="the folder of the images")
+    options = parser.parse_args(words)
+    try:
+        drawn = figures_of(weighted_run(options.run), options.strategy)
+    except UserError as error:
+        parser.error(str(error))
+    options.to.mkdir(parents=True, exist_ok=True)
+    for name, figure in drawn.items():
+        save_png(figure, options.to / name)
+        print(options.to / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,18 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-
-from deepcrib.agents import make_agent
-from deepcrib.analysis.spreads import SpreadPanel, spread_figure
-from deepcrib.analysis.strategy_graphs import (
+from point_spreads import SpreadPanel, spread_figure
+from strategy_graphs import (
     comparison_grid,
     difference_sheet,
     evolution,
     pick_evenly,
     role_sheet,
-    save_png,
     strategy_graph,
 )
+
+from deepcrib.agents import make_agent
+from deepcrib.analysis.figures import save_png
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.league.tournament import against_checkpoints
 
