@@ -25,9 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from deepcrib.agents import make_agent
-from deepcrib.analysis.report.paper2019 import (
+from paper2019_values import (
     ALGORITHMS,
     ARCHITECTURES,
     FIGURES,
@@ -36,6 +34,8 @@ from deepcrib.analysis.report.paper2019 import (
     TABLE_3,
     Searched,
 )
+
+from deepcrib.agents import make_agent
 from deepcrib.evaluation.hands import hands_won
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, read_json

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from thesis2018_figures import main as draw_figures
 
 from deepcrib.agents import make_agent
 from deepcrib.cli import main as deepcrib
@@ -332,7 +333,7 @@ def main() -> None:
         (root / "results.md").write_text(tables(runs, root, share))
     (root / "results.md").write_text(tables(runs, root, share))
     if not options.tables and not (root / "figures" / "summary.json").is_file():
-        _deepcrib(["analyse", "thesis", f"runs={root}", f"hydra.run.dir={root / 'figures'}"], "figures")
+        draw_figures([str(root)])
     print((root / "results.md").read_text())
 
 

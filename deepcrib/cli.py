@@ -82,15 +82,11 @@ def _run(words: list[str]) -> int:
 
         print_job(job)
         return 0
-    overrides = _with_task(job, arguments.words)
-    flags = [
-        *(["--cfg", arguments.cfg] if arguments.cfg else []),
-        *(["--resolve"] if arguments.resolve else []),
-        *(["--package", arguments.package] if arguments.package else []),
-    ]
-    from deepcrib.jobs.hydra.launch import Call, launch
+    if (arguments.resolve or arguments.package) and not arguments.cfg:
+        raise OptionError("--resolve and --package: only with --cfg")
+    from deepcrib.jobs.hydra.launch import launch
 
-    return launch(job, Call(overrides, arguments.multirun, arguments.config_dir, flags))
+    return launch(job, _with_task(job, arguments.words), arguments)
 
 
 def _find_job(word: str) -> Job:
@@ -112,9 +108,10 @@ def _parser(job: Job) -> argparse.ArgumentParser:
     parser = _Parser(prog=job.name, add_help=False, allow_abbrev=False)
     parser.add_argument("words", nargs="*")
     parser.add_argument("-h", "--help", action="store_true")
-    parser.add_argument("-m", "--multirun", action="store_true")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("-m", "--multirun", action="store_true")
+    instead.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
     parser.add_argument("-cd", "--config-dir")
-    parser.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
     parser.add_argument("-p", "--package")
     parser.add_argument("--resolve", action="store_true")
     return parser

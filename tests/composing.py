@@ -7,13 +7,11 @@ from functools import cache
 from typing import Any
 
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.hydra.schema import check_no_extras, parse, register_schema
-from deepcrib.jobs.hydra.values import check_values
-from deepcrib.jobs.hydra.variants import check_variants
+from deepcrib.jobs.hydra.checks import checked_options
+from deepcrib.jobs.hydra.schema import parse, register_schema
 
 
 def composed(job: str, *overrides: str) -> Any:
@@ -26,8 +24,4 @@ def _composed(job: str, overrides: tuple[str, ...]) -> Any:
     schema = register_schema(JOBS[job])
     with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
         config = compose(job, overrides=list(overrides))
-    check_no_extras(config, schema)
-    options = OmegaConf.to_object(config)
-    check_variants(options, parse(overrides))
-    check_values(options)
-    return options
+    return checked_options(config, schema, parse(overrides))

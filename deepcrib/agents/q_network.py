@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_pieces, run_rows
 from deepcrib.networks import CategoricalHead, FeedForward, QNetwork
 from deepcrib.networks.checkpoints import make_networks
-from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder, compact_discard, compact_play
+from deepcrib.networks.encoders import Encoder, compact_discard, compact_play
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
 INFERENCE = ("float32", "bfloat16")
@@ -32,18 +32,6 @@ CHUNK = 1024
 DEVICE_CHUNK = 131072
 FEW = 16
 """Rows that are not worth a compiled first layer: so few take other ways through the library's products, too."""
-
-
-class Encoder(Protocol):
-    """What a Q-function needs of `networks.encoders`."""
-
-    def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str) -> torch.Tensor:
-        """float32 [M, width] of compact states int8 [M, K] and actions int8 [M]."""
-        ...
-
-    def legal(self, states: np.ndarray) -> np.ndarray:
-        """bool [M, A]: the actions that compact states int8 [M, K] allow."""
-        ...
 
 
 class QFunction:
@@ -69,7 +57,7 @@ class QFunction:
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.readout().grouped
         by_columns = isinstance(network, FeedForward) and network.reads_columns() and self._half is None
-        has_columns = isinstance(encoder, DiscardEncoder | PlayEncoder) and self.device.type == "cpu"
+        has_columns = isinstance(encoder, Encoder) and self.device.type == "cpu"
         self._by_columns = by_columns and has_columns
 
     @property
@@ -118,7 +106,7 @@ class QFunction:
         """float32 values [M] of the pairs of one piece."""
         if self._by_columns and len(states) > FEW:
             encoder: Any = self.encoder
-            found: torch.Tensor = self.network.values_of_columns(encoder.indices(states, actions), encoder.spec.scales)
+            found: torch.Tensor = self.network.values_of_columns(encoder.indices(states, actions), encoder.scales)
             return found
         return self._evaluate(self.encoder.encode(states, actions, self.device))
 

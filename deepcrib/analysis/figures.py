@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from deepcrib.files import write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,3 +90,10 @@ def lines_with_bands(
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
     return figure
+
+
+def save_png(figure: Figure, path: Path, dpi: int = 150) -> None:
+    """Write a figure as PNG, whole or not at all. Raises RunError."""
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=dpi)
+    write_atomic(path, content.getvalue())

@@ -15,7 +15,7 @@ from rich.table import Table
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.league.league import Pairing
-from deepcrib.evaluation.league.ratings import MEAN, Rating, bradley_terry, misfit
+from deepcrib.evaluation.league.ratings import MEAN, bradley_terry, misfit
 from deepcrib.intervals import Interval
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Row:
     """An agent's place; win_rate (0..1) and gain (points a hand, own minus opponent's): means over its opponents."""
 
     name: str
-    rating: Rating | None
+    rating: Interval | None
     win_rate: Interval | None
     gain: Interval | None
     games: int
@@ -71,8 +71,7 @@ class League:
 def league_of(pairings: Sequence[Pairing]) -> League:
     """Rank the agents of pairings that have been played, by rating, those without one last, by win rate."""
     played = {pairing.names: pairing.sums for pairing in pairings if pairing.complete}
-    results = {names: sums.paired for names, sums in played.items()}
-    ratings = bradley_terry(results)
+    ratings = bradley_terry(played)
     cells: dict[tuple[str, str], tuple[Interval, Interval]] = {}
     for (a, b), sums in played.items():
         rate, gain = sums.win_rate, sums.gain
@@ -86,7 +85,7 @@ def league_of(pairings: Sequence[Pairing]) -> League:
         rows.append(Row(name, ratings.get(name), means[0], means[1], games))
     rows.sort(key=lambda row: (-(row.rating.estimate if row.rating else -math.inf), -(row.win_rate or (-1,))[0]))
     faults = {pairing.names: pairing.fault for pairing in pairings if pairing.fault}
-    return League(tuple(rows), cells, faults, misfit(results, ratings))
+    return League(tuple(rows), cells, faults, misfit(played, ratings))
 
 
 def _mean(values: Sequence[Interval]) -> Interval | None:
@@ -102,14 +101,14 @@ def _turned(value: Interval, total: float) -> Interval:
     return Interval(total - value.estimate, total - value.high, total - value.low)
 
 
-def _plain(value: Rating | Interval | None) -> list[float] | None:
+def _plain(value: Interval | None) -> list[float] | None:
     return None if value is None else [value.estimate, value.low, value.high]
 
 
 # --- cells ------------------------------------------------------------------------------------------------------
 
 
-def _rating(rating: Rating | None) -> str:
+def _rating(rating: Interval | None) -> str:
     return NONE if rating is None else f"{rating.estimate:.0f} [{rating.low:.0f}, {rating.high:.0f}]"
 
 
@@ -117,7 +116,7 @@ def _points(value: Interval | tuple[float, float, float] | None) -> str:
     return NONE if value is None else f"{value[0]:+.2f} [{value[1]:+.2f}, {value[2]:+.2f}]"
 
 
-def _half(value: Interval | Rating, scale: float, form: str) -> str:
+def _half(value: Interval, scale: float, form: str) -> str:
     """`52.3 ±0.4`, the interval by half of its width."""
     return f"{scale * value.estimate:{form}} ±{scale * (value.high - value.low) / 2:{form.lstrip('+')}}"
 

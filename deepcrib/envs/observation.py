@@ -27,7 +27,7 @@ from deepcrib.game.rules import (
     num_dealt,
 )
 from deepcrib.kernels import Part, jit
-from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Spec, SpecBuilder
+from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Block, Spec, lay_out
 
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
 SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
@@ -71,33 +71,36 @@ def observation_spec(num_players: int) -> Spec:
     """
     if not isinstance(num_players, int | np.integer) or num_players not in range(2, MAX_PLAYERS + 1):
         raise OptionError(f"num_players={num_players!r}: expected 2, 3 or 4")
-    builder = SpecBuilder()
-    _add_cards(builder, num_dealt(num_players), num_players)
     seats = ("observer", *(f"{k} to its left" for k in range(1, num_players)))
     left = tuple(str(number) for number in range(_LEFT_CHANNELS))
     tens = tuple(f"{10 * k} or more" for k in range(1, TENS + 1))
     units = tuple(f"{k} or more" for k in range(1, UNITS + 1))
-    builder.add("cards_left", ONE_HOT, left, "cards that each seat has yet to play in this hand", rows=num_players)
-    builder.add("goes", FLAG, seats, "the seat has said go in this series")
-    builder.add("dealer", ONE_HOT, seats, "the seat that deals this hand, and counts the crib")
-    builder.add("phase", ONE_HOT, ("discard", "play", "over"), "what the game waits for")
-    builder.add("score_tens", THERMOMETER, tens, "score of each seat: its tens, as many ones", rows=num_players)
-    builder.add("score_units", THERMOMETER, units, "score of each seat: its units, as many ones", rows=num_players)
-    return builder.build(f"observation_{num_players}", dealer=True, scores=True)
+    blocks = (
+        *_card_blocks(num_dealt(num_players), num_players),
+        Block("cards_left", ONE_HOT, left, "cards that each seat has yet to play in this hand", rows=num_players),
+        Block("goes", FLAG, seats, "the seat has said go in this series"),
+        Block("dealer", ONE_HOT, seats, "the seat that deals this hand, and counts the crib"),
+        Block("phase", ONE_HOT, ("discard", "play", "over"), "what the game waits for"),
+        Block("score_tens", THERMOMETER, tens, "score of each seat: its tens, as many ones", rows=num_players),
+        Block("score_units", THERMOMETER, units, "score of each seat: its units, as many ones", rows=num_players),
+    )
+    return lay_out(f"observation_{num_players}", blocks)
 
 
-def _add_cards(builder: SpecBuilder, dealt: int, num_players: int) -> None:
+def _card_blocks(dealt: int, num_players: int) -> tuple[Block, ...]:
     cards = tuple(format_card(card) for card in range(NUM_CARDS))
     counts = tuple(str(count) for count in range(COUNT_LIMIT + 1))
     hand = "of each slot of one's sorted hand: all cards dealt before the discard, then the kept ones in slots 1 to 4"
-    builder.add("hand_ranks", ONE_HOT, RANK_CHANNELS, f"rank {hand}; zero where a card is gone", rows=dealt)
-    builder.add("hand_suits", ONE_HOT, SUIT_CHANNELS, f"suit {hand}; zero where a card is gone", rows=dealt)
-    builder.add("discards", MULTI_HOT, cards, "one's own cards in the crib")
-    builder.add("starter", ONE_HOT, cards, "the starter, once it is turned up")
     series = f"ranks of the last {SERIES_ROWS} cards of the current series, the latest first"
-    builder.add("series", ONE_HOT, RANK_CHANNELS, series, rows=SERIES_ROWS)
-    builder.add("count", ONE_HOT, counts, "the count of the current series")
-    builder.add("played", MULTI_HOT, cards, "cards that each seat has played in this hand", rows=num_players)
+    return (
+        Block("hand_ranks", ONE_HOT, RANK_CHANNELS, f"rank {hand}; zero where a card is gone", rows=dealt),
+        Block("hand_suits", ONE_HOT, SUIT_CHANNELS, f"suit {hand}; zero where a card is gone", rows=dealt),
+        Block("discards", MULTI_HOT, cards, "one's own cards in the crib"),
+        Block("starter", ONE_HOT, cards, "the starter, once it is turned up"),
+        Block("series", ONE_HOT, RANK_CHANNELS, series, rows=SERIES_ROWS),
+        Block("count", ONE_HOT, counts, "the count of the current series"),
+        Block("played", MULTI_HOT, cards, "cards that each seat has played in this hand", rows=num_players),
+    )
 
 
 @cache

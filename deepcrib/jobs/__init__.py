@@ -114,17 +114,14 @@ JOBS = {
         ),
         Job(
             "analyse",
-            "a hand's discards; strategy graphs, the thesis's figures, people's discards, experts' leads",
+            "what a hand's discards are worth and who throws what; people's discards, experts' leads",
             (
                 'deepcrib analyse "5H 5S JD 2C 3C KH" dealer=true score=100-95',
                 "deepcrib analyse 5H 5S JD 2C 3C KH agents=[greedy,hand_max_avg,outputs/train/2026-11-20/09-30-00]",
-                "deepcrib analyse strategies run=outputs/train/2026-11-20/09-30-00",
-                "deepcrib analyse thesis runs=outputs/thesis2018",
-                "deepcrib analyse thesis runs=outputs/thesis2018 figures=[14] games_scale=0.1",
                 "deepcrib analyse humans choices=records.csv agents=[hand_max_avg,greedy] by=ranks",
                 "deepcrib analyse experts agents=[td_perceptron,outputs/train/2026-11-20/09-30-00] hands=10000",
             ),
-            tasks=("strategies", "thesis", "humans", "experts"),
+            tasks=("humans", "experts"),
             bare="hand",
         ),
         Job(
@@ -142,7 +139,7 @@ JOBS = {
         ),
         Job(
             "statistics",
-            "exact statistics of discards: a hand's or all; cribs, pegging, the first dealer",
+            "exact statistics of discards: a hand's or all; cribs, pegging",
             (
                 "deepcrib statistics 5H 5S JD 2C 3C KH",
                 "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",
@@ -150,9 +147,8 @@ JOBS = {
                 "deepcrib statistics build verify=100",
                 "deepcrib statistics crib_table path=crib_table.csv",
                 "deepcrib statistics pegging records=sampled hands=100000",
-                "deepcrib statistics martin games=100000",
             ),
-            tasks=("build", "crib_table", "pegging", "martin"),
+            tasks=("build", "crib_table", "pegging"),
             bare="hand",
         ),
         Job(

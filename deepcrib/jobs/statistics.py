@@ -1,4 +1,4 @@
-"""`deepcrib statistics`: a hand's discards, the table of all hands, crib tables, pegging records, Martin's matrix."""
+"""`deepcrib statistics`: a hand's discards, the table of all hands, crib tables, pegging records."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from deepcrib.agents import make_agent
 from deepcrib.analysis.statistics.files import (
     is_crib_table,
     is_discard_table,
     target,
     write_crib_table,
-    write_matrix,
     write_pegging,
     write_weights,
 )
@@ -30,13 +28,8 @@ from deepcrib.analysis.statistics.rows import (
     extreme_sets,
     overall_pegging,
     pegging_rows,
-    rank_pair_bounds,
-    rank_set_names,
 )
 from deepcrib.analysis.statistics.tables import (
-    PUBLISHED_ADVANTAGES,
-    bounds_table,
-    first_dealer_table,
     hand_table,
     overall_table,
     rank_grid,
@@ -45,13 +38,11 @@ from deepcrib.analysis.statistics.tables import (
 from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.studies.first_dealer import first_dealer_advantage
 from deepcrib.exact.classes import NUM_CLASSES
 from deepcrib.exact.cribs import NUM_DISCARDS, uniform_weights
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS
 from deepcrib.exact.enumeration import verify_table
 from deepcrib.exact.experts import EXPERTS_FILE, Experts, crib_table, experts, solve
-from deepcrib.exact.martin import crib_bounds, rank_pair_matrix
 from deepcrib.exact.pegging import exact_records, sampled_records
 from deepcrib.exact.table import TABLE_FILE, build_table, load_table, parse_lang_index, save_table
 from deepcrib.files import runs
@@ -74,7 +65,7 @@ Work = Callable[[Run, Bars], Outcome]
 class Config:
     """The schema of `conf/statistics.yaml`."""
 
-    task: str = option("hand", "or build, crib_table, pegging, martin; also as a bare word: deepcrib statistics build")
+    task: str = option("hand", "or build, crib_table, pegging; also as a bare word: deepcrib statistics build")
     hand: str | None = option(None, "hand: six cards; also as bare words: deepcrib statistics 5H 5S JD 2C 3C KH")
     index: int | None = option(
         None, "hand: Lang's index of a discard in place of the cards, whose row alone is printed"
@@ -93,7 +84,6 @@ class Config:
         "exact", "pegging: every pair of sets; or sampled, from random hands", one_of("exact", "sampled")
     )
     hands: int = option(100000, "pegging: random hands, with records=sampled", at_least(1))
-    games: int = option(100000, "martin: greedy against itself", at_least(1))
     seed: int = option(1, check=seed_value)
 
 
@@ -267,41 +257,10 @@ def _plain(rows: Sequence[PeggingRow]) -> list[dict[str, Any]]:
     return [row.to_dict() for row in rows]
 
 
-# --- Martin 2000 --------------------------------------------------------------------------------------------
-
-
-def _plan_martin(config: Config) -> Work:
-    return partial(_show_martin, config)
-
-
-def _show_martin(config: Config, run: Run, bars: Bars) -> Outcome:
-    names, bounds = rank_set_names(2), rank_pair_bounds()
-    columns = ("lowest", "mean", "highest")
-    write_matrix(run.folder.path / "martin_matrix.csv", names, names, rank_pair_matrix())
-    write_matrix(run.folder.path / "martin_bounds.csv", names, columns, bounds)
-    run.notes.append("91 x 91 pairs of ranks: martin_matrix.csv, martin_bounds.csv in the run folder")
-    agent = make_agent("greedy")
-    figures = first_dealer_advantage(agent, config.games, config.seed, progress=bars.counter("games", config.games))
-    mean = float(crib_bounds()[:, 1].mean())
-    tables = (
-        bounds_table(f"points of the crib by what one throws, whatever the other does; mean {mean:.3f}", names, bounds),
-        first_dealer_table("what it is worth to deal first", f"{agent.name} v. itself", figures),
-    )
-    summary = {
-        "task": "martin",
-        "crib_mean": mean,
-        "pairs": {name: dict(zip(columns, row.tolist(), strict=True)) for name, row in zip(names, bounds, strict=True)},
-        "first_dealer": figures.to_dict(),
-        "measured_by_others": {" ".join(name.split()): found for name, found in PUBLISHED_ADVANTAGES.items()},
-    }
-    return Outcome(summary, tables)
-
-
 _TASKS: dict[str, tuple[Callable[[Config], Work], tuple[str, ...]]] = {
     "hand": (_plan_hand, ("hand", "index", "dealer", "weights")),
     "build": (_plan_build, ("path", "verify")),
     "crib_table": (_plan_crib_table, ("path", "opponent", "solve")),
     "pegging": (_plan_pegging, ("records", "hands")),
-    "martin": (_plan_martin, ("games",)),
 }
 """Each task with the options that it reads besides the seed."""

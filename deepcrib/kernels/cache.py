@@ -217,8 +217,13 @@ class _DiskCache(caching.FunctionCache):
             os.utime(Path(self.cache_path, f"{self.name}.nbi"))
 
     def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
-        """Numba's, and the names of fields, which tell apart tuples that are alike to it."""
-        return (*super()._index_key(signature, codegen), _fields(signature))
+        """Numba's, and the names of fields, which tell apart tuples that are alike to it.
+
+        Without its hash of the byte code and of the closure, which is another one in every process where that holds a
+        compiled function: both are in the file's name.
+        """
+        types, machine, _ = super()._index_key(signature, codegen)
+        return types, machine, _fields(signature)
 
 
 def _fields(kind: Any) -> tuple[Any, ...]:

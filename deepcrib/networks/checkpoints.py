@@ -22,7 +22,7 @@ from deepcrib.files.weights import (
     write_weights,
 )
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
-from deepcrib.networks.encoders import DiscardEncoder, PlayEncoder, make_discard_encoder, make_play_encoder
+from deepcrib.networks.encoders import Encoder, make_discard_encoder, make_play_encoder
 
 STATE_FORMAT = "deepcrib training state"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -42,8 +42,8 @@ class Checkpoint:
 
     discard_network: QNetwork | None
     play_network: QNetwork | None
-    discard_encoder: DiscardEncoder | None
-    play_encoder: PlayEncoder | None
+    discard_encoder: Encoder | None
+    play_encoder: Encoder | None
     metadata: dict[str, Any]
 
 

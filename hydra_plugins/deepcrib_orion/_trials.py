@@ -1,20 +1,50 @@
-"""A search's trials as tables and text."""
+"""A search's trials: what a run's summary measures, tables, and Orion's figures."""
 
 from __future__ import annotations
 
-import csv
-import io
+import math
+import warnings
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pandas
 from rich.table import Table
 
 from deepcrib.analysis.tables import plain_table
+from deepcrib.errors import OptionError
+from deepcrib.files import write_atomic
+from deepcrib.files.runs import flat
 from deepcrib.intervals import Z
 
+if TYPE_CHECKING:
+    from hydra_plugins.deepcrib_orion._study import Study
+
 SHOWN_TRIALS = 10
+FEWEST_TRIALS = 3  # completed ones, for a figure
+LIBRARY = "plotly.min.js"  # beside the figures, which need no network
+FIGURES = {"regret": "regret", "parallel_coordinates": "parallel_coordinates", "importance": "lpi"}
+"""Files and the plots of Orion's client that they hold."""
+_BOUNDS = (("{}_low", "{}_high"), ("ci_low", "ci_high"))
+
+
+def measured(summary: Mapping[str, Any], objective: str) -> tuple[float, float | None]:
+    """The number at a dotted path of a summary, and its standard error where the summary has its 95% interval.
+
+    The interval stands beside the number: `points_per_hand_low` and `_high`, or `ci_low` and `ci_high` of a win rate.
+    """
+    numbers = ((name, value) for name, value in flat(summary) if isinstance(value, int | float))
+    found = {name: float(value) for name, value in numbers if not isinstance(value, bool)}
+    if objective not in found:
+        raise OptionError(f"hydra.sweeper.objective={objective}: expected one of {', '.join(sorted(found))}")
+    parent, dot, name = objective.rpartition(".")
+    for low, high in _BOUNDS[: 2 if name == "win_rate" else 1]:
+        bounds = [found.get(f"{parent}{dot}{bound.format(name)}", math.nan) for bound in (low, high)]
+        if all(map(math.isfinite, bounds)):
+            return found[objective], (bounds[1] - bounds[0]) / (2 * Z)
+    return found[objective], None
 
 
 @dataclass(frozen=True)
@@ -37,10 +67,6 @@ class TrialRow:
     folder: str
     error: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain values."""
-        return asdict(self)
-
 
 def best_first(rows: Sequence[TrialRow], maximize: bool) -> list[TrialRow]:
     """The completed trials, the best one first; of equal ones the earlier."""
@@ -57,27 +83,30 @@ def states_text(rows: Sequence[TrialRow]) -> str:
 
 def trials_csv(rows: Sequence[TrialRow]) -> str:
     """One line a trial, one column an option; empty where there is no value."""
-    options = sorted({key for row in rows for key in row.values})
-    plain = [item.name for item in fields(TrialRow) if item.name != "values"]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*plain[:3], *options, *plain[3:]], lineterminator="\n")
-    writer.writeheader()
+    lines = []
     for row in rows:
-        writer.writerow({**row.values, **{name: getattr(row, name) for name in plain}})
-    return text.getvalue()
+        plain = asdict(row)
+        values = plain.pop("values")
+        head = {name: plain.pop(name) for name in ("number", "id", "state")}
+        lines.append(head | dict(sorted(values.items())) | plain)
+    return str(pandas.DataFrame(lines).to_csv(index=False, lineterminator="\n"))
 
 
 def trials_table(rows: Sequence[TrialRow], objective: str, maximize: bool, title: str) -> Table:
     """The best trials with the objective's 95% interval and their values."""
     best = best_first(rows, maximize)[:SHOWN_TRIALS]
     options = sorted({key for row in best for key in row.values})
+    heads = ["trial", f"{objective}\n[95%]", *(key.replace(".", "\n.") for key in options), "s"]
     lines = [
-        [row.id[:12], _with_interval(row), *(_value(row.values.get(key)) for key in options), _seconds(row.seconds)]
+        [
+            row.id[:12],
+            _with_interval(row),
+            *(_value(row.values.get(key)) for key in options),
+            "" if row.seconds is None else f"{row.seconds:.0f}",
+        ]
         for row in best
     ]
-    return plain_table(
-        title, ["trial", f"{objective}\n[95%]", *(key.replace(".", "\n.") for key in options), "s"], lines
-    )
+    return plain_table(title, heads, lines)
 
 
 def _with_interval(row: TrialRow) -> str:
@@ -92,5 +121,40 @@ def _value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _seconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.0f}"
+def write_figures(folder: Path, study: Study) -> list[str]:
+    """The figures as HTML; returns a note about those that cannot be drawn."""
+    from orion.client.experiment import ExperimentClient
+
+    if len(best_first(study.rows(folder), maximize=True)) < FEWEST_TRIALS:
+        return [f"no figures yet: they need {FEWEST_TRIALS} completed trials"]
+    if not (folder / LIBRARY).exists():
+        from plotly.offline import get_plotlyjs
+
+        write_atomic(folder / LIBRARY, get_plotlyjs())
+    plot, notes = ExperimentClient(study.experiment).plot, []
+    for name, kind in FIGURES.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                figure = _with_names(getattr(plot, kind)(), study)
+            write_atomic(folder / f"{name}.html", figure.to_html(include_plotlyjs="directory"))
+        except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError) as error:  # of too few or equal trials
+            notes.append(f"no {name}.html: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
+    return notes
+
+
+def _with_names(figure: Any, study: Study) -> Any:
+    """A figure with the options' own names, which says what Orion's objective, always minimised, is."""
+    names = {name: parameter.key for name, parameter in study.parameters.items()}
+    measure = f"{'-' if study.options.direction == 'maximize' else ''}{study.options.objective}"
+    for trace in figure.data:
+        if trace.type == "parcoords":
+            trace.line.colorbar.title = measure
+            for dimension in trace.dimensions:
+                dimension.label = names.get(dimension.label, measure)
+        if trace.type == "bar":
+            trace.x = [names.get(name, name) for name in trace.x]
+        if trace.type == "scatter":
+            figure.update_layout(yaxis_title=measure)
+    figure.update_layout(title=f"study {study.options.name}")
+    return figure

@@ -22,7 +22,7 @@ from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files import runs
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rank_sets import rank_sets
-from deepcrib.jobs.analyse import hand as hand_analysis
+from deepcrib.jobs import analyse
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
 from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
 from deepcrib.learners.weighted_network.network import StrategyNetwork
@@ -250,13 +250,13 @@ def test_bare_cards_are_the_hand(words: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_the_agents_asked_by_default_can_be_made() -> None:
-    agents = {name: make_agent(name) for name in hand_analysis.AGENTS}
-    assert set(values_of(HAND, **agents).agents) == set(hand_analysis.AGENTS)
+    agents = {name: make_agent(name) for name in analyse._HAND_AGENTS}
+    assert set(values_of(HAND, **agents).agents) == set(analyse._HAND_AGENTS)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_nothing_is_cut_off(width: int) -> None:
-    agents = {name: make_agent("greedy") for name in ("greedy", *hand_analysis.AGENTS[1:])}
+    agents = {name: make_agent("greedy") for name in ("greedy", *analyse._HAND_AGENTS[1:])}
     path = "/a/long/path/" + "folder/" * 12 + "weights[1].safetensors"
     values = hand_values(sorted(cards(HAND)), False, (120, 120), agents)
     console = Console(width=width, file=StringIO(), highlight=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.tensorboard import SummaryWriter
 
-from deepcrib.analysis.report.run_folders import find_runs, group_runs, without_repeats
+from deepcrib.analysis.report.runs import OTHERWISE, iteration_seconds, load_runs, read_metrics, repeated, setups
 from deepcrib.analysis.report.statistics import difference, geometric_mean, over_seeds, rank_correlation, ratio
 from deepcrib.cli import main
 from deepcrib.errors import RunError
@@ -118,14 +119,16 @@ def call(command: str, folder: Path) -> int:
 
 
 def sections(folder: Path) -> dict[str, Any]:
+    """The tables of each section, lists of rows."""
     return json.loads((folder / "summary.json").read_text())["sections"]
 
 
-def rows_of(page: str, start: str) -> list[list[str]]:
-    """Cells of the lines of tables that start with a text."""
-    return [
-        [cell.strip() for cell in line.strip("|").split(" | ")] for line in page.splitlines() if line.startswith(start)
-    ]
+def table_of(page: str, title: str, number: int = 0) -> list[dict[str, str]]:
+    """Rows of a table of a section, by the heads of its columns."""
+    section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    lines = [block.splitlines() for block in section.split("\n\n") if block.startswith("|")][number]
+    heads, _, *rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return [dict(zip(heads, row, strict=True)) for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -170,85 +173,115 @@ def write_search(folder: Path) -> None:
 
 
 def test_a_rate_over_three_seeds_has_students_interval(page: tuple[Path, str]) -> None:
-    sarsa = sections(page[0])["Final strength against deterministic"][1]
-    assert sarsa["win_rates"] == [0.5, 0.53, 0.56] and sarsa["games"] == 3000
+    title = "Final strength against deterministic"
+    ((_, sarsa),) = sections(page[0])[title]
+    assert sarsa["win rates"] == [0.5, 0.53, 0.56] and sarsa["games"] == 3000
     half = T_2 * 0.03 / math.sqrt(3)
-    assert sarsa["over_seeds"] == pytest.approx([0.53, 0.53 - half, 0.53 + half], abs=1e-5)
-    (row,) = [row for row in rows_of(page[1], "| feed-forward, SARSA") if row[-1] == "c2" and row[4] == "3"]
-    assert row[2:6] == ["53.0% [45.5, 60.5]", "53.0% [51.2, 54.8]", "3", "3,000"]
+    assert sarsa["won, t over seeds"] == pytest.approx([0.53, 0.53 - half, 0.53 + half], abs=1e-5)
+    _, row = table_of(page[1], title)
+    assert [row[name] for name in ("play network", "algorithm", "seeds", "games")] == ["mlp", "sarsa", "3", "3,000"]
+    assert row["won, t over seeds"] == "53.0% [45.5, 60.5]" and row["won, Wilson over games"] == "53.0% [51.2, 54.8]"
+    assert row["command"] == "c2"
 
 
 def test_the_difference_of_algorithms_is_welchs(page: tuple[Path, str]) -> None:
     """Equal variances of three seeds each leave four degrees of freedom."""
-    row = rows_of(page[1], "| feed-forward, SARSA less Monte Carlo")[0]
+    monte_carlo, sarsa = table_of(page[1], "Final strength against deterministic")
     half = T_4 * math.sqrt(2 * 0.03**2 / 3)
-    assert row[2] == f"+10.0 [{100 * (0.1 - half):+.1f}, {100 * (0.1 + half):+.1f}]" and row[3] == "higher"
+    column = "less monte_carlo, t over seeds"
+    assert sarsa[column] == f"+10.0 [{100 * (0.1 - half):+.1f}, {100 * (0.1 + half):+.1f}]"
+    assert monte_carlo[column] == sarsa["less mlp, t over seeds"] == "-"
 
 
-def test_seconds_are_of_iterations_with_a_full_buffer_and_hours_are_for_500(page: tuple[Path, str]) -> None:
-    monte_carlo, sarsa = sections(page[0])["Hours (table 2)"]
-    assert monte_carlo["seconds_an_iteration"][0] == pytest.approx(2.0)
-    assert sarsa["seconds_an_iteration"][0] == pytest.approx(6.0)
-    assert sarsa["hours"][0] == pytest.approx(500 * 6 / 3600)
+def test_seconds_are_of_iterations_with_a_full_buffer_and_hours_of_all(page: tuple[Path, str]) -> None:
+    ((monte_carlo, sarsa),) = sections(page[0])["Seconds of an iteration"]
+    assert monte_carlo["seconds an iteration"][0] == pytest.approx(2.0)
+    assert sarsa["seconds an iteration"][0] == pytest.approx(6.0)
+    assert sarsa["hours of all iterations"][0] == pytest.approx(4 * 6 / 3600)
     half = T_2 * math.log(2) / math.sqrt(3)
-    assert sarsa["seconds_an_iteration"][1:] == pytest.approx([6 * math.exp(-half), 6 * math.exp(half)], rel=1e-5)
-    assert sarsa["ratio_to_monte_carlo"][0] == pytest.approx(3.0)
-    row = next(row for row in rows_of(page[1], "| feed-forward, SARSA") if row[1] == "10.75")
-    assert row[4] == "1.65" and row[5].startswith("3.00 [") and row[6:8] == ["3 x 2", "3 x 60"]
-    assert row[2].endswith("*")  # extrapolated
-    assert "episodes=20 (paper: 200)" in page[1]
+    assert sarsa["seconds an iteration"][1:] == pytest.approx([6 * math.exp(-half), 6 * math.exp(half)], rel=1e-5)
+    assert sarsa["times monte_carlo"][0] == pytest.approx(3.0) and monte_carlo["times monte_carlo"] is None
+    _, row = table_of(page[1], "Seconds of an iteration")
+    assert row["times monte_carlo"].startswith("3.00 [") and row["times mlp"] == "-"
+    assert (row["seeds x iterations timed"], row["seconds a run"]) == ("3 x 2", "3 x 60")
 
 
 def test_curves_are_means_over_the_finished_seeds(page: tuple[Path, str]) -> None:
-    curves = sections(page[0])["Learning curves: feed-forward (figure 10)"]
+    (curves,) = sections(page[0])["Learning curves: mlp"]
     assert [curve["steps"] for curve in curves] == [[2, 4]] * 2
-    assert np.allclose(curves[1]["win_rates"], [[0.3, 0.4], [0.3, 0.5], [0.3, 0.6]])  # without the stopped run's 0.9
-    row = next(row for row in rows_of(page[1], "| SARSA") if "3 x 100" in row)
+    assert np.allclose(curves[1]["win rates"], [[0.3, 0.4], [0.3, 0.5], [0.3, 0.6]])  # without the stopped run's 0.9
+    _, row = table_of(page[1], "Learning curves: mlp")
+    assert (row["algorithm"], row["seeds x games each"]) == ("sarsa", "3 x 100")
     half = T_2 * 0.1 / math.sqrt(3)
-    assert row[3].startswith(f"50.0% [{100 * (0.5 - half):.1f}, {100 * (0.5 + half):.1f}]; 50.0% [44.4, 55.6]")
+    last = f"50.0% [{100 * (0.5 - half):.1f}, {100 * (0.5 + half):.1f}]; 50.0% [44.4, 55.6]"
+    assert row["iteration 4"] == last
     floor = T_2 * math.sqrt(0.3 * 0.7 / 300)  # three equal rates: the games alone make the interval this wide
-    assert row[2].startswith(f"30.0% [{100 * (0.3 - floor):.1f}, {100 * (0.3 + floor):.1f}]; ")
+    assert row["iteration 2"].startswith(f"30.0% [{100 * (0.3 - floor):.1f}, {100 * (0.3 + floor):.1f}]; ")
     assert (page[0] / "figures" / "curves_mlp.png").read_bytes()[:4] == b"\x89PNG"
     assert "](figures/curves_mlp.png)" in page[1]
 
 
+def test_a_curves_cells_stand_under_their_own_iterations(tmp_path: Path) -> None:
+    """One setup ends earlier; of another only one seed was measured at iteration 2."""
+    for number, (algorithm, seed, rates) in enumerate(
+        (("sarsa", 1, (0.1, 0.2, 0.3)), ("q_learning", 1, (0.4, 0.5)), ("monte_carlo", 1, (0.6, 0.7, 0.8)))
+    ):
+        write_run(tmp_path / "runs" / str(number), options(algorithm, seed=seed), match(5), rates=rates)
+    late = write_run(tmp_path / "runs" / "late", options("monte_carlo", seed=2), match(5))
+    file = ProgressFile(late, 0)
+    for step, rate in ((4, 0.7), (6, 0.8)):
+        file.add(step, 100.0 * step, {"deterministic/win_rate": rate})
+    assert call(f"runs={tmp_path / 'runs'} networks=false", tmp_path / "out") == 0
+    rows = {
+        row["algorithm"]: row for row in table_of((tmp_path / "out" / "report.md").read_text(), "Learning curves: mlp")
+    }
+    found = {
+        name: [row[f"iteration {step}"].partition(";")[0].partition(" ")[0] for step in (2, 4, 6)]
+        for name, row in rows.items()
+    }
+    assert found == {
+        "monte_carlo": ["-", "70.0%", "80.0%"],
+        "q_learning": ["40.0%", "50.0%", "-"],
+        "sarsa": ["10.0%", "20.0%", "30.0%"],
+    }
+
+
 def test_a_search_gives_its_mean_its_best_and_its_trials(page: tuple[Path, str]) -> None:
-    (found,) = sections(page[0])["Rewards and states (table 3)"]
+    title = "Hands won by reward and state"
+    ((found,),) = sections(page[0])[title]
     rates = [600 + number if number < 5 else 400 + number for number in range(12)]
-    assert found["wins_per_1000"][0] == pytest.approx(sum(rates) / 12)
-    assert found["best"]["folder"].endswith("trial_4") and found["best"]["win_rate"] == pytest.approx(0.604)
-    published, ours = rows_of(page[1], "| offensive_defensive, basic | ")[:2]
-    assert published[1:3] == ["paper", "560"] and published[6:12] == [
-        "141",
-        "0.0099",
-        "0.956",
-        "0.988",
-        "45,000",
-        "50%",
-    ]
-    assert ours[5:12] == ["12,000", "12 trials", "0.0016", "0.99", "0.995", "45,000", "50%"]
+    assert found["wins / 1,000, t over runs"][0] == pytest.approx(sum(rates) / 12 / 1000)
+    assert found["best run"].endswith("trial_4") and found["best trial, Wilson over hands"][0] == pytest.approx(0.604)
+    (row,) = table_of(page[1], title)
+    assert (row["reward"], row["state"], row["search"]) == ("offensive_defensive", "basic", "search")
+    assert row["setup"] == "mlp, sarsa, epsilon 0.1, 4 iterations"
+    assert (row["hands"], row["runs"]) == ("12,000", "12 trials")
+    names = ("play_lr", "lr_decay", "epsilon_decay", "buffer", "replaced")
+    assert [row[name] for name in names] == ["0.0016", "0.99", "0.995", "45,000", "50%"]
 
 
 def test_relations_are_over_the_best_and_over_all(page: tuple[Path, str]) -> None:
     """Spearman's by its definition for ties: Pearson's of mean ranks, written out here."""
-    (found,) = sections(page[0])["Relations between hyperparameters (section 4.3)"]
+    ((found,),) = sections(page[0])["Relations between hyperparameters"]
+    assert found["hyperparameters"] == "learner.play_lr, learner.replacement"
     ranks = np.array([1.5, 1.5, 3, 4.5, 4.5])
     r = float(np.corrcoef(range(5), ranks)[0, 1])
     half = 1.959964 * math.sqrt((1 + r * r / 2) / 2)
     bounds = [math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)]
-    assert found["best"] == pytest.approx([r, *bounds], abs=1e-6)
-    assert found["all"][0] < 0 < found["best"][0]
+    assert found["correlation, over the best trials"] == pytest.approx([r, *bounds], abs=1e-6)
+    assert found["correlation, over all trials"][0] < 0 < r
 
 
 def test_runs_that_came_to_nothing_are_listed_and_count_nowhere(page: tuple[Path, str]) -> None:
-    data = sections(page[0])["The runs"]
-    assert data["states"] == {"finished": 18, "failed": 1, "unfinished": 1}
-    (failed,) = rows_of(page[1], "| failed ")
-    assert failed[1:6] == ["failed", "10", "sarsa", "mlp", r"the learning \| diverged"]
-    assert rows_of(page[1], "| stopped ")[0][1] == "unfinished"
+    states = json.loads((page[0] / "summary.json").read_text())["states"]
+    assert states == {"finished": 18, "failed": 1, "unfinished": 1}
+    failed, stopped = table_of(page[1], "The runs", 1)
+    assert list(failed.values())[:6] == ["failed", "failed", "10", "sarsa", "mlp", r"the learning \| diverged"]
+    assert (stopped["run"], stopped["state"]) == ("stopped", "unfinished")
     assert "Runs: 18 finished, 1 failed, 1 unfinished." in page[1]
-    assert rows_of(page[1], "| seed ")[0][1:] == ["1, 2, 3, 9, 10", "14, 2, 2, 1, 1"]
-    assert rows_of(page[1], "| learner.play_lr ")[0][1:] == ["0.0001 to 0.2048", "13 values"]
+    options = {row["option"]: (row["values"], row["runs of each"]) for row in table_of(page[1], "The runs")}
+    assert options["seed"] == ("1, 2, 3, 9, 10", "14, 2, 2, 1, 1")
+    assert options["learner.play_lr"] == ("0.0001 to 0.2048", "13 values")
 
 
 def test_each_rows_command_starts_its_runs_alone(page: tuple[Path, str]) -> None:
@@ -263,27 +296,27 @@ def test_runs_group_by_all_options_but_the_seed(tmp_path: Path) -> None:
     write_run(tmp_path / "a", options(seed=1), match(5))
     write_run(tmp_path / "b", options(seed=2), match(5))
     write_run(tmp_path / "c", options(seed=1, play_lr=1e-3), match(5))
-    groups = group_runs(find_runs([str(tmp_path / "[abc]"), str(tmp_path)]))
-    assert [[run.seed for run in group.runs] for group in groups] == [[1, 2], [1]]
-    assert [dict(group.extra) for group in groups] == [{"learner.play_lr": 7e-4}, {"learner.play_lr": 1e-3}]
+    groups = setups(load_runs([str(tmp_path / "[abc]"), str(tmp_path)]))
+    assert [group.seed.to_list() for group in groups] == [[1, 2], [1]]
+    assert [group[OTHERWISE].unique().tolist() for group in groups] == [["play_lr=0.0007"], ["play_lr=0.001"]]
 
 
 def test_a_run_of_an_earlier_version_has_its_metrics_as_events(tmp_path: Path) -> None:
     told = {"rates": (0.25, 0.5), "seconds": (3.0, 6.0, 9.0, 12.0)}
     write_run(tmp_path / "a", options(), match(5), **told, events=True)
     write_run(tmp_path / "b", options(seed=2), match(5), **told)
-    old, new = find_runs([str(tmp_path)])
-    for tag, (steps, values) in old.scalars.items():
-        assert steps.tolist() == new.scalars[tag][0].tolist() and np.allclose(values, new.scalars[tag][1])
-    assert set(new.scalars) - set(old.scalars) == {"seconds"}
-    assert old.iteration_seconds.tolist() == pytest.approx([3, 6, 9, 12])
+    old, new = (read_metrics(tmp_path / name) for name in "ab")
+    for tag, (steps, values) in old.items():
+        assert steps.tolist() == new[tag][0].tolist() and np.allclose(values, new[tag][1])
+    assert set(new) - set(old) == {"seconds"}
+    assert iteration_seconds(old).tolist() == pytest.approx([3, 6, 9, 12])
 
 
 def test_seconds_are_the_runs_own_or_those_of_training(tmp_path: Path) -> None:
     resumed = {"earlier": [{"command": ["deepcrib train"]}]}
     for name, more in (("a", {}), ("b", {"environment": resumed}), ("c", {"environment": resumed, "events": True})):
         write_run(tmp_path / name, options(seed=name), match(5), seconds=(3.0, 6.0), **more)
-    assert [run.seconds for run in find_runs([str(tmp_path)])] == pytest.approx([60, 200, 9])
+    assert load_runs([str(tmp_path)]).spent.to_list() == pytest.approx([60, 200, 9])
 
 
 def test_a_damaged_file_of_metrics_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -297,15 +330,15 @@ def test_a_damaged_file_of_metrics_is_refused_in_one_line(tmp_path: Path, capsys
 def test_a_repeated_run_counts_once_the_later_one(tmp_path: Path) -> None:
     write_run(tmp_path / "a", options(), match(5), environment={"time": "2026-11-22T02:00:00+00:00"})
     write_run(tmp_path / "b", options(), match(5))
-    kept, left_out = without_repeats(find_runs([str(tmp_path)]))
-    assert ([run.name for run in kept], [run.name for run in left_out]) == (["a"], ["b"])
+    runs = load_runs([str(tmp_path)])
+    assert dict(zip(runs["name"], repeated(runs), strict=True)) == {"a": False, "b": True}
 
 
 def test_a_run_that_failed_before_its_options_were_saved_is_found(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "error.json").write_text(json.dumps({"error": "no\nsuch option", "overrides": ["seed=x"]}))
-    (run,) = find_runs([str(tmp_path)])
-    assert (run.state, run.error, run.overrides) == ("failed", "no such option", ("seed=x",))
+    (run,) = load_runs([str(tmp_path)]).to_dict("records")
+    assert (run["state"], run["error"], run["overrides"]) == ("failed", "no such option", ("seed=x",))
 
 
 def test_other_programs_files_and_hidden_folders_are_passed_over(tmp_path: Path) -> None:
@@ -313,7 +346,7 @@ def test_other_programs_files_and_hidden_folders_are_passed_over(tmp_path: Path)
     write_run(tmp_path / ".old" / "b", options(), match(5))
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "config.yaml").write_text("site_name: x")
-    assert [run.name for run in find_runs([str(tmp_path)])] == ["a"]
+    assert load_runs([str(tmp_path)])["name"].to_list() == ["a"]
 
 
 def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
@@ -335,8 +368,9 @@ def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert call(f"runs={folder} path={tmp_path / 'pages' / 'pre.md'}", out) == 0
     text = (tmp_path / "pages" / "pre.md").read_text()
-    (row,) = rows_of(text, "| cnn, without convolutions over suits; one random starter")
-    assert row[2:6] == ["0.5000", "-", "1.500", "1 x 270,725"]
+    (row,) = table_of(text, "Predicted against true")
+    assert (row["network"], row["true value"]) == ("cnn, without convolutions over suits", "one random starter")
+    assert list(row.values())[3:7] == ["0.5000", "-", "1.500", "1 x 270,725"]
     assert "](pre/predicted_1.png)" in text and (tmp_path / "pages" / "pre" / "predicted_1.png").exists()
 
 
@@ -348,8 +382,9 @@ def test_pretraining_of_other_lengths_is_not_averaged(tmp_path: Path) -> None:
         folder = write_run(tmp_path / "runs" / name, told, summary, command=["deepcrib pretrain"])
         save_weights(folder / "weights.safetensors", network, None, {})
     assert call(f"runs={tmp_path / 'runs'} path={tmp_path / 'pre.md'}", tmp_path / "out") == 0
-    rows = rows_of((tmp_path / "pre.md").read_text(), "| mlp; no starter")
-    assert [(row[2].split(" ")[0], row[5].split(" ")[0]) for row in rows] == [("0.6000", "2"), ("0.1000", "1")]
+    rows = table_of((tmp_path / "pre.md").read_text(), "Predicted against true")
+    found = [(row["mean absolute error, points"].split(" ")[0], row["runs x hands"].split(" ")[0]) for row in rows]
+    assert found == [("0.6000", "2"), ("0.1000", "1")] and {row["network"] for row in rows} == {"mlp"}
 
 
 def test_values_after_training_are_measured_over_all_hands(tmp_path: Path) -> None:
@@ -360,8 +395,8 @@ def test_values_after_training_are_measured_over_all_hands(tmp_path: Path) -> No
     folder = write_run(tmp_path / "a", told, match(5))
     save_weights(folder / "weights.safetensors", network, None, {})
     assert call(f"runs={folder}", tmp_path / "out") == 0
-    (found,) = sections(tmp_path / "out")["Values of hands after training"]
-    assert abs(found["slope"][0]) < 1 and (tmp_path / "out" / "figures" / "trained_mlp.png").exists()
+    ((found,),) = sections(tmp_path / "out")["Values of hands after training"]
+    assert abs(found["rise a point"][0]) < 1 and (tmp_path / "out" / "figures" / "trained_mlp.png").exists()
     assert call(f"runs={folder} networks=false", tmp_path / "without") == 0
     assert "Values of hands after training" not in sections(tmp_path / "without")
 
@@ -379,7 +414,7 @@ def test_a_page_is_written_anew_but_nothing_else_is(tmp_path: Path, capsys: pyte
     assert call(f"runs={run} path={path} overwrite=true title=Ours", tmp_path / "out2") == 0
     assert "# Ours" in path.read_text()
     assert call(f"runs={run} path={path}", tmp_path / "out3") == 0
-    assert "# Training runs beside" in path.read_text()
+    assert "# Training runs\n" in path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -459,7 +494,7 @@ def test_a_file_of_another_shape_is_refused_by_name(
         inner[place[-1]] = value
     path.write_text(json.dumps(content if place else value))  # JSON is YAML
     with pytest.raises(RunError) as error:
-        find_runs([str(tmp_path)])
+        load_runs([str(tmp_path)])
     assert str(error.value).startswith(str(path)) and message in str(error.value) and "\n" not in str(error.value)
 
 
@@ -469,14 +504,14 @@ def test_bytes_that_are_no_text_of_its_kind_are_refused_by_name(name: str, tmp_p
     for content in (b"\xff\xfe\x00", b'{"a": [1', b"[" * 100_000):
         path.write_bytes(content)
         with pytest.raises(RunError, match="cannot be read: ") as error:
-            find_runs([str(tmp_path)])
+            load_runs([str(tmp_path)])
         assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
 
 
 def test_a_summary_of_pretraining_without_its_errors_is_refused(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {"pretraining": {"epochs": 3}}, {"sample_error": 1.5}, command=["deepcrib pretrain"])
     with pytest.raises(RunError, match=r"summary\.json: mean_absolute_error is missing: expected a number"):
-        find_runs([str(tmp_path)])
+        load_runs([str(tmp_path)])
 
 
 # --- statistics ---------------------------------------------------------------------------------------------
@@ -509,3 +544,13 @@ def test_ratios_are_of_geometric_means() -> None:
     found = geometric_mean([1, 10, 100])
     assert found.estimate == pytest.approx(10) and found.low > 0
     assert found.low * found.high == pytest.approx(100)
+
+
+def test_a_missing_library_is_named_with_the_extra_that_brings_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(tmp_path / "a", options(), match(5))
+    monkeypatch.setattr("deepcrib.jobs.shared.common.find_spec", lambda name: None if name == "tabulate" else object())
+    assert call(f"runs={tmp_path}", tmp_path / "out") == 2
+    error = capsys.readouterr().err
+    assert "needs tabulate, which is not installed: pip install 'deepcrib[report]'" in error and error.count("\n") == 1

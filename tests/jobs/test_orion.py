@@ -18,7 +18,6 @@ from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.intervals import wilson
 from deepcrib.jobs import Outcome
-from hydra_plugins.deepcrib_orion._trials import TrialRow, best_first, states_text, trials_csv
 
 pytest.importorskip("orion")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -26,19 +25,19 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 from orion.core.io.database import DatabaseError, DatabaseTimeout  # noqa: E402
 from pymongo.errors import AutoReconnect  # noqa: E402
 
-from hydra_plugins.deepcrib_orion import _outcomes, _space, _storage, _study, sweeper  # noqa: E402
+from hydra_plugins.deepcrib_orion import _search, _space, _storage, _study, _trials  # noqa: E402
+from hydra_plugins.deepcrib_orion._options import OrionSweeperConf  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def dead() -> str:
-    """The name of a process of this machine that has ended."""
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        started = _storage._started(process.pid)
-        process.communicate(b"\n")
-    host, _, _, place = _storage.this_process().rsplit(":", 3)
-    return f"{host}:{process.pid}:{started}:{place}"
+    """The name of a worker on this machine whose process has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    host, _, place, token = _storage.new_worker().split(":")
+    return f"{host}:{process.pid}:{place}:{token}"
 
 
 # what is searched
@@ -160,26 +159,26 @@ def test_the_standard_error_is_that_of_the_intervals_width() -> None:
             "hands_won": {"win_rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "margin": 0.1},
         }
     }
-    value, error = _outcomes.measured(summary, "deterministic.win_rate")
+    value, error = _trials.measured(summary, "deterministic.win_rate")
     assert value == 0.6 and error == pytest.approx(math.sqrt(0.6 * 0.4 / 1000), rel=0.01)
-    assert _outcomes.measured(summary, "deterministic.hands_won.win_rate")[1] == pytest.approx(0.2 / 3.92, rel=0.001)
-    assert _outcomes.measured(summary, "deterministic.points_per_hand") == (12.0, pytest.approx(1 / 1.96, rel=0.001))
-    assert _outcomes.measured(summary, "deterministic.hands_won.margin") == (0.1, None)
+    assert _trials.measured(summary, "deterministic.hands_won.win_rate")[1] == pytest.approx(0.2 / 3.92, rel=0.001)
+    assert _trials.measured(summary, "deterministic.points_per_hand") == (12.0, pytest.approx(1 / 1.96, rel=0.001))
+    assert _trials.measured(summary, "deterministic.hands_won.margin") == (0.1, None)
     with pytest.raises(OptionError, match=r"deterministic.wins: expected one of .*deterministic.win_rate"):
-        _outcomes.measured(summary, "deterministic.wins")
+        _trials.measured(summary, "deterministic.wins")
     with pytest.raises(OptionError, match="expected one of"):
-        _outcomes.measured(summary, "deterministic.duplicate")  # true or false is no measure
+        _trials.measured(summary, "deterministic.duplicate")  # true or false is no measure
 
 
 def test_the_best_trial_is_first_in_either_direction() -> None:
-    def row(number: int, state: str, objective: float | None) -> TrialRow:
-        return TrialRow(number, f"{number}", state, {"learner.x": number}, objective, None, 1.0, "", "", "")
+    def row(number: int, state: str, objective: float | None) -> _trials.TrialRow:
+        return _trials.TrialRow(number, f"{number}", state, {"learner.x": number}, objective, None, 1.0, "", "", "")
 
     rows = [row(0, "completed", 0.5), row(1, "broken", None), row(2, "completed", 0.7), row(3, "completed", 0.5)]
-    assert [item.number for item in best_first(rows, maximize=True)] == [2, 0, 3]
-    assert [item.number for item in best_first(rows, maximize=False)] == [0, 3, 2]
-    assert states_text(rows) == "3 completed, 1 broken"
-    assert trials_csv(rows).splitlines()[0] == (
+    assert [item.number for item in _trials.best_first(rows, maximize=True)] == [2, 0, 3]
+    assert [item.number for item in _trials.best_first(rows, maximize=False)] == [0, 3, 2]
+    assert _trials.states_text(rows) == "3 completed, 1 broken"
+    assert _trials.trials_csv(rows).splitlines()[0] == (
         "number,id,state,learner.x,objective,standard_error,seconds,worker,folder,error"
     )
 
@@ -188,21 +187,23 @@ def test_the_best_trial_is_first_in_either_direction() -> None:
 
 
 def test_a_process_is_known_to_have_ended_only_on_its_own_machine(dead: str) -> None:
-    here = _storage.this_process()
-    assert _storage.has_ended(here) is False
-    assert _storage.has_ended(dead) is True
-    host, pid, started, place = here.rsplit(":", 3)
-    assert _storage.has_ended(f"{host}:{pid}:{int(started) + 1}:{place}") is True  # its number is another's now
-    assert _storage.has_ended(f"elsewhere:{pid}:{started}:{place}") is None
-    assert _storage.has_ended(f"{host}:{pid}:{started}:00000000") is None
-    assert _storage.has_ended(None) is None
+    assert not _storage.has_ended(_storage.new_worker())
+    assert _storage.has_ended(dead)
+    host, pid, place, token = dead.split(":")
+    assert not _storage.has_ended(f"{host}:{pid}:00000000:{token}")  # another machine or container of that name
+    assert not _storage.has_ended(None)
 
 
-def plan(database: Path, max_trials: int = 4, heartbeat: float = 10.0, **changes: Any) -> _study.Plan:
+def open_study(
+    database: Path, said: list[str] | None = None, max_trials: int = 4, heartbeat: float = 10, **changes: Any
+) -> _study.Study:
     item = _space.Parameter("learner.x", "real", (0.0, 1.0))
     known = {"job": "train", "space": {item.key: item.prior}, "algorithm": "random", "settings": {"seed": 1}}
     record = _study.Record(**(known | {"objective": "score", "direction": "maximize", "fixed": []} | changes))
-    return _study.Plan("study", str(database), record, [item], max_trials, 3, heartbeat)
+    options = OrionSweeperConf(
+        name="study", max_trials=max_trials, max_broken=3, heartbeat=heartbeat, objective="score"
+    )
+    return _study.Study(options, str(database), [item], record, ([] if said is None else said).append)
 
 
 @pytest.fixture
@@ -212,18 +213,17 @@ def said() -> list[str]:
 
 @pytest.fixture
 def study(tmp_path: Path, said: list[str]) -> Iterator[_study.Study]:
-    opened = _study.Study(plan(tmp_path / "orion.pkl"), said.append)
+    opened = open_study(tmp_path / "orion.pkl", said)
     yield opened
-    for pacemaker in opened._client._pacemakers.values():
-        pacemaker.stop()
+    opened.storage.close()
 
 
 def lock(study: _study.Study, **fields: Any) -> None:
-    study._storage._db.write("algo", fields, {"experiment": study.client.id})
+    study.storage._db.write("algo", fields, {"experiment": study.experiment.id})
 
 
 def test_the_lock_of_a_killed_process_is_released(study: _study.Study, said: list[str], dead: str) -> None:
-    lock(study, locked=1, owner=f"token@{dead}")
+    lock(study, locked=1, worker=dead)
     begin = time.monotonic()
     assert study.ask() is not None
     assert time.monotonic() - begin < 5
@@ -231,13 +231,13 @@ def test_the_lock_of_a_killed_process_is_released(study: _study.Study, said: lis
 
 
 def test_the_lock_of_a_live_process_is_waited_for(tmp_path: Path, said: list[str]) -> None:
-    workers = [_study.Study(plan(tmp_path / "orion.pkl", heartbeat=0.05), said.append) for _ in range(2)]
+    workers = [open_study(tmp_path / "orion.pkl", said, heartbeat=0.05) for _ in range(2)]
     inside, most = 0, 0
 
     def hold(study: _study.Study) -> None:
         nonlocal inside, most
         for _ in range(3):
-            with study._storage.acquire_algorithm_lock(uid=study.client.id):
+            with study.storage.acquire_algorithm_lock(uid=study.experiment.id):
                 inside += 1
                 most = max(most, inside)
                 time.sleep(0.4)  # more than the patience of five heartbeats
@@ -252,58 +252,56 @@ def test_the_lock_of_a_live_process_is_waited_for(tmp_path: Path, said: list[str
 
 
 def test_a_lock_of_another_machine_is_released_once_it_stands_still(tmp_path: Path, said: list[str]) -> None:
-    study = _study.Study(plan(tmp_path / "orion.pkl", heartbeat=0.1), said.append)
-    owner, uid = "token@elsewhere:1:2:3", study.client.id
-    lock(study, locked=1, owner=owner)
+    study = open_study(tmp_path / "orion.pkl", said, heartbeat=0.1)
+    worker, uid = "elsewhere:1:2:3", study.experiment.id
+    lock(study, locked=1, worker=worker)
     for _ in range(10):  # one second of signs of life, twice the patience
-        study._storage._change_lock(uid, {"owner": owner}, {})
-        study._storage.release_stale_lock(uid)
+        study.storage.change("algo", {"worker": worker}, {})
+        study.storage.release_stale_lock(uid)
         time.sleep(0.1)
     assert not said
     time.sleep(0.6)
-    study._storage.release_stale_lock(uid)
+    study.storage.release_stale_lock(uid)
     assert len(said) == 1 and "elsewhere:1" in said[0]
 
 
 def test_who_lost_the_lock_can_neither_release_it_nor_write_its_state(study: _study.Study) -> None:
-    uid = study.client.id
-    with study._storage.acquire_algorithm_lock(uid=uid) as locked:
+    uid = study.experiment.id
+    with study.storage.acquire_algorithm_lock(uid=uid) as locked:
         locked.set_state({"of": "the former holder"})
-        lock(study, owner="token@elsewhere:1:2:3")
-    (document,) = study._storage._db.read("algo", {"experiment": uid})
-    assert document["locked"] == 1 and document["owner"] == "token@elsewhere:1:2:3" and document["state"] is None
+        lock(study, worker="elsewhere:1:2:3")
+    (document,) = study.storage._db.read("algo", {"experiment": uid})
+    assert document["locked"] == 1 and document["worker"] == "elsewhere:1:2:3" and document["state"] is None
 
 
-def test_the_trial_of_a_killed_process_is_run_again(study: _study.Study, said: list[str], dead: str) -> None:
+def test_the_trial_of_a_killed_process_is_run_again(
+    study: _study.Study, said: list[str], dead: str, tmp_path: Path
+) -> None:
     trial = study.ask()
     assert trial is not None
-    again = _study.Study(study.plan, said.append)
+    again = open_study(tmp_path / "orion.pkl", said)
     assert again.trials()[0].status == "reserved" and not said  # its process, this one, is alive
-    study._storage._db.write("trials", {"worker": dead}, {"id": trial.id})
+    study.storage._db.write("trials", {"worker": dead}, {"id": trial.id})
     recovered = again.ask()
     assert recovered is not None and recovered.id == trial.id and len(said) == 1
     again.complete(recovered, 0.5, 0.1)
     study.complete(trial, 0.9, 0.1)  # too late: the other result counts
     (row,) = again.rows(Path())
     assert (row.state, row.objective, row.standard_error) == ("completed", 0.5, 0.1)
-    study._client._pacemakers.clear()
 
 
 def test_results_whose_worker_was_killed_before_the_algorithm_heard_of_them_are_learnt(study: _study.Study) -> None:
     trial = study.ask()
     assert trial is not None
-    study._storage.update_trial(
-        trial, status="completed", results=[{"name": "score", "type": "objective", "value": -1.0}]
-    )
-    study._client._release_reservation(trial)
+    study.storage.release(trial, "completed", [{"name": "score", "type": "objective", "value": -1.0}])
     second = study.ask()
     assert second is not None and second.id != trial.id
-    with study._client._experiment.acquire_algorithm_lock() as algorithm:
-        assert algorithm.has_observed(study._storage.get_trial(trial))
+    with study.experiment.acquire_algorithm_lock() as algorithm:
+        assert algorithm.has_observed(study.storage.get_trial(trial))
 
 
 def test_no_worker_suggests_more_than_the_study_has(tmp_path: Path, said: list[str]) -> None:
-    workers = [_study.Study(plan(tmp_path / "orion.pkl", max_trials=3), said.append) for _ in range(2)]
+    workers = [open_study(tmp_path / "orion.pkl", said, max_trials=3) for _ in range(2)]
     trials = [worker.ask() for worker in (*workers, *workers)]
     assert [trial is not None for trial in trials] == [True, True, True, False]
     workers[0].fail(trials[0], "no reason")
@@ -314,7 +312,7 @@ def test_no_worker_suggests_more_than_the_study_has(tmp_path: Path, said: list[s
     rows = workers[1].rows(Path())
     assert [row.state for row in rows] == ["broken", "completed", "completed"]
     assert rows[0].error == "no reason" and [row.objective for row in rows] == [None, 0.1, 0.2]
-    more = _study.Study(plan(tmp_path / "orion.pkl", max_trials=4), said.append)
+    more = open_study(tmp_path / "orion.pkl", said, max_trials=4)
     trial = more.ask()
     assert trial is not None and trial.id not in {row.id for row in rows}
     more.give_back(trial)
@@ -326,12 +324,12 @@ def test_no_worker_suggests_more_than_the_study_has(tmp_path: Path, said: list[s
     [{"space": {"learner.x": "uniform(0, 2)"}}, {"algorithm": "tpe"}, {"objective": "other"}, {"fixed": ["seed=2"]}],
 )
 def test_another_study_of_the_same_name_is_refused(study: _study.Study, changes: dict[str, Any]) -> None:
-    path = Path(study.plan.database)
+    path = Path(study.database)
     before = path.read_bytes()
     (part,) = changes
     with pytest.raises(OptionError, match=f"a study with another {part}, .* another hydra.sweeper.name"):
-        _study.Study(plan(path, **changes), lambda text: None)
-    names = {item["version"] for item in study._storage.fetch_experiments({"name": "study"})}
+        open_study(path, **changes)
+    names = {item["version"] for item in study.storage.fetch_experiments({"name": "study"})}
     assert names == {1} and len(path.read_bytes()) == len(before)
 
 
@@ -340,7 +338,7 @@ def test_a_file_that_orion_did_not_write_is_left_alone(content: bytes, tmp_path:
     path = tmp_path / "data.pkl"
     path.write_bytes(content)
     with pytest.raises(OptionError, match="data.pkl: expected a database that Orion wrote, or a new file"):
-        _study.Study(plan(path), lambda text: None)
+        open_study(path)
     assert path.read_bytes() == content and [file.name for file in tmp_path.iterdir()] == ["data.pkl"]
 
 
@@ -377,9 +375,8 @@ def unreachable() -> DatabaseError:
     ],
 )
 def test_what_a_database_refuses_is_told_in_one_line(error: Exception, said: str) -> None:
-    with pytest.raises(RunError) as refusal, _study.failures_told("mongodb://me:secret@host/x"):
-        raise error
-    assert str(refusal.value).endswith(said) and "secret" not in str(refusal.value)
+    line = _study.failure_line("mongodb://me:secret@host/x", error)
+    assert line.endswith(said) and "secret" not in line
 
 
 def test_a_result_that_the_database_did_not_take_is_no_lost_trial(
@@ -387,27 +384,28 @@ def test_a_result_that_the_database_did_not_take_is_no_lost_trial(
 ) -> None:
     trial = study.ask()
     with monkeypatch.context() as patched:
-        patched.setattr(study._storage, "push_trial_results", lambda trial: (_ for _ in ()).throw(unreachable()))
+        patched.setattr(study.storage, "change", lambda *arguments: (_ for _ in ()).throw(unreachable()))
         with pytest.raises(DatabaseError):
             study.complete(trial, 0.5, None)
-    study.give_back(trial)  # it is no longer kept alive, and stays this process's until that ends
     assert study.trials()[0].status == "reserved" and not study.is_idle()
 
 
 @pytest.mark.parametrize("error", [DatabaseTimeout(), AutoReconnect("closed"), OSError(28, "No space left on device")])
-def test_a_sign_of_life_that_fails_is_not_the_last(error: Exception) -> None:
+def test_a_sign_of_life_that_fails_is_not_the_last(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     signs: list[int] = []
 
-    def sign() -> None:
+    def sign(*arguments: Any) -> None:
         signs.append(1)
         raise error
 
-    beat = _storage.Beat(sign, 0.01)
-    beat.start()
+    study = open_study(tmp_path / "orion.pkl", heartbeat=0.01)
+    monkeypatch.setattr(study.storage._db, "write", sign)
     end = time.monotonic() + 10
     while len(signs) < 3 and time.monotonic() < end:
         time.sleep(0.01)
-    beat.stop()
+    study.storage.close()
     assert len(signs) >= 3
 
 
@@ -519,7 +517,7 @@ def test_a_trial_whose_process_outlived_its_worker_is_waited_for(
         monkeypatch.setattr("deepcrib.jobs.train.run", score)
         raise RunError("process 1 of host is at work on it")
 
-    monkeypatch.setattr(sweeper, "POLL", 0.0)
+    monkeypatch.setattr(_search, "POLL", 0.0)
     monkeypatch.setattr("deepcrib.jobs.train.run", taken)
     monkeypatch.setattr("deepcrib.jobs.hydra.sweep_runs.is_held", lambda folder: next(held, False))
     assert main([*job, "hydra.sweeper.max_trials=1"]) == 0
@@ -532,7 +530,7 @@ def test_a_search_ends_when_nothing_more_is_suggested(
 ) -> None:
     """Asha and hyperband do not say that they are done with a space of a few values."""
     ask = _study.Study.ask
-    monkeypatch.setattr(sweeper, "POLL", 0.0)
+    monkeypatch.setattr(_search, "POLL", 0.0)
     monkeypatch.setattr(_study.Study, "ask", lambda study: None if study.trials() else ask(study))
     assert main([*job, "hydra.sweeper.max_trials=9"]) == 0
     assert [row["state"] for row in trials(tmp_path)] == ["completed"]
@@ -547,7 +545,7 @@ from pathlib import Path
 import deepcrib.jobs.train as train
 from deepcrib.cli import main
 from deepcrib.jobs import Outcome
-from hydra_plugins.deepcrib_orion import _report
+from hydra_plugins.deepcrib_orion import _search
 from tests.compose_faster import compose_faster
 
 compose_faster()
@@ -567,7 +565,7 @@ def start(mark, seconds):
         os._exit(main(words))
     return pid
 
-_report.write_figures = lambda folder, study: []  # they take longer than all else
+_search.write_figures = lambda folder, study: []  # they take longer than all else
 mark = Path(folder) / "begun"
 killed = start(mark, 60)
 while not mark.exists() and os.waitpid(killed, os.WNOHANG) == (0, 0):

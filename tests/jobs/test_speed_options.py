@@ -174,12 +174,12 @@ def test_rates_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every figure of every device that is there, all above zero."""
     monkeypatch.setattr(device_speed, "BATCHES", {8: 2, 64: 1})
     monkeypatch.setattr(device_speed, "devices", lambda: ["cpu"])
-    found = device_speed.time_devices(1, hands=20, turns=1)
+    found, table = device_speed.time_devices(1, hands=20, turns=1)
     assert set(found["rates"]) == {"cpu"} and set(found["rates"]["cpu"]) == {"mlp", "cnn_lstm"}
     for rates in found["rates"]["cpu"].values():
         assert len(rates) == 4
         assert all(rate["per_second"] > 0 and rate["per_cpu_second"] > 0 for rate in rates.values())
-    assert device_speed.devices_table(found).row_count == 8
+    assert table.row_count == 8
 
 
 @pytest.mark.gpu

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from martin2000 import rank_pair_bounds
 from rich.console import Console
 
+from deepcrib.analysis.statistics.rows import rank_set_names
 from deepcrib.analysis.statistics.tables import Fitted
 from deepcrib.cli import main
 from deepcrib.errors import StatisticsError
@@ -224,11 +226,10 @@ def test_against_any_two_cards_the_crib_table_is_martins_mean(tmp_path: Path) ->
     """Two computations that share the rules alone; and it does not matter whose crib it is."""
     path = tmp_path / "below" / "table.csv"
     assert call(f"crib_table opponent=uniform path={path}") == 0
-    assert call(f"martin games=10 hydra.run.dir={tmp_path / 'martin'}") == 0
-    bounds = {row["pair"]: row for row in table_in(tmp_path / "martin" / "martin_bounds.csv")}
+    bounds = dict(zip(rank_set_names(2), rank_pair_bounds()[:, 1], strict=True))
     for row in table_in(path):
         assert row["own_crib"] == row["opponent_crib"]
-        assert float(row["own_crib"]) == pytest.approx(float(bounds[row["rank_1"] + row["rank_2"]]["mean"]), rel=1e-7)
+        assert float(row["own_crib"]) == pytest.approx(bounds[row["rank_1"] + row["rank_2"]], rel=1e-7)
 
 
 def test_solving_anew_writes_the_weights_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,30 +296,6 @@ def test_sampled_pegging_records(tmp_path: Path) -> None:
         assert all(row["hands"] > 0 for row in found["most"][role] + found["least"][role])
 
 
-# --- Martin 2000 --------------------------------------------------------------------------------------------
-
-
-def test_martins_matrix_and_the_first_dealer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = summary_of("martin games=4000 seed=2", tmp_path / "run")
-    rows = {row["pair"]: row for row in table_in(tmp_path / "run" / "martin_matrix.csv")}
-    assert len(rows) == 91 and set(rows) == {RANKS[a] + RANKS[b] for a, b in PAIRS} == set(rows["55"]) - {"pair"}
-    assert all(rows[a][b] == rows[b][a] for a in rows for b in rows)
-    # four fives: 28 points with each of sixteen tens turned, 20 with the other 32 cards
-    assert float(rows["55"]["55"]) == pytest.approx((16 * 28 + 32 * 20) / 48, rel=1e-7)
-    fives = found["pairs"]["55"]
-    assert fives["highest"] == pytest.approx((16 * 28 + 32 * 20) / 48, abs=1e-12)  # what else is thrown is less
-    assert max(found["pairs"].values(), key=lambda pair: pair["mean"]) == fives
-    for a, b in [(4, 4), (4, 10), (9, 12), (0, 0)]:
-        pair = found["pairs"][RANKS[a] + RANKS[b]]
-        assert pair["mean"] == pytest.approx(pair_mean(a, b, np.ones((13, 13))), abs=1e-9)
-        assert pair["lowest"] < pair["mean"] < pair["highest"]
-    assert found["crib_mean"] == pytest.approx(4.73482, abs=5e-6)  # 4.7692 without the flushes of four
-    figures = found["first_dealer"]
-    assert figures["games"] == 4000 and figures["ci_low"] < 0.556 < figures["ci_high"]
-    text = capsys.readouterr().out
-    assert "Cribbage" in text and "55.5%" in text and "about 5" in text
-
-
 # --- tables and calls ---------------------------------------------------------------------------------------
 
 
@@ -333,11 +310,11 @@ def test_tables_fit_the_terminal(
         shown.append(table)
 
     monkeypatch.setattr(Console, "print", record)
-    for number, command in enumerate((HAND, "crib_table", "pegging", "martin games=100")):
+    for number, command in enumerate((HAND, "crib_table", "pegging")):
         assert call(f"{command} hydra.run.dir={tmp_path / str(number)}") == 0
     monkeypatch.undo()
     tables = [table for table in shown if not isinstance(table, str)]
-    assert len(tables) == 1 + 2 + 3 + 2 and isinstance(tables[0], Fitted)
+    assert len(tables) == 1 + 2 + 3 and isinstance(tables[0], Fitted)
     console = Console(width=width, file=StringIO())
     for table in tables:
         console.print(table)
@@ -349,13 +326,13 @@ def test_tables_fit_the_terminal(
 
 def test_help_says_that_cards_are_taken_bare(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--help") == 0
-    assert "[HAND | build | crib_table | pegging | martin]" in capsys.readouterr().out
+    assert "[HAND | build | crib_table | pegging]" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("", "option hand is missing: expected six cards, or one of the tasks build, crib_table, pegging, martin"),
+        ("", "option hand is missing: expected six cards, or one of the tasks build, crib_table, pegging"),
         ("5H 5S JD 2C 3C", "hand=5H 5S JD 2C 3C: expected six cards, found 5"),
         ("hand=", "expected six cards, found 0"),
         ("5H 5S JD 2C 3C 3C", "the card 3C stands twice"),
@@ -363,14 +340,14 @@ def test_help_says_that_cards_are_taken_bare(capsys: pytest.CaptureFixture[str])
         ("hand=5H,5S", "several values need -m"),
         ("biuld", "cannot read 'biuld': expected a hand or one of the tasks build, crib_table"),
         ("build 5H", "cannot read '5H'"),
-        ("task=all", "task=all: expected one of hand, build, crib_table, pegging, martin"),
+        ("task=all", "task=all: expected one of hand, build, crib_table, pegging"),
         ("index=1", "index 1: expected two digits a card"),
         ("index=484950514746", "index 484950514746: expected"),
         ("index=x", "index=x: expected a whole number or null"),
         (f"{HAND} index=484950514647", "expected one of them"),
         (f"{HAND} dealer=perhaps", "dealer=perhaps: expected true or false or null"),
         (f"{HAND} weights=expert", "weights=expert: expected one of experts, uniform"),
-        (f"{HAND} games=5", "games=5: only for martin, not for hand"),
+        (f"{HAND} verify=5", "verify=5: only for build, not for hand"),
         ("build hand=5H", "hand=5H: only for hand, not for build"),
         ("build verify=-1", "verify=-1: expected 0 or more"),
         ("build path=/proc/nothing/table.npy", "cannot write /proc/nothing/table.npy"),
@@ -380,8 +357,7 @@ def test_help_says_that_cards_are_taken_bare(capsys: pytest.CaptureFixture[str])
         ("pegging records=all", "records=all: expected one of exact, sampled"),
         ("pegging hands=10", "hands=10: only with records=sampled"),
         ("pegging records=sampled hands=0", "hands=0: expected 1 or more"),
-        ("martin games=0", "games=0: expected 1 or more"),
-        ("martin path=a.csv", "path=a.csv: only for build and crib_table, not for martin"),
+        ("pegging path=a.csv", "path=a.csv: only for build and crib_table, not for pegging"),
     ],
 )
 def test_wrong_calls(command: str, expected: str, outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -327,7 +327,7 @@ def test_what_cannot_be_composed_ends_a_sweep_before_it_begins(tmp_path: Path) -
     assert not list(tmp_path.rglob("config.yaml"))
 
 
-@pytest.mark.skipif(not sweep_runs.can_fork(), reason="runs share their worker's process here")
+@pytest.mark.skipif(not sweep_runs.CAN_FORK, reason="runs share their worker's process here")
 def test_a_killed_process_costs_its_own_run_only(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Workers wait for a copy of themselves; the copy's end, however it came, is a run's exit code."""
     folder = RunFolder(tmp_path / "run", overrides=["seed=1"])
@@ -340,7 +340,7 @@ def test_a_killed_process_costs_its_own_run_only(tmp_path: Path, capfd: pytest.C
     assert (run.state, run.error, run.overrides) == ("failed", "its process was killed by SIGKILL", ("seed=1",))
 
 
-@pytest.mark.skipif(not sweep_runs.can_fork(), reason="runs share their worker's process here")
+@pytest.mark.skipif(not sweep_runs.CAN_FORK, reason="runs share their worker's process here")
 def test_a_killed_parent_takes_its_copies_with_it() -> None:
     reader, writer = os.pipe()
     if (parent := os.fork()) == 0:
@@ -425,7 +425,7 @@ def owner(run: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.skipif(not sweep_runs.can_fork(), reason="runs share their worker's process here")
+@pytest.mark.skipif(not sweep_runs.CAN_FORK, reason="runs share their worker's process here")
 @pytest.mark.parametrize("victim", ["run", "worker"])
 def test_a_sweep_outlives_what_is_killed(victim: str, tmp_path: Path) -> None:
     """kill -9 of a run's process costs that run; of a joblib worker, what was at work; a restart completes both."""
@@ -455,7 +455,7 @@ def test_a_sweep_outlives_what_is_killed(victim: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(not sweep_runs.can_fork(), reason="runs share their worker's process here")
+@pytest.mark.skipif(not sweep_runs.CAN_FORK, reason="runs share their worker's process here")
 def test_a_killed_sweep_leaves_no_process_behind(tmp_path: Path) -> None:
     pytest.importorskip("joblib")
     process = launched(tmp_path / "sweep", "seed=1,2 hydra/launcher=joblib hydra.launcher.n_jobs=2", command=LONG)

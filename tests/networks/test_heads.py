@@ -20,13 +20,12 @@ from safetensors.torch import save_file
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
-from deepcrib.jobs.hydra.values import check_values
+from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.climbers import make_climber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay import pretraining
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
-from deepcrib.learners.replay.minibatches.sampling import Sampling
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
@@ -35,6 +34,7 @@ from deepcrib.learners.replay.options import (
     StateOptions,
 )
 from deepcrib.learners.replay.pretraining import hand_values, pretrain
+from deepcrib.learners.replay.sampling import Sampling
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (

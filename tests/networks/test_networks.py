@@ -1,5 +1,8 @@
 """Networks: shapes, agreement with plain torch layers, and what each may and may not see."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +18,7 @@ from deepcrib.networks import (
     make_play_network,
 )
 from deepcrib.networks.bodies.columns import linear_of_columns
-from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, expand, make_discard_encoder, make_play_encoder
+from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, Encoder, make_discard_encoder, make_play_encoder
 
 DISCARD_CASES = [("cnn", "basic"), ("cnn", "full"), ("belanger2019", "basic")] + [
     ("mlp", name) for name in DISCARD_ENCODERS
@@ -165,9 +168,10 @@ def test_a_layer_of_index_columns_is_the_layer_of_the_rows_they_stand_for(scales
     numbers = rng.integers(-30, 120, size=(200, len(scales))).astype(np.int16)
     columns = np.concatenate([columns, numbers], axis=1)
     factors = np.array(scales, dtype=np.float32)
-    layer = torch.nn.Linear(12 + len(scales), 37)
+    encoder: Any = SimpleNamespace(width=12 + len(scales), scales=factors)
+    layer = torch.nn.Linear(encoder.width, 37)
     with torch.no_grad():
-        expected = layer(expand(columns, 12 + len(scales), factors))
+        expected = layer(Encoder.expand(encoder, columns))
     torch.testing.assert_close(linear_of_columns(layer, columns, factors), expected)
 
 

@@ -1,4 +1,4 @@
-"""Tutorials are followed as a user would, in a copy of the repository."""
+"""Tutorials that change the package are followed as a user would, in a copy of the repository."""
 
 from __future__ import annotations
 
@@ -10,38 +10,107 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 ROOT = Path(__file__).resolve().parents[2]
-TUTORIALS = ROOT / "docs" / "tutorials"
+PLACE = re.compile(r"`((?:deepcrib|conf)/[\w/]+\.(?:py|yaml))`")
+SMALL = ["learner.iterations=2", "learner.episodes=16", "pretraining.epochs=1"]
+MATCHES = ["evaluation.games=4", "evaluation.final_games=4"]
+
+
+class Copy:
+    """The package and its configs where they may be changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in ("deepcrib", "conf"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def follow(self, page: str) -> tuple[list[str], list[list[str]]]:
+        """Put every piece of a page where the line before it says; returns the others, and the commands' words."""
+        text = (ROOT / "docs" / "tutorials" / f"{page}.md").read_text(encoding="utf-8")
+        others: list[str] = []
+        commands: list[list[str]] = []
+        for prose, language, code in re.findall(r"(.*?)^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+            places = PLACE.findall(prose.rstrip().rpartition("\n\n")[2])
+            if language == "bash":
+                commands += [line.split()[1:] for line in code.splitlines()]
+            elif places:
+                with open(self.folder / places[-1], "a", encoding="utf-8") as file:  # or a new one
+                    file.write(f"\n\n{code}")
+            else:
+                others.append(code)
+        return others, commands
+
+    def run(self, *words: str) -> str:
+        """What a command prints that must work."""
+        environment = os.environ | {"PYTHONPATH": str(self.folder)}
+        line = [sys.executable, *words]
+        done = subprocess.run(line, cwd=self.folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def deepcrib(self, *words: str) -> str:
+        return self.run("-m", "deepcrib", *words)
+
+    def plays(self, agent: str) -> None:
+        """Whether a run's weights are an agent again."""
+        self.deepcrib("evaluate", f"agent={agent}", "opponent=greedy", "games=4", "hydra.run.dir=match")
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """The package and its configs where they may be changed."""
-    for folder in ("deepcrib", "conf"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
 
 
-def test_a_reward_an_algorithm_and_a_network_of_ones_own(copy: Path) -> None:
-    text = (TUTORIALS / "your_own_reward_algorithm_network.md").read_text(encoding="utf-8")
-    parts = re.findall(r"`((?:deepcrib|conf)/[\w/.]+)`(?:(?!```).)*?```(python|yaml)\n(.*?)```", text, re.DOTALL)
-    assert [language for _, language, _ in parts].count("yaml") == 3 and len(parts) == 6
-    for name, _, code in parts:
-        with open(copy / name, "a", encoding="utf-8") as file:  # a YAML is new
-            file.write(f"\n\n{code}")
-    [command] = re.findall(r"```bash\n(.*)\n```", text)
-    words = [*command.split()[1:], "learner.iterations=2", "learner.episodes=16", "pretraining.enabled=false"]
-    words += ["evaluation.games=4", "evaluation.final_games=4", "hydra.run.dir=run"]
-    environment = os.environ | {"PYTHONPATH": str(copy)}
-    done = subprocess.run(
-        [sys.executable, "-m", "deepcrib", *words], cwd=copy, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads((copy / "run" / "summary.json").read_text())["random"]["games"] == 4
-    again = ["evaluate", "agent=run", "opponent=greedy", "games=4", "hydra.run.dir=match"]
-    done = subprocess.run(
-        [sys.executable, "-m", "deepcrib", *again], cwd=copy, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+def test_a_reward_an_algorithm_and_a_network_of_ones_own(copy: Copy) -> None:
+    others, [command] = copy.follow("your_own_reward_algorithm_network")
+    assert not others
+    copy.deepcrib(*command, *SMALL, *MATCHES, "pretraining.enabled=false", "hydra.run.dir=run")
+    assert json.loads((copy.folder / "run" / "summary.json").read_text())["random"]["games"] == 4
+    copy.plays("run")
+
+
+def test_an_input_channel_of_ones_own(copy: Copy) -> None:
+    others, [command] = copy.follow("your_own_input_channel")
+    assert not others
+    copy.deepcrib(*command, *SMALL, *MATCHES, "hydra.run.dir=run")
+    copy.plays("run")
+    (copy.folder / "channels.py").write_text(CHANNELS)
+    assert copy.run("channels.py").split() == ["186", "missing:", "4", "fives_thrown:", "2"]
+    page = copy.run("-m", "deepcrib.networks.encoders.document")
+    assert "| 169-184 | missing | 0 1 2 3" in page and "fives among the two thrown" in page
+
+
+CHANNELS = """
+import numpy as np
+from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
+from deepcrib.networks.encoders.states import COUNT, OWN_RANKS
+
+def ones(encoder, states, action):
+    row = encoder.encode(states, np.array([action], dtype=np.int8))[0]
+    return [name for name, value in zip(encoder.spec.channel_names(), row.tolist()) if value]
+
+play = make_play_encoder("with_missing")
+print(play.width)
+states = np.full((1, 24), -1, dtype=np.int8)
+states[0, [COUNT, OWN_RANKS]] = 20, 6  # a seven makes 27
+print(*(name for name in ones(play, states, 0) if "missing" in name))
+states = np.array([[16, 17, 20, 30, 40, 50, 1, 0, 0]], dtype=np.int8)  # two fives first
+print(*(name for name in ones(make_discard_encoder("with_fives"), states, 0) if "fives" in name))
+"""
+
+
+def test_a_learner_of_ones_own(copy: Copy) -> None:
+    [use], (train, evaluate) = copy.follow("your_own_learner")
+    (copy.folder / "use.py").write_text(use)
+    assert float(copy.run("use.py").split()[-1]) > 0.53  # against greedy; it is 0.58
+    short = ["learner.steps=4", "learner.hands=50", "learner.checkpoint_every=2", "evaluation.every=1", *MATCHES]
+    copy.deepcrib(*train, *short)
+    copy.deepcrib(*evaluate, "games=4", "hydra.run.dir=match")
+    copy.deepcrib(*train[:2], *short, "hydra.run.dir=again", "learner.steps=2")
+    copy.deepcrib("train", "resume=again", "learner.steps=4")
+    through, resumed = (load_file(copy.folder / run / "weights.safetensors")["cribs"] for run in ("throws", "again"))
+    assert np.array_equal(through, resumed) and through.any()

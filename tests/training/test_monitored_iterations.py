@@ -15,9 +15,8 @@ from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.game.randomness import FINAL_MATCHES, derive
-from deepcrib.jobs.hydra.options_together import check_heard
+from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.jobs.hydra.schema import parse
-from deepcrib.jobs.hydra.values import check_values
 from deepcrib.learners.replay.monitoring import FIGURES, draws_at
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
@@ -205,8 +204,8 @@ def test_every_beside_a_list_is_refused(capsys: pytest.CaptureFixture) -> None:
     assert main(["train", "experiment=quick", "evaluation.every=50"]) == 2
     assert "evaluation.every=50: evaluation.at=[0, 1, 2," in capsys.readouterr().err
     for every, at in ((0, [1]), (50, []), (50, None)):
-        config = _dataclass(SimpleNamespace(evaluation=EvaluationOptions(every=every, at=at)))
-        check_heard(config, parse([f"evaluation.every={every}"]))
+        config = _dataclass(SimpleNamespace(learner=ReplayOptions(), evaluation=EvaluationOptions(every=every, at=at)))
+        check_values(config, parse([f"evaluation.every={every}"]))
 
 
 def test_figures_of_a_list_come_at_most_ten_times() -> None:

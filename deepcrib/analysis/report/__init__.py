@@ -1,1 +1,1 @@
-"""The report of runs: what lies in run folders, beside the 2019 paper's values."""
+"""The report of runs: what lies in run folders, as a page of tables and figures."""

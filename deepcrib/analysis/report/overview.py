@@ -2,107 +2,85 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from deepcrib.analysis.report import paper2019
-from deepcrib.analysis.report.page import NONE, Page, Section, table
-from deepcrib.analysis.report.run_folders import FAILED, FINISHED, UNFINISHED, FoundRun
-from deepcrib.files.runs import differing, natural
+import pandas as pd
+
+from deepcrib.analysis.report.page import NONE, Page, Section, Table
+from deepcrib.analysis.report.runs import ALGORITHM, FAILED, FINISHED, NETWORK, UNFINISHED, differing_options
+from deepcrib.files.runs import is_number, natural
 
 FEW_VALUES, MOST_VALUES = 3, 8
 """Values of an option that are listed even if each run has its own, and at all; of more, as in a search, the range."""
-_COLUMNS = ("seed", "algorithm.name", "play_network.name")
 
 
-def overview_section(
-    runs: Sequence[FoundRun], repeats: Sequence[FoundRun], page: Page, notes: Sequence[str] = ()
-) -> Section:
+def overview_section(runs: pd.DataFrame, repeats: pd.DataFrame, page: Page) -> Section:
     """How many runs in which state, on what, for how long; options that differ; failed and unfinished runs."""
-    states = Counter(run.state for run in runs)
-    counted = ", ".join(f"{states[state]} {state}" for state in (FINISHED, FAILED, UNFINISHED) if states[state])
-    known = [run for run in runs if run.options]
-    parts = [f"Runs: {counted}. {_when(known)}", "\n".join(f"- {line}" for line in (*_origins(known), *notes))]
-    if repeats:
-        names = ", ".join(run.name for run in repeats)
-        parts.append(f"Left out, since a later run has the same options and seed: {names}.")
-    rows = [(name, *_spread(name, known)) for name in differing([run.options for run in known])]
-    if rows:
-        parts += ["Options that differ between the runs:", table(("option", "values", "runs of each"), rows)]
-    lost = [run for run in runs if run.state != FINISHED]
-    if lost:
-        parts += ["Runs that came to nothing, and count nowhere below:", _lost(lost, page)]
-    data = {
-        "states": dict(states),
-        "left_out": [str(run.folder) for run in repeats],
-        "lost": [{"folder": str(run.folder), "state": run.state, "error": run.error} for run in lost],
-    }
-    return Section("The runs", [part for part in parts if part], data)
+    states = runs.state.value_counts()
+    counted = ", ".join(f"{states[state]} {state}" for state in (FINISHED, FAILED, UNFINISHED) if state in states)
+    known = runs[runs.environment.map(bool)]
+    parts: list[str | Table] = [f"Runs: {counted}. {_when(known)}", "\n".join(f"- {line}" for line in _origins(known))]
+    if len(repeats):
+        parts += [
+            "Left out, since a later run has the same options and seed:",
+            Table([{"run": n} for n in repeats.name]),
+        ]
+    if rows := [_spread(name, known[name]) for name in differing_options(known)]:
+        parts += ["Options that differ between the runs:", Table(rows)]
+    if len(lost := runs[runs.state != FINISHED]):
+        rows = [_lost(run, page.command(lost.loc[[index]])) for index, run in lost.iterrows()]
+        parts += ["Runs that came to nothing, and count nowhere below:", Table(rows)]
+    return Section("The runs", parts)
 
 
-def _when(runs: Sequence[FoundRun]) -> str:
-    starts = [datetime.fromisoformat(str(run.environment["time"])) for run in runs if run.environment.get("time")]
-    total = sum(run.seconds for run in runs)
-    if not starts:
-        return f"{total:,.0f} seconds of runs in all."
-    return f"Started {min(starts):%Y-%m-%d %H:%M} to {max(starts):%Y-%m-%d %H:%M}; {total:,.0f} seconds of runs in all."
+def _when(runs: pd.DataFrame) -> str:
+    starts = [datetime.fromisoformat(found["time"]) for found in runs.environment if found.get("time")]
+    span = f"Started {min(starts):%Y-%m-%d %H:%M} to {max(starts):%Y-%m-%d %H:%M}; " if starts else ""
+    return f"{span}{runs.spent.sum():,.0f} seconds of runs in all."
 
 
-def _origins(runs: Sequence[FoundRun]) -> list[str]:
+def _origins(runs: pd.DataFrame) -> list[str]:
     """Commit, versions and machine, each once."""
-    lines: dict[str, None] = {}
-    for run in runs:
-        found = run.environment
-        changed = found.get("changed_files")
-        edited = f" with {changed} changed files" if changed else ""
-        lines[f"commit {str(found.get('commit') or 'not known')[:12]}{edited}"] = None
-    for run in runs:
-        versions = run.environment.get("versions", {})
-        chosen = [f"{name} {versions[name]}" for name in ("deepcrib", "python", "torch", "numba") if name in versions]
-        lines[", ".join(chosen)] = None
-    for run in runs:
-        lines[_machine(run.environment.get("machine", {}))] = None
+    lines = [line for describe in (_commit, _versions, _machine) for line in runs.environment.map(describe).unique()]
     return [line for line in lines if line]
 
 
-def _machine(machine: Mapping[str, Any]) -> str:
+def _commit(environment: Mapping[str, Any]) -> str:
+    changed = environment.get("changed_files")
+    edited = f" with {changed} changed files" if changed else ""
+    return f"commit {str(environment.get('commit') or 'not known')[:12]}{edited}"
+
+
+def _versions(environment: Mapping[str, Any]) -> str:
+    versions = environment.get("versions", {})
+    return ", ".join(
+        f"{name} {versions[name]}" for name in ("deepcrib", "python", "torch", "numba") if name in versions
+    )
+
+
+def _machine(environment: Mapping[str, Any]) -> str:
+    machine = environment.get("machine", {})
     gpus = "".join(f", {name}" for name in machine.get("gpus") or ())
     if "processor" not in machine:
         return ""
     return f"{machine['processor']}, {machine.get('cores')} cores, {machine.get('memory_gb')} GB{gpus}"
 
 
-def _spread(name: str, runs: Sequence[FoundRun]) -> tuple[str, str]:
+def _spread(name: str, values: pd.Series) -> dict[str, str]:
     """An option's values, and how many runs have each; of a number that is another one nearly everywhere, its range."""
-    counts = Counter(str(run.options.get(name, "missing")) for run in runs)
-    numbers = sorted({value for run in runs if isinstance(value := run.options.get(name), int | float)})
-    if len(counts) > MOST_VALUES or len(counts) == len(runs) > FEW_VALUES:
-        values = f"{numbers[0]:.4g} to {numbers[-1]:.4g}" if len(numbers) == len(counts) else NONE
-        return values, f"{len(counts)} values"
-    in_order = list(map(str, numbers)) if len(numbers) == len(counts) else sorted(counts, key=natural)
-    return ", ".join(in_order), ", ".join(str(counts[text]) for text in in_order)
+    counts = values.map(lambda value: "missing" if value != value else str(value)).value_counts()
+    numbers = values[values.map(is_number)]
+    if len(counts) > MOST_VALUES or len(counts) == len(values) > FEW_VALUES:
+        text = f"{min(numbers):.4g} to {max(numbers):.4g}" if len(numbers) == len(values) else NONE
+        return {"option": name, "values": text, "runs of each": f"{len(counts)} values"}
+    ordered = map(str, sorted(set(numbers))) if len(numbers) == len(values) else sorted(counts.index, key=natural)
+    counts = counts[list(ordered)]
+    return {"option": name, "values": ", ".join(counts.index), "runs of each": ", ".join(map(str, counts))}
 
 
-def _lost(runs: Sequence[FoundRun], page: Page) -> str:
-    rows = [
-        (
-            run.name,
-            run.state,
-            *(str(run.options.get(name, NONE)) for name in _COLUMNS),
-            run.error or NONE,
-            page.command([run]),
-        )
-        for run in runs
-    ]
-    names = [name.partition(".")[0] for name in _COLUMNS]
-    return table(("run", "state", *names, "error", "command"), rows)
-
-
-def paper_line() -> str:
-    """Where the paper's values come from."""
-    return (
-        "Paper: Bélanger, Tremblay, Vachon and Viviano, Mastering Cribbage using Deep Reinforcement Learning, 2019; "
-        f"{paper2019.ITERATIONS} iterations, one run each, {paper2019.GAMES:,} games an evaluation."
-    )
+def _lost(run: pd.Series, command: str) -> dict[str, Any]:
+    options = {"seed": "seed", "algorithm": ALGORITHM, "play network": NETWORK}
+    told = {column: run.get(name) for column, name in options.items()}
+    return {"run": run["name"], "state": run.state, **told, "error": run.error, "command": command}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deepcrib.analysis.report.paper2019 import ALGORITHMS
-from deepcrib.analysis.report.run_folders import FoundRun, Group
-from deepcrib.analysis.strategy_graphs import save_png
+import pandas as pd
+from jinja2 import Template
+
+from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.tables import percent
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files import write_atomic
@@ -23,15 +24,93 @@ if TYPE_CHECKING:
 MARK = "<!-- a page of `deepcrib report`: it may be written anew -->"
 """First line of a page, by which it is known."""
 NONE = "-"
+TEMPLATE = Template(
+    """\
+{{ mark }}
+
+# {{ title }}
+{% for section in sections %}
+## {{ section.title }}
+{% for part in section.parts if part %}
+{{ part }}
+{% endfor %}{% endfor %}{% if commands %}
+## Commands
+
+{% for text, name in commands.items() %}- {{ name }}: `{{ text }}`
+{% endfor %}{% endif %}"""
+)
+
+
+# --- cells --------------------------------------------------------------------------------------------------
+
+
+def share(found: Interval) -> str:
+    """A share in per cent with its interval, or without where there is none."""
+    return f"{100 * found.estimate:.1f}%" if math.isnan(found.low) else percent(*found)
+
+
+def number(digits: int, kind: str = "", scale: float = 1.0) -> Callable[[Interval], str]:
+    """Text of a number of so many digits, times `scale`, with its interval or without; `-` for nan; kind: `+`, `,`."""
+
+    def text(found: Interval) -> str:
+        if math.isnan(found.estimate):
+            return NONE
+        estimate, low, high = (f"{scale * value:{kind}.{digits}f}" for value in found)
+        return estimate if math.isnan(found.low) else f"{estimate} [{low}, {high}]"
+
+    return text
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == "" or value != value:
+        return NONE
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """For `summary.json`: an interval as a list, None for what is nan."""
+    if isinstance(value, Interval):
+        return [None if math.isnan(part) else part for part in value]
+    return None if value != value else value
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells by column; formats: how a column's intervals become text. unseen: columns of the summary alone."""
+
+    rows: Sequence[Mapping[str, Any]]
+    formats: Mapping[str, Callable[[Interval], str]] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """As Markdown."""
+        cells = [
+            {
+                name: self.formats[name](value) if isinstance(value, Interval) else _cell(value)
+                for name, value in row.items()
+                if name not in self.unseen
+            }
+            for row in self.rows
+        ]
+        frame = pd.DataFrame(cells).fillna(NONE).map(lambda cell: cell.replace("|", "\\|"))
+        return str(frame.to_markdown(index=False, disable_numparse=True))
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as plain values."""
+        return [{name: _plain(value) for name, value in row.items()} for row in self.rows]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: paragraphs and tables, and their figures as plain values."""
+    """A part of the page: paragraphs, tables, and the lines that show figures."""
 
     title: str
-    parts: Sequence[str]
-    data: Any
+    parts: Sequence[str | Table]
+
+    @property
+    def data(self) -> list[Any]:
+        """Its tables, each a list of rows as plain values."""
+        return [part.records() for part in self.parts if isinstance(part, Table)]
 
 
 @dataclass
@@ -47,74 +126,34 @@ class Page:
         self.figures[f"{name}.png"] = figure
         return f"![{words}]({self.links}/{name}.png)"
 
-    def command(self, runs: Sequence[FoundRun]) -> str:
+    def origin(self, runs: pd.DataFrame) -> dict[str, str]:
+        """The last columns of every table: mean seconds of how many runs, and the numbers of their commands."""
+        mean = f"{runs.spent.mean():,.0f}"
+        seconds = mean if len(runs) == 1 else f"{len(runs)} x {mean}"
+        return {"seconds a run": seconds, "command": self.command(runs)}
+
+    def command(self, runs: pd.DataFrame) -> str:
         """Numbers of the commands that started these runs, as in the list at the end of the page."""
-        texts = [] if any(run.study for run in runs) else _own_command(runs)
-        texts = texts or list(dict.fromkeys(_text(run.command) for run in runs if run.command))
+        texts = [] if runs.study.notna().any() else _own_command(runs)
+        texts = texts or list(dict.fromkeys(_text(command) for command in runs.command if command))
         return ", ".join(self.commands.setdefault(text, f"c{len(self.commands) + 1}") for text in texts) or NONE
 
 
-def _own_command(runs: Sequence[FoundRun]) -> list[str]:
-    """The one command that starts these runs of sweeps and nothing else; none where their words are not known."""
-    told = [dict(word.split("=", 1) for word in run.overrides if "=" in word) for run in runs]
-    if not told or not all(told) or any(values.keys() != told[0].keys() for values in told):
+def _own_command(runs: pd.DataFrame) -> list[str]:
+    """The one command that starts these runs of sweeps and nothing else; none where their overrides are not known."""
+    told = [dict(word.split("=", 1) for word in overrides if "=" in word) for overrides in runs.overrides]
+    if not all(told) or any(values.keys() != told[0].keys() for values in told):
         return []
     words = [(name, list(dict.fromkeys(values[name] for values in told))) for name in told[0]]
     if math.prod(len(values) for _, values in words) != len(runs):
         return []
-    sweeps = ["-m"] if len(runs) > 1 else []
-    return [_text([f"deepcrib {runs[0].job}", *sweeps, *(f"{name}={','.join(values)}" for name, values in words)])]
+    sweep = ["-m"] if len(runs) > 1 else []
+    return [_text([f"deepcrib {runs.job.iloc[0]}", *sweep, *(f"{name}={','.join(values)}" for name, values in words)])]
 
 
 def _text(words: Sequence[str]) -> str:
     """A command as it can be typed; its first word is `deepcrib <job>`."""
     return " ".join([words[0], *map(shlex.quote, words[1:])])
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [[cell.replace("|", "\\|") for cell in line] for line in (columns, ["---"] * len(columns), *rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def label(group: Group) -> str:
-    """`SARSA`, and the options in which it differs from other groups of its pair."""
-    extra = [f"{name.rpartition('.')[2]}={_short(value)}" for name, value in group.extra.items()]
-    return ", ".join([ALGORITHMS.get(group.algorithm, group.algorithm), *extra])
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def share(found: Interval) -> str:
-    """A share in per cent with its interval, or without where there is none."""
-    return f"{100 * found.estimate:.1f}%" if math.isnan(found.low) else percent(*found)
-
-
-def number(found: Interval, digits: int, sign: bool = False) -> str:
-    """A number with its interval, or without where there is none; `-` for nan."""
-    if math.isnan(found.estimate):
-        return NONE
-    kind = f"{'+' if sign else ''}.{digits}f"
-    text = format(found.estimate, kind)
-    return text if math.isnan(found.low) else f"{text} [{format(found.low, kind)}, {format(found.high, kind)}]"
-
-
-def points(found: Interval) -> str:
-    """A difference of shares in points of per cent."""
-    return number(Interval(*(100 * value for value in found)), 1, sign=True)
-
-
-def seconds_text(seconds: Sequence[float]) -> str:
-    """Mean seconds of a run, and of how many."""
-    mean = sum(seconds) / len(seconds)
-    return f"{mean:,.0f}" if len(seconds) == 1 else f"{len(seconds)} x {mean:,.0f}"
-
-
-def plain(found: Interval) -> list[float | None]:
-    """Estimate and bounds for `summary.json`: None where there are none."""
-    return [None if math.isnan(value) else value for value in found]
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -143,9 +182,7 @@ def _is_page(path: Path) -> bool:
 def write_page(path: Path, folder: Path, title: str, sections: Sequence[Section], page: Page) -> None:
     """Write the figures into `folder`, then the page. Raises RunError."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if page.figures:
-            folder.mkdir(parents=True, exist_ok=True)
+        (folder if page.figures else path.parent).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"cannot write {path}: {error.strerror or error}") from error
     for name, figure in page.figures.items():
@@ -153,15 +190,4 @@ def write_page(path: Path, folder: Path, title: str, sections: Sequence[Section]
             write_atomic(folder / name, figure)
         else:
             save_png(figure, folder / name)
-    write_atomic(path, page_text(title, sections, page.commands))
-
-
-def page_text(title: str, sections: Sequence[Section], commands: Mapping[str, str]) -> str:
-    """The whole page as Markdown."""
-    parts = [MARK, f"# {title}"]
-    for section in sections:
-        parts += [f"## {section.title}", *section.parts]
-    if commands:
-        listed = "\n".join(f"- {name}: `{text}`" for text, name in commands.items())
-        parts += ["## Commands", listed]
-    return "\n\n".join(parts) + "\n"
+    write_atomic(path, TEMPLATE.render(mark=MARK, title=title, sections=sections, commands=page.commands) + "\n")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -20,8 +19,7 @@ from deepcrib.files.runs import flat, is_number
 _LONGEST = 60  # characters of a wrong value that are shown
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What a value may be, in words and as a test."""
 
     words: str
@@ -50,103 +48,94 @@ _OPTIONS = {
     "seed": SEED,
     "evaluation.opponents": LIST,
     **dict.fromkeys(("evaluation.games", "learner.iterations", "learner.epochs_kept", "learner.buffer_size"), COUNT),
-    **dict.fromkeys(("learner.replacement",), SHARE),
+    "learner.replacement": SHARE,
     **dict.fromkeys(("learner.play_lr", "learner.lr_decay", "learner.epsilon_decay"), NUMBER),
     **dict.fromkeys(("algorithm.name", "play_network.name", "discard_network.name"), NAME),
     **dict.fromkeys(("discard_network.head", "reward.play", "state.play"), NAME),
 }
-_ENVIRONMENT = {"time": TIME, "command": WORDS, "overrides": WORDS, "seconds": NUMBER}
-_ENVIRONMENT |= {"versions": MAPPING, "machine": MAPPING, "earlier": LIST}
-_MATCH = {"games": TRIALS, "wins": NUMBER, "win_rate": SHARE}
-_HANDS = {"hands": TRIALS, "wins": NUMBER, "win_rate": SHARE}
-_PRETRAINED = {"mean_absolute_error": NUMBER, "sample_error": NUMBER}
+_ENVIRONMENT: Mapping[str, Any] = {
+    **{"time": TIME, "command": WORDS, "overrides": WORDS, "seconds": NUMBER, "versions": MAPPING},
+    **{"machine": {"gpus": WORDS}, "earlier": [{"command": WORDS}]},
+}
 
 
 def read_options(path: Path) -> dict[str, Any]:
     """The options of `config.yaml` by dotted name; none where there is no such file. Raises RunError."""
-    if not path.exists():
-        return {}
-    try:
-        content = OmegaConf.to_container(OmegaConf.load(path))
-    except (OSError, ValueError, RecursionError, YAMLError, OmegaConfBaseException) as error:
-        raise _cannot_be_read(path, error) from error
-    if not isinstance(content, dict):
-        raise RunError(f"{path}: expected options by name")
+    content = _read(path, lambda text: OmegaConf.to_container(OmegaConf.create(text)), "options by name") or {}
     options = dict(flat(content))
-    _check(path, {name: value for name, value in options.items() if value is not None}, _OPTIONS)
+    _check(path, options, _OPTIONS)
     return options
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
     """The mapping in a JSON file, without what is null; None where there is no such file. Raises RunError."""
-    if not path.exists():
-        return None
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise _cannot_be_read(path, error) from error
-    if not isinstance(content, dict):
-        raise RunError(f"{path}: expected a mapping")
-    return {name: value for name, value in content.items() if value is not None}
+    content = _read(path, json.loads, "a mapping")
+    return None if content is None else {name: value for name, value in content.items() if value is not None}
 
 
 def read_environment(path: Path) -> dict[str, Any] | None:
-    """`environment.json`, or what `error.json` tells of it; None where there is no such file. Raises RunError."""
+    """`environment.json`, or what `error.json` holds of it; None where there is no such file. Raises RunError."""
     found = read_json(path)
-    if found is not None:
-        _check(path, found, _ENVIRONMENT)
-        for place, start in enumerate(found.get("earlier", ())):
-            _check(path, {f"earlier[{place}]": start}, {f"earlier[{place}]": MAPPING})
-            _check(path, start, {"command": WORDS}, f"earlier[{place}].")
-        if found.get("machine", {}).get("gpus") is not None:
-            _check(path, found["machine"], {"gpus": WORDS}, "machine.")
+    _check(path, found or {}, _ENVIRONMENT)
     return found
+
+
+def _read(path: Path, parse: Callable[[str], Any], expected: str) -> dict[str, Any] | None:
+    if not path.exists():
+        return None
+    try:
+        content = parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, YAMLError, OmegaConfBaseException) as error:
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        raise RunError(f"{path}: cannot be read: {reason[:120]}") from error
+    if not isinstance(content, dict):
+        raise RunError(f"{path}: expected {expected}")
+    return content
 
 
 def check_pretrained(path: Path, summary: Mapping[str, Any]) -> None:
     """Raise RunError where the summary of `deepcrib pretrain` lacks an error, or has another value there."""
-    _check(path, summary, _PRETRAINED, needed=True)
+    _check(path, summary, {"mean_absolute_error": NUMBER, "sample_error": NUMBER}, needed=True)
     _check(path, summary, {"exact_share": SHARE})
 
 
 def check_matches(path: Path, summary: Mapping[str, Any], opponents: Sequence[Any]) -> None:
-    """Raise RunError where figures of matches in the summary of `deepcrib train` are none."""
-    for name, figures in summary.items():
-        if name in opponents:
-            _check(path, summary, {name: MAPPING})
-        if not isinstance(figures, dict):
-            continue
-        if "win_rate" in figures:
-            _check_wins(path, figures, _MATCH, f"{name}.")
-        if figures.get("hands_won") is not None:
-            _check(path, figures, {"hands_won": MAPPING}, f"{name}.")
-            _check_wins(path, figures["hands_won"], _HANDS, f"{name}.hands_won.")
+    """Raise RunError where metrics of matches in the summary of `deepcrib train` are none."""
+    _check(path, summary, {name: {"hands_won": {}} for name in summary if name in opponents})
+    for name, metrics in summary.items():
+        if isinstance(metrics, dict):
+            if "win_rate" in metrics:
+                _check_wins(path, metrics, "games", f"{name}.")
+            if metrics.get("hands_won") is not None:
+                _check(path, metrics, {"hands_won": {}}, f"{name}.")
+                _check_wins(path, metrics["hands_won"], "hands", f"{name}.hands_won.")
 
 
-def _check_wins(path: Path, figures: Mapping[str, Any], kinds: Mapping[str, Kind], prefix: str) -> None:
-    _check(path, figures, kinds, prefix, needed=True)
-    trials = figures[next(iter(kinds))]
-    within = Kind(f"0 to {trials:,}", lambda wins: 0 <= wins <= trials)
-    _check(path, figures, {"wins": within}, prefix)
+def _check_wins(path: Path, metrics: Mapping[str, Any], trials: str, prefix: str) -> None:
+    _check(path, metrics, {trials: TRIALS, "wins": NUMBER, "win_rate": SHARE}, prefix, needed=True)
+    within = Kind(f"0 to {metrics[trials]:,}", lambda wins: 0 <= wins <= metrics[trials])
+    _check(path, metrics, {"wins": within}, prefix)
 
 
 def _check(
-    path: Path, content: Mapping[str, Any], kinds: Mapping[str, Kind], prefix: str = "", needed: bool = False
+    path: Path, content: Mapping[str, Any], kinds: Mapping[str, Any], prefix: str = "", needed: bool = False
 ) -> None:
-    """Raise RunError for the first value that is not of its kind, and with `needed` for one that is not there."""
+    """Raise RunError for the first value that is not of its kind, and with `needed` for one that is not there.
+
+    kinds: by name a Kind, the kinds of a mapping within, or [kind] of a list's entries.
+    """
     for name, kind in kinds.items():
-        if name not in content:
+        value = content.get(name)
+        own = MAPPING if isinstance(kind, dict) else LIST if isinstance(kind, list) else kind
+        if value is None:
             if needed:
-                raise RunError(f"{path}: {prefix}{name} is missing: expected {kind.words}")
-        elif not kind.fits(content[name]):
-            raise RunError(f"{path}: {prefix}{name}={_shown(content[name])}: expected {kind.words}")
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-def _cannot_be_read(path: Path, error: Exception) -> RunError:
-    reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-    return RunError(f"{path}: cannot be read: {reason[:120]}")
+                raise RunError(f"{path}: {prefix}{name} is missing: expected {own.words}")
+        elif not own.fits(value):
+            text = json.dumps(value, default=str)
+            shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+            raise RunError(f"{path}: {prefix}{name}={shown}: expected {own.words}")
+        elif isinstance(kind, dict):
+            _check(path, value, kind, f"{prefix}{name}.")
+        elif isinstance(kind, list):
+            entries = {f"{name}[{place}]": entry for place, entry in enumerate(value)}
+            _check(path, entries, dict.fromkeys(entries, kind[0]), prefix)

@@ -1,21 +1,18 @@
-"""Rewards, states and the hyperparameters found for them: table 3 and the relations of section 4.3."""
+"""Hands won by reward and state, with their hyperparameters, and how these go together over a search's trials."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import pandas as pd
 
-from deepcrib.analysis.report import paper2019
-from deepcrib.analysis.report.page import NONE, Page, Section, number, plain, seconds_text, table
-from deepcrib.analysis.report.paper2019 import RELATIONS, TABLE_3, Relation, Searched
-from deepcrib.analysis.report.run_folders import FINISHED, FoundRun, Group
+from deepcrib.analysis.report.page import Page, Section, Table, number
+from deepcrib.analysis.report.runs import ALGORITHM, FINISHED, NETWORK, final_match
+from deepcrib.analysis.report.setups import option
 from deepcrib.analysis.report.statistics import over_seeds, rank_correlation
-from deepcrib.intervals import Interval, wilson
+from deepcrib.intervals import wilson
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,258 +22,154 @@ BEST_SHARE = 1 / 3
 FEWEST = 5
 """Trials of which a correlation is shown."""
 WINS_OF = 1000
+PAIRS = (
+    ("learner.play_lr", "learner.replacement"),
+    ("learner.lr_decay", "learner.buffer_size"),
+    ("learner.epsilon_decay", "learner.buffer_size"),
+)
+"""Hyperparameters whose relations Bélanger et al. 2019 report in words (section 4.3)."""
+ROW = ["reward.play", "state.play", "learner.iterations"]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Runs that a row of table 3 is about: a search's trials, or the seeds of one setup."""
+def samples(setups: Sequence[pd.DataFrame], runs: pd.DataFrame, opponent: str) -> list[pd.DataFrame]:
+    """Setups and searches whose hands were counted, the latter split by reward, state and number of iterations.
 
-    name: str
-    runs: Sequence[FoundRun]
-    searched: bool
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Those of its first run."""
-        return self.runs[0].options
-
-
-def studies(runs: Sequence[FoundRun]) -> dict[Path, list[FoundRun]]:
-    """All trials by the folder of their search, whatever became of them."""
-    found: dict[Path, list[FoundRun]] = {}
-    for run in runs:
-        if run.study is not None:
-            found.setdefault(run.study, []).append(run)
-    return found
+    With the columns hands, wins, rate; sorted by reward and state.
+    """
+    finished = runs[(runs.state == FINISHED) & runs.study.notna()]
+    searched = (
+        [group for _, group in finished.groupby(["study", *ROW], sort=False, dropna=False)] if len(finished) else []
+    )
+    counted = [_counted(group, opponent) for group in (*setups, *searched)]
+    return sorted((group for group in counted if len(group)), key=lambda group: _reward_and_state(group))
 
 
-def samples(groups: Sequence[Group], runs: Sequence[FoundRun], opponent: str) -> list[Sample]:
-    """Setups and searches whose hands were counted, the latter split by reward, state and number of iterations."""
-    found = [Sample("", [run for run in group.runs if hands_won(run, opponent)], False) for group in groups]
-    for folder, trials in studies(runs).items():
-        by_row: dict[tuple[Any, ...], list[FoundRun]] = {}
-        for run in trials:
-            if run.state == FINISHED and hands_won(run, opponent):
-                by_row.setdefault((*_row_of(run.options), run.options.get("learner.iterations")), []).append(run)
-        found += [Sample(folder.name, inner, True) for inner in by_row.values()]
-    return [sample for sample in found if sample.runs]
+def _counted(group: pd.DataFrame, opponent: str) -> pd.DataFrame:
+    """The runs of a group that counted hands won on play points alone."""
+    found: list[Mapping[str, Any]] = [final_match(run, opponent).get("hands_won") or {} for _, run in group.iterrows()]
+    columns = {"hands": "hands", "wins": "wins", "rate": "win_rate"}
+    told = {column: [figures.get(name) for figures in found] for column, name in columns.items()}
+    return group.assign(**told)[[bool(figures) for figures in found]]
 
 
-def hands_won(run: FoundRun, opponent: str) -> Mapping[str, Any]:
-    """The play-only figures of a run; empty where they were not measured."""
-    found: Mapping[str, Any] = run.match(opponent).get("hands_won") or {}
-    return found
+def _reward_and_state(group: pd.DataFrame) -> tuple[str, str]:
+    return str(option(group, "reward.play")), str(option(group, "state.play"))
 
 
-def _row_of(options: Mapping[str, Any]) -> tuple[Any, Any]:
-    return options.get("reward.play"), options.get("state.play")
+def _searched(group: pd.DataFrame) -> str | None:
+    """The name of a group's search."""
+    study = group.study.iloc[0]
+    return None if study is None else str(study.name)
 
 
-# --- table 3 ------------------------------------------------------------------------------------------------
+# --- hands won ----------------------------------------------------------------------------------------------
 
 
-def rewards_section(found: Sequence[Sample], opponent: str, page: Page) -> Section | None:
-    """Table 3: the paper's rows, and below each those of ours with its reward and state; then ours of other ones."""
+def hands_section(found: Sequence[pd.DataFrame], opponent: str, page: Page) -> Section | None:
+    """A row a setup or search, with the hyperparameters of its best run."""
     if not found:
         return None
-    rows, data = [], []
-    placed = [[sample for sample in found if _row_of(sample.options) == (row.reward, row.state)] for row in TABLE_3]
-    for published, own in zip(TABLE_3, placed, strict=True):
-        rows.append(_published_row(published))
-        rows += [_row(sample, opponent, page) for sample in own]
-    known = {id(sample) for own in placed for sample in own}
-    others = [sample for sample in found if id(sample) not in known]
-    rows += [_row(sample, opponent, page) for sample in others]
-    data = [_plain(sample, opponent) for sample in found]
-    columns = (
-        "reward, state",
-        "whose",
-        f"wins / {WINS_OF:,}",
-        "Wilson over hands",
-        "best trial",
-        "hands",
-        "trials or seeds",
-        "lr",
-        "lr decay",
-        "epsilon decay",
-        "buffer",
-        "replaced",
-        "seconds a run",
-        "command",
-    )
-    setup = ", ".join(f"{name}={value}" for name, value in paper2019.TABLE_3_SETUP.items())
     words = (
-        f"Of {WINS_OF:,} hands against {opponent}, those in which the agent pegged more; ties are nobody's. The "
-        f"paper's setup is {setup}, and its wins are averages over the trials of a search. Ours: the mean over trials "
-        "(or seeds) with Student's t interval; Wilson's over all hands. The hyperparameters are those of the best "
-        "trial, whose own wins are shown with Wilson's interval: it was chosen by them, so a new measurement would "
-        "come out lower."
+        f"Of {WINS_OF:,} hands against {opponent}, those in which the agent pegged more; ties are nobody's. Means "
+        "over the trials of a search, or the seeds of a setup, with Student's t interval over them, and Wilson's "
+        "over all hands. The hyperparameters are those of the best run; a best trial's own wins are shown with "
+        "Wilson's interval over its hands: it was chosen by them, so a new measurement would come out lower."
     )
-    return Section("Rewards and states (table 3)", [words, table(columns, rows)], data)
+    columns = (f"wins / {WINS_OF:,}, t over runs", "Wilson over hands", "best trial, Wilson over hands")
+    rows = [_hands_row(group, page, columns) for group in found]
+    table = Table(rows, dict.fromkeys(columns, number(0, scale=WINS_OF)), unseen=("best run",))
+    return Section("Hands won by reward and state", [words, table])
 
 
-def _published_row(row: Searched) -> tuple[str, ...]:
-    found = (f"{row.lr:g}", f"{row.lr_decay:g}", f"{row.epsilon_decay:g}", f"{row.buffer:,}", f"{row.replacement:.0%}")
+def _hands_row(group: pd.DataFrame, page: Page, columns: Sequence[str]) -> dict[str, Any]:
+    reward, state = _reward_and_state(group)
+    search = _searched(group)
+    best = group.loc[group.rate.astype(float).idxmax()]
+    intervals = (
+        over_seeds(group.rate, int(group.hands.min())),
+        wilson(group.wins.sum(), group.hands.sum()),
+        wilson(best.wins, best.hands) if search else None,
+    )
+    setup = [option(group, name) for name in (NETWORK, ALGORITHM)]
+    setup += [f"epsilon {option(group, 'learner.epsilon')}", f"{option(group, 'learner.iterations')} iterations"]
     return (
-        f"{row.reward}, {row.state}",
-        "paper",
-        str(row.wins),
-        NONE,
-        NONE,
-        NONE,
-        str(row.trials),
-        *found,
-        NONE,
-        NONE,
+        {"reward": reward, "state": state, "search": search, "setup": ", ".join(map(str, setup))}
+        | dict(zip(columns, intervals, strict=True))
+        | {"hands": int(group.hands.sum()), "runs": f"{len(group)} {'trials' if search else 'seeds'}"}
+        | _hyperparameters(best)
+        | page.origin(group)
+        | {"best run": str(best.folder)}
     )
 
 
-def _row(sample: Sample, opponent: str, page: Page) -> tuple[str, ...]:
-    counted = [hands_won(run, opponent) for run in sample.runs]
-    hands = sum(figures["hands"] for figures in counted)
-    all_hands = _per_thousand(wilson(sum(figures["wins"] for figures in counted), hands))
-    best = _best(sample, opponent)
-    figures = hands_won(best, opponent)
-    own = wilson(figures["wins"], figures["hands"])
-    options = sample.options
-    setup = ", ".join(
-        str(name)
-        for name in (
-            paper2019.ARCHITECTURES.get(paper2019.architecture_of(options), options.get("play_network.name")),
-            paper2019.ALGORITHMS.get(str(options.get("algorithm.name")), options.get("algorithm.name")),
-            f"epsilon {options.get('learner.epsilon')}",
-            f"{options.get('learner.iterations')} iterations",
-        )
-    )
-    return (
-        ", ".join(map(str, _row_of(options))),
-        f"ours, search {sample.name} ({setup})" if sample.searched else f"ours ({setup})",
-        number(_mean(sample, opponent), 0),
-        number(all_hands, 0),
-        number(_per_thousand(own), 0) if sample.searched else NONE,
-        f"{hands:,}",
-        f"{len(sample.runs)} {'trials' if sample.searched else 'seeds'}",
-        *_hyperparameters(best.options),
-        seconds_text([run.seconds for run in sample.runs]),
-        page.command(sample.runs),
-    )
-
-
-def _hyperparameters(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """As table 3 names them; a buffer by epochs is given in games or hands."""
-    size, replaced = options.get("learner.buffer_size"), options.get("learner.replacement")
-    epochs = options.get("learner.epochs_kept")
-    if size is None or replaced is None:
-        episodes = options.get("learner.episodes")
-        buffer = f"{epochs} x {episodes} {options.get('learner.unit')}"
-        share = f"{1 / epochs:.0%}" if epochs else NONE
-    else:
-        buffer, share = f"{size:,}", f"{replaced:.0%}"
-    rates = (options.get(f"learner.{name}") for name in ("play_lr", "lr_decay", "epsilon_decay"))
-    return (*(NONE if rate is None else f"{rate:.3g}" for rate in rates), buffer, share)
-
-
-def _best(sample: Sample, opponent: str) -> FoundRun:
-    return max(sample.runs, key=lambda run: _rate(run, opponent))
-
-
-def _rate(run: FoundRun, opponent: str) -> float:
-    return float(hands_won(run, opponent)["win_rate"])
-
-
-def _mean(sample: Sample, opponent: str) -> Interval:
-    hands = min(int(hands_won(run, opponent)["hands"]) for run in sample.runs)
-    return _per_thousand(over_seeds([_rate(run, opponent) for run in sample.runs], hands))
-
-
-def _per_thousand(found: Interval) -> Interval:
-    return Interval(*(WINS_OF * value for value in found))
-
-
-def _plain(sample: Sample, opponent: str) -> dict[str, Any]:
-    reward, state = _row_of(sample.options)
-    best = _best(sample, opponent)
-    return {
-        "reward": reward,
-        "state": state,
-        "search": sample.name or None,
-        "runs": len(sample.runs),
-        "wins_per_1000": plain(_mean(sample, opponent)),
-        "best": {"folder": str(best.folder), "win_rate": _rate(best, opponent)},
-    }
+def _hyperparameters(best: pd.Series) -> dict[str, str | None]:
+    """A buffer by epochs is given in games or hands."""
+    told = {name: best.get(f"learner.{name}") for name in ("play_lr", "lr_decay", "epsilon_decay")}
+    rates = {name: f"{value:.3g}" if pd.notna(value) else None for name, value in told.items()}
+    size, replaced = best.get("learner.buffer_size"), best.get("learner.replacement")
+    if pd.notna(size) and pd.notna(replaced):
+        return rates | {"buffer": f"{size:,}", "replaced": f"{replaced:.0%}"}
+    epochs = best.get("learner.epochs_kept")
+    buffer = f"{epochs} x {best.get('learner.episodes')} {best.get('learner.unit')}"
+    return rates | {"buffer": buffer, "replaced": f"{1 / epochs:.0%}" if epochs else None}
 
 
 # --- relations ----------------------------------------------------------------------------------------------
 
 
-def relations_section(found: Sequence[Sample], opponent: str, page: Page) -> Section | None:
+def relations_section(found: Sequence[pd.DataFrame], opponent: str, page: Page) -> Section | None:
     """Rank correlations of hyperparameters over the trials of each search, and over its best; None without any."""
-    rows, data = [], []
+    rows: list[dict[str, Any]] = []
     shown: list[str] = []
-    for sample in found:
-        related = [relation for relation in RELATIONS if _varies(sample, relation)]
-        if not sample.searched or len(sample.runs) < FEWEST or not related:
+    for group in found:
+        pairs = [pair for pair in PAIRS if all(_varies(group, name) for name in pair)]
+        search = _searched(group)
+        if search is None or len(group) < FEWEST or not pairs:
             continue
-        ranked = sorted(sample.runs, key=lambda run: -_rate(run, opponent))
+        ranked = group.sort_values("rate", ascending=False, kind="stable")
         best = ranked[: max(FEWEST, math.ceil(len(ranked) * BEST_SHARE))]
-        for relation in related:
-            over = [_correlation(runs, relation) for runs in (best, ranked)]
-            rows.append(
-                (
-                    f"{relation.first}, {relation.second}",
-                    f"{'positive' if relation.sign > 0 else 'negative'}: {relation.words}",
-                    f"{', '.join(map(str, _row_of(sample.options)))} ({sample.name})",
-                    f"{number(over[0], 2, sign=True)}, {len(best)} trials",
-                    f"{number(over[1], 2, sign=True)}, {len(ranked)} trials",
-                    page.command(sample.runs),
+        title = f"Trials of {search}: {', '.join(_reward_and_state(group))}"
+        for first, second in pairs:
+            over = {
+                f"{name}, over {kind}": value
+                for kind, trials in (("the best trials", best), ("all trials", ranked))
+                for name, value in (
+                    ("correlation", rank_correlation(trials[first], trials[second])),
+                    ("trials", len(trials)),
                 )
-            )
-            pair = {"first": relation.first, "second": relation.second, "search": sample.name}
-            data.append(pair | {"best": plain(over[0]), "all": plain(over[1])})
-        name = f"search_{len(shown) + 1}"
-        title = f"Trials of {sample.name}: {', '.join(map(str, _row_of(sample.options)))}"
-        shown.append(page.figure(name, relations_figure(ranked, len(best), related, opponent, title), title))
-    if not rows:
-        return None
-    columns = ("hyperparameters", "the paper saw", "search", "best third", "all trials", "command")
+            }
+            rows.append({"hyperparameters": f"{first}, {second}", "search": title} | over | page.origin(group))
+        image = relations_figure(ranked, len(best), pairs, title)
+        shown.append(page.figure(f"search_{len(shown) + 1}", image, title))
     words = (
-        "Spearman's rank correlation with Fisher's 95% interval (standard error of Bonett and Wright). Over all trials "
-        "it says what the search tried; what goes well together shows over the best third (at least "
-        f"{FEWEST}), by hands won, as far as that differs from all. Trials of a search that learns from its results "
-        "are not independent, so the intervals are narrower than they should be. The paper gives no numbers."
+        "Spearman's rank correlation with Fisher's 95% interval over trials (standard error of Bonett and Wright)."
+        " Over all trials it says what the search tried; what goes well together shows over the best third (at "
+        f"least {FEWEST}), by hands won against {opponent}, as far as that differs from all. Trials of a search "
+        "that learns from its results are not independent, so the intervals are narrower than they should be."
     )
-    return Section("Relations between hyperparameters (section 4.3)", [words, table(columns, rows), *shown], data)
+    formats = {f"correlation, over {kind}": number(2, "+") for kind in ("the best trials", "all trials")}
+    return Section("Relations between hyperparameters", [words, Table(rows, formats), *shown]) if rows else None
 
 
-def _varies(sample: Sample, relation: Relation) -> bool:
-    told = [[run.options.get(name) for run in sample.runs] for name in (relation.first, relation.second)]
-    return all(None not in values and len(set(values)) > 1 for values in told)
+def _varies(group: pd.DataFrame, name: str) -> bool:
+    return name in group and bool(group[name].notna().all()) and group[name].nunique() > 1
 
 
-def _correlation(runs: Sequence[FoundRun], relation: Relation) -> Interval:
-    first, second = ([float(run.options[name]) for run in runs] for name in (relation.first, relation.second))
-    return rank_correlation(first, second)
-
-
-def relations_figure(
-    ranked: Sequence[FoundRun], num_best: int, relations: Sequence[Relation], opponent: str, title: str
-) -> Figure:
-    """A panel a relation: a point a trial, shaded by hands won, ringed where it is one of the best."""
+def relations_figure(ranked: pd.DataFrame, num_best: int, pairs: Sequence[tuple[str, str]], title: str) -> Figure:
+    """A panel a pair: a point a trial, shaded by hands won, ringed where it is one of the best."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(4 * len(relations) + 1, 3.8), layout="constrained")
-    rates = [100 * _rate(run, opponent) for run in ranked]
-    panels = figure.subplots(1, len(relations), squeeze=False)[0]
-    for axes, relation in zip(panels, relations, strict=True):
-        x, y = (np.array([float(run.options[n]) for run in ranked]) for n in (relation.first, relation.second))
-        points = axes.scatter(x, y, c=rates, cmap="viridis", s=28)
-        axes.scatter(
-            x[:num_best], y[:num_best], s=90, facecolors="none", edgecolors="tab:red", label=f"the best {num_best}"
-        )
-        if relation.first.endswith("lr"):
+    figure = Figure(figsize=(4 * len(pairs) + 1, 3.8), layout="constrained")
+    panels = figure.subplots(1, len(pairs), squeeze=False)[0]
+    for axes, (first, second) in zip(panels, pairs, strict=True):
+        x, y = ranked[first].astype(float), ranked[second].astype(float)
+        points = axes.scatter(x, y, c=100 * ranked.rate.astype(float), cmap="viridis", s=28)
+        ringed = {"s": 90, "facecolors": "none", "edgecolors": "tab:red", "label": f"the best {num_best}"}
+        axes.scatter(x[:num_best], y[:num_best], **ringed)
+        if first.endswith("lr"):
             axes.set_xscale("log")
-        axes.set_yticks(sorted(set(y)) if len(set(y)) <= 6 else axes.get_yticks())
-        axes.set(xlabel=relation.first.partition(".")[2], ylabel=relation.second.partition(".")[2])
+        axes.set_yticks(sorted(set(y)) if y.nunique() <= 6 else axes.get_yticks())
+        axes.set(xlabel=first.partition(".")[2], ylabel=second.partition(".")[2])
         axes.grid(alpha=0.3)
         axes.set_axisbelow(True)
     panels[0].legend(loc="best", fontsize=8)

@@ -1,16 +1,14 @@
-"""What several runs say together: intervals over seeds, differences and ratios of groups, rank correlations."""
+"""What several runs say together: intervals over seeds, differences and ratios of setups, rank correlations."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.intervals import Interval, Z, mean_interval, t_quantile
-
-NOT_KNOWN = float("nan")
 
 
 def over_seeds(shares: ArrayLike, trials: int = 0) -> Interval:
@@ -22,7 +20,7 @@ def over_seeds(shares: ArrayLike, trials: int = 0) -> Interval:
     values = np.asarray(shares, dtype=np.float64)
     mean = float(values.mean())
     if len(values) < 2:
-        return Interval(mean, NOT_KNOWN, NOT_KNOWN)
+        return Interval(mean, math.nan, math.nan)
     half = t_quantile(len(values) - 1) * math.sqrt(_error(values, trials))
     return Interval(mean, max(0.0, mean - half), min(1.0, mean + half))
 
@@ -35,7 +33,7 @@ def difference(first: ArrayLike, second: ArrayLike, trials: tuple[int, int] = (0
     samples = [np.asarray(values, dtype=np.float64) for values in (first, second)]
     estimate = float(samples[0].mean() - samples[1].mean())
     if min(len(values) for values in samples) < 2:
-        return Interval(estimate, NOT_KNOWN, NOT_KNOWN)
+        return Interval(estimate, math.nan, math.nan)
     errors = [_error(values, number) for values, number in zip(samples, trials, strict=True)]
     total = sum(errors)
     if total == 0:
@@ -56,13 +54,12 @@ def _error(values: NDArray[np.float64], trials: int) -> float:
 
 def ratio(first: ArrayLike, second: ArrayLike) -> Interval:
     """Geometric mean of `first` over that of `second`, positive numbers: Welch's t interval of the logarithms."""
-    found = difference(np.log(np.asarray(first, dtype=np.float64)), np.log(np.asarray(second, dtype=np.float64)))
-    return Interval(*(math.exp(value) for value in found))
+    return Interval(*np.exp(difference(np.log(first), np.log(second))).tolist())
 
 
 def geometric_mean(values: ArrayLike) -> Interval:
     """Geometric mean of positive numbers: Student's t interval of the logarithms; nan bounds for a single one."""
-    return Interval(*(math.exp(value) for value in mean_interval(np.log(np.asarray(values, dtype=np.float64)))))
+    return Interval(*np.exp(mean_interval(np.log(values))).tolist())
 
 
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> Interval:
@@ -71,33 +68,9 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> Interval:
     Fisher's z with the standard error of Bonett and Wright 2000, sqrt((1 + r^2/2) / (N - 3)). nan where one of the
     two never varies; nan bounds for fewer than five pairs, or where the ranks agree entirely.
     """
-    x, y = (_ranks(np.asarray(values, dtype=np.float64)) for values in (first, second))
-    number = len(x)
-    x, y = x - x.mean(), y - y.mean()
-    norm = math.sqrt(float(x @ x) * float(y @ y))
-    if norm == 0:
-        return Interval(NOT_KNOWN, NOT_KNOWN, NOT_KNOWN)
-    r = min(1.0, max(-1.0, float(x @ y) / norm))
-    if number < 5 or abs(r) > 1 - 1e-12:
-        return Interval(r, NOT_KNOWN, NOT_KNOWN)
-    half = Z * math.sqrt((1 + r * r / 2) / (number - 3))
+    x, y = (pd.Series(np.asarray(values, dtype=np.float64)).rank() for values in (first, second))
+    r = float(x.corr(y)) if x.nunique() > 1 and y.nunique() > 1 else math.nan
+    if len(x) < 5 or math.isnan(r) or abs(r) > 1 - 1e-12:
+        return Interval(r, math.nan, math.nan)
+    half = Z * math.sqrt((1 + r * r / 2) / (len(x) - 3))
     return Interval(r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[N] ranks from 1 on, equal values at the mean of theirs."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[places]
-
-
-def says(found: Interval, words: tuple[str, str, str]) -> str:
-    """One of (below, either way, above) by whether the interval of a difference holds 0; "" where there is none."""
-    if math.isnan(found.low):
-        return ""
-    return words[2] if found.low > 0 else words[0] if found.high < 0 else words[1]
-
-
-def pooled(rates: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
-    """Wins (whole ones, undoing the division) and games of several matches together."""
-    return float(sum(round(rate * number) for rate, number in zip(rates, games, strict=True))), sum(games)

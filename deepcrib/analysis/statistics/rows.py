@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.martin import card_pairs, crib_bounds
 from deepcrib.exact.pegging import MAX_POINTS, PeggingRecords, exact_records
 from deepcrib.exact.table import lang_index
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANK_NAMES, format_cards
-from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2, rank_set_of_kept, rank_sets
+from deepcrib.game.rank_sets import rank_set_of_kept, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 
 PONE, DEALER = 0, 1
@@ -180,14 +179,3 @@ def _median(histogram: NDArray[np.int64]) -> float:
 def rank_set_names(size: int) -> list[str]:
     """`A2JK` for each multiset of ranks, in the order of their numbers."""
     return ["".join(RANK_NAMES[rank] for rank in row) for row in rank_sets(size).tolist()]
-
-
-def rank_pair_bounds() -> NDArray[np.float64]:
-    """[91, 3] Martin's bounds by pair of ranks: the lowest, the mean and the highest over its pairs of cards."""
-    numbers = np.array([rank_set_2(a, b) for a, b in (card_pairs() // NUM_SUITS).tolist()])
-    bounds = crib_bounds()
-    found = np.empty((NUM_RANK_PAIRS, 3))
-    for number in range(NUM_RANK_PAIRS):
-        own = bounds[numbers == number]
-        found[number] = own[:, 0].min(), own[:, 1].mean(), own[:, 2].max()
-    return found

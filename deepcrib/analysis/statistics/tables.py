@@ -13,19 +13,10 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from deepcrib.analysis.statistics.rows import DiscardRow, PeggingRow
-from deepcrib.analysis.tables import percent, plain_table
-from deepcrib.evaluation.studies.first_dealer import FirstDealer
+from deepcrib.analysis.tables import plain_table
 from deepcrib.game.cards import RANK_NAMES
 
 _UNBOUNDED = 1000  # characters, more than any table of ours needs
-_BLOCKS = 3  # of the rank pairs, side by side
-PUBLISHED_ADVANTAGES = {
-    "Cribbage\nPro": {"win_rate": "55.5%"},
-    "ACC\ntips": {"win_rate": "56%", "dealer_points": "16.2", "pone_points": "10.2", "hand_margin": "+6.0"},
-    "Martin\n2000": {"margin": "about 5"},
-}
-"""What others found of dealing first: people's games on Cribbage Pro, several million of them; the tips of the American
-Cribbage Congress (Colvert, Chambers); Martin 2000 as Lang 2018 (section 2.2) quotes him."""
 
 
 @dataclass
@@ -89,18 +80,6 @@ def rank_grid(title: str, means: NDArray) -> Table:
     return table
 
 
-def bounds_table(title: str, names: Sequence[str], bounds: NDArray) -> Table:
-    """Rank pairs with the lowest, mean and highest crib, [n, 3] points: the richest mean first, down three blocks."""
-    order = (-bounds[:, 1]).argsort(kind="stable")
-    cells = [(names[number], *_means(*bounds[number])) for number in order]
-    height = -(-len(cells) // _BLOCKS)
-    cells += [("", "", "", "")] * (height * _BLOCKS - len(cells))
-    rows = [sum((cells[block * height + line] for block in range(_BLOCKS)), ()) for line in range(height)]
-    table = plain_table(title, ("toss", "low", "mean", "high") * _BLOCKS, rows)
-    table.box, table.padding, table.pad_edge = box.SIMPLE_HEAD, (0, 1, 0, 0), False
-    return table
-
-
 # --- the play -----------------------------------------------------------------------------------------------
 
 _PEGGING = ("mean\ngained", "median\ngained", "mean\ngiven", "standard error\nof gained", "hands")
@@ -126,32 +105,3 @@ def _pegged(row: PeggingRow, exact: bool) -> tuple[str, ...]:
     error = "exact" if exact else "-" if math.isnan(row.se_gained) else f"{row.se_gained:.3f}"
     means = (f"{row.mean_gained:.3f}", f"{row.median_gained:.1f}", f"{row.mean_given:.3f}")
     return (*means, error, f"{row.hands:,}")
-
-
-# --- the first dealer ---------------------------------------------------------------------------------------
-
-
-def first_dealer_table(title: str, name: str, figures: FirstDealer) -> Table:
-    """The dealer's advantage in one agent's games beside what others found."""
-    own = {
-        "win_rate": ("first dealer wins", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
-        "margin": (
-            "points ahead at the end",
-            _signed(figures.margin, figures.margin_low, figures.margin_high),
-        ),
-        "dealer_points": ("points a hand, dealer", f"{figures.dealer_points:.2f}"),
-        "pone_points": ("points a hand, pone", f"{figures.pone_points:.2f}"),
-        "hand_margin": (
-            "dealer minus pone",
-            _signed(figures.hand_margin, figures.hand_margin_low, figures.hand_margin_high),
-        ),
-    }
-    rows = [
-        (label, value, *(others.get(key, "-") for others in PUBLISHED_ADVANTAGES.values()))
-        for key, (label, value) in own.items()
-    ]
-    return plain_table(title, ("figure [95%]", f"{name},\n{figures.games:,} games", *PUBLISHED_ADVANTAGES), rows)
-
-
-def _signed(value: float, low: float, high: float) -> str:
-    return f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"

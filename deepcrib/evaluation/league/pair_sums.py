@@ -16,17 +16,14 @@ from deepcrib.matches import MatchResult
 
 
 @dataclass
-class Sums:
+class Sums(Paired):
     """Sums over the games between A and B, for A, in integers, so that parts add up to the same in any grouping.
 
-    lost, shared, won: pairs in which A won 0, 1 or 2 games. hands: of all games. points, opponent_points: of A and B.
+    hands: of all games. points, opponent_points: of A and B.
     skunks, skunks_against: games won and lost by 31 points or more. The rest are over pairs, of gain (A's points minus
     B's) and hands, and their squares and product.
     """
 
-    lost: int = 0
-    shared: int = 0
-    won: int = 0
     hands: int = 0
     points: int = 0
     opponent_points: int = 0
@@ -40,16 +37,6 @@ class Sums:
         """Add the games of another part."""
         for item in fields(self):
             setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
-
-    @property
-    def paired(self) -> Paired:
-        """What ratings are made of."""
-        return Paired(self.lost, self.shared, self.won)
-
-    @property
-    def games(self) -> int:
-        """Two a pair."""
-        return self.paired.games
 
     @property
     def win_rate(self) -> Interval:

@@ -7,13 +7,13 @@ more 51.4%. Only differences matter; the ratings of a league have the mean 1500.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.intervals import Z
+from deepcrib.intervals import Interval, Z
 
 MEAN = 1500.0
 SCALE = 400 / math.log(10)
@@ -21,13 +21,13 @@ SCALE = 400 / math.log(10)
 _STEPS, _TOLERANCE = 100, 1e-12
 
 
-@dataclass(frozen=True)
+@dataclass
 class Paired:
     """What the pairs of games between A and B came to: how many of two games lost by A, of one each, of two won."""
 
-    lost: int
-    shared: int
-    won: int
+    lost: int = 0
+    shared: int = 0
+    won: int = 0
 
     @property
     def games(self) -> int:
@@ -35,8 +35,8 @@ class Paired:
         return 2 * (self.lost + self.shared + self.won)
 
     @property
-    def win_rate(self) -> float:
-        """Of A, 0..1."""
+    def rate(self) -> float:
+        """The win rate of A, 0..1."""
         return (self.shared + 2 * self.won) / self.games
 
     @property
@@ -47,16 +47,7 @@ class Paired:
         return (square - rate**2) / pairs
 
 
-@dataclass(frozen=True)
-class Rating:
-    """A rating in points, with its 95% interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-
-def bradley_terry(results: Mapping[tuple[str, str], Paired]) -> dict[str, Rating]:
+def bradley_terry(results: Mapping[tuple[str, str], Paired]) -> dict[str, Interval]:
     """Ratings by maximum likelihood of all agents that the results connect; the others are left out.
 
     results: by the names (A, B), for A. A rating is finite where among its group everybody has, by a chain of games,
@@ -71,25 +62,25 @@ def bradley_terry(results: Mapping[tuple[str, str], Paired]) -> dict[str, Rating
         return {}
     rows = np.array([[names.index(name) for name in pair] for pair in played])
     games = np.array([result.games for result in played.values()], dtype=np.float64)
-    rates = np.array([result.win_rate for result in played.values()])
+    rates = np.array([result.rate for result in played.values()])
     strengths = _most_likely(len(names), rows, games, rates)
     variances = np.array([result.variance for result in played.values()])
     errors = np.sqrt(np.diag(_covariance(strengths, rows, games, variances)))
     return {
-        name: Rating(*(MEAN + SCALE * (strength + sign * Z * error) for sign in (0, -1, 1)))
+        name: Interval(*(MEAN + SCALE * (strength + sign * Z * error) for sign in (0, -1, 1)))
         for name, strength, error in zip(names, strengths, errors, strict=True)
     }
 
 
-def expected_rate(rating: Rating, opponent: Rating) -> float:
+def expected_rate(rating: Interval, opponent: Interval) -> float:
     """The win rate that the model expects."""
     return 1 / (1 + 10 ** ((opponent.estimate - rating.estimate) / 400))
 
 
-def misfit(results: Mapping[tuple[str, str], Paired], ratings: Mapping[str, Rating]) -> float:
+def misfit(results: Mapping[tuple[str, str], Paired], ratings: Mapping[str, Interval]) -> float:
     """Root mean square, over pairings, of win rate minus the model's, 0..1: what one number an agent cannot say."""
     both = [(pair, result) for pair, result in results.items() if set(pair) <= set(ratings)]
-    gaps = [result.win_rate - expected_rate(ratings[a], ratings[b]) for (a, b), result in both]
+    gaps = [result.rate - expected_rate(ratings[a], ratings[b]) for (a, b), result in both]
     return math.sqrt(sum(gap * gap for gap in gaps) / len(gaps)) if gaps else 0.0
 
 
@@ -142,25 +133,17 @@ def _information(num: int, rows: NDArray[np.int64], weights: NDArray[np.float64]
     return signs.T @ (weights[:, None] * signs)
 
 
-def _connected(results: Mapping[tuple[str, str], Paired]) -> Sequence[str]:
+def _connected(results: Mapping[tuple[str, str], Paired]) -> list[str]:
     """The largest group of agents in which everybody has beaten everybody else, by a chain of games."""
     names = sorted({name for pair in results for name in pair})
-    beaten: dict[str, set[str]] = {name: set() for name in names}
+    reached = np.eye(len(names), dtype=bool)  # [beater, beaten]
     for (a, b), result in results.items():
-        if result.win_rate > 0:
-            beaten[a].add(b)
-        if result.win_rate < 1:
-            beaten[b].add(a)
-    reached = {name: _reached(name, beaten) for name in names}
-    groups = [[other for other in names if other in reached[name] and name in reached[other]] for name in names]
-    largest = max(groups, key=len, default=[])
-    return largest if len(largest) > 1 else []
-
-
-def _reached(name: str, beaten: Mapping[str, Collection[str]]) -> set[str]:
-    found, queue = {name}, [name]
-    while queue:
-        new = set(beaten[queue.pop()]) - found
-        found |= new
-        queue.extend(new)
-    return found
+        first, second = names.index(a), names.index(b)
+        reached[first, second] |= result.rate > 0
+        reached[second, first] |= result.rate < 1
+    for _ in range(len(names).bit_length()):
+        reached = reached @ reached
+    groups = reached & reached.T
+    if not names or groups.sum() == len(names):
+        return []
+    return [names[index] for index in np.flatnonzero(groups[groups.sum(axis=1).argmax()])]

@@ -8,27 +8,24 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 from hydra import compose
-from numpy.typing import NDArray
 from omegaconf import OmegaConf
 from rich.table import Table
 
-from deepcrib.agents import Agent, make_agent
+from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
-from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.benchmark.device import devices, devices_table, time_devices
-from deepcrib.jobs.benchmark.exact import statistics_table, time_statistics, time_weighted, weighted_table
-from deepcrib.jobs.benchmark.search import search_table, time_search
+from deepcrib.jobs.benchmark.device import devices, time_devices
+from deepcrib.jobs.benchmark.exact import time_statistics, time_weighted
+from deepcrib.jobs.benchmark.search import time_search
 from deepcrib.jobs.hydra.schema import register_schema
 from deepcrib.jobs.shared.checks import torch_device
-from deepcrib.jobs.shared.common import use_threads
+from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import num_workers, use_workers
 from deepcrib.learners.registry import make_learner
@@ -46,12 +43,12 @@ LOCKSTEP_SHARE = 10  # a match in lockstep has one tenth of the games
 PUBLISHED_GAMES = {"deterministic": 31, "random": 80}
 """Full games a second of the 2019 paper's code, each agent against itself, one core."""
 PUBLISHED_SECONDS = {
-    ("cnn_lstm", "sarsa"): (36.7, 76.0),
-    ("cnn_lstm", "monte_carlo"): (35.2, 12.5),
-    ("mlp", "sarsa"): (14.1, 7.1),
+    "cnn_lstm_sarsa": 36.7 + 76.0,
+    "cnn_lstm_monte_carlo": 35.2 + 12.5,
+    "mlp_sarsa": 14.1 + 7.1,
 }
 """Seconds of playing and of learning in an iteration of the 2019 paper's code, five epochs kept, one core."""
-SETUPS = (*PUBLISHED_SECONDS, ("mlp", "monte_carlo"))
+SETUPS = (*PUBLISHED_SECONDS, "mlp_monte_carlo")
 APART = ("device",)
 """Tasks that `all` leaves out, since they take minutes."""
 
@@ -63,44 +60,29 @@ class Config:
     task: str = option("all", "one of the tasks, or all but device; also as a bare word: deepcrib benchmark games")
     games: int = option(200000, "of each match, and of each weighted run", at_least(1))
     iterations: int = option(6, "of each setup; those with a full buffer are timed")
-    setups: list[str] = option(["_".join(setup) for setup in SETUPS], "of `iteration`")
+    setups: list[str] = option(list(SETUPS), "of `iteration`")
     seed: int = option(1, check=seed_value)
     device: str = option("cpu", "of `iteration` and `profile`; `device` measures every one that is there", torch_device)
     threads: int = option(1, "of `iteration`; matches use all that there are, `profile` and `device` one", at_least(0))
 
 
-class Lockstep:
-    """An agent in disguise: its matches go decision by decision through observations, as a network's do."""
-
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.name = agent.name
-        self.num_players = agent.num_players
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return self.agent.discard(observation)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return self.agent.play(observation)
-
-
 def run(config: Config, run: Run) -> Outcome:
     """Measure what the task names."""
-    tasks = JOBS["benchmark"].tasks
-    if config.task not in (*tasks, "all"):
-        raise OptionError(f"task={config.task}: expected one of {', '.join(tasks)}, all")
-    setups = _chosen_setups(config)
-    use_threads(0)
-    run.start()
+    if config.task not in (*_TASKS, "all"):
+        raise OptionError(f"task={config.task}: expected one of {', '.join(_TASKS)}, all")
+    for name in config.setups:
+        if name not in SETUPS:
+            raise OptionError(f"setups={name}: expected some of {', '.join(SETUPS)}")
+    full = ReplayOptions().epochs_kept
+    if config.iterations < full:
+        raise OptionError(f"iterations={config.iterations}: expected {full} or more, to fill the buffer")
     summary: dict[str, Any] = {}
     tables: list[Table] = []
-    with Bars(run.show_progress) as bars:
-        for task, (measure, table) in _measures(config, setups, bars).items():
+    with working(run, threads=0) as bars:
+        for task, measure in _TASKS.items():
             if config.task == task or (config.task == "all" and task not in APART):
-                summary[task] = measure()
-                tables.append(table(summary[task]))
+                summary[task], table = measure(config, bars)
+                tables.append(table)
     if config.task == "device" and len(devices()) == 1:
         run.notes.append("PyTorch finds no GPU here: one core was measured alone")
     summary["load"] = os.getloadavg()[0]
@@ -108,85 +90,49 @@ def run(config: Config, run: Run) -> Outcome:
     return Outcome(summary, tables)
 
 
-def _measures(
-    config: Config, setups: list[tuple[str, str]], bars: Bars
-) -> dict[str, tuple[Callable[[], dict[str, Any]], Callable[[Any], Table]]]:
-    """What each task measures, and the table of it."""
-    return {
-        "games": (lambda: _time_games(config, bars), _games_table),
-        "iteration": (lambda: _time_iterations(config, setups, bars), partial(_iterations_table, config)),
-        "device": (lambda: _on_threads(1, partial(time_devices, config.seed)), devices_table),
-        "statistics": (lambda: time_statistics(config.seed), statistics_table),
-        "weighted": (lambda: time_weighted(config.games, config.seed), weighted_table),
-        "search": (lambda: time_search(config.seed), search_table),
-    }
-
-
-def _chosen_setups(config: Config) -> list[tuple[str, str]]:
-    known = {"_".join(setup): setup for setup in SETUPS}
-    for name in config.setups:
-        if name not in known:
-            raise OptionError(f"setups={name}: expected some of {', '.join(known)}")
-    full = ReplayOptions().epochs_kept
-    if config.iterations < full:
-        raise OptionError(f"iterations={config.iterations}: expected {full} or more, to fill the buffer")
-    return [known[name] for name in config.setups]
-
-
-def _time_games(config: Config, bars: Bars) -> dict[str, Any]:
+def _time_games(config: Config, bars: Bars) -> tuple[dict[str, Any], Table]:
     """Full games a second of agents against themselves, by agent and path through the code."""
-    slow = max(1, config.games // LOCKSTEP_SHARE)
-    matches: dict[str, tuple[Agent, int]] = {name: (make_agent(name), config.games) for name in SCRIPTED}
-    matches[IN_LOCKSTEP] = (Lockstep(make_agent("greedy")), slow)
-    rates: dict[str, Any] = {}
+    matches: dict[str, tuple[Any, int]] = {name: (make_agent(name), config.games) for name in SCRIPTED}
+    greedy = make_agent("greedy")
+    # an agent that is not known to be scripted: its matches go decision by decision, as a network's do
+    disguised = SimpleNamespace(name="greedy", num_players=frozenset({2}), discard=greedy.discard, play=greedy.play)
+    matches[IN_LOCKSTEP] = disguised, max(1, config.games // LOCKSTEP_SHARE)
+    rates, rows = {}, []
     for number, (name, (agent, games)) in enumerate(matches.items()):
         bars.show("matches", number, len(matches))
         play_match([agent, agent], 100, config.seed)  # compiles
         seconds = [play_match([agent, agent], games, config.seed).seconds for _ in range(REPEATS)]
-        rates[name] = {
-            "games_per_second": games / statistics.median(seconds),
-            "games": games,
-            "threads": num_workers(),
-        }
-    return rates
-
-
-def _games_table(rates: Mapping[str, Any]) -> Table:
-    rows = []
-    for name, figures in rates.items():
-        rate, published = figures["games_per_second"], PUBLISHED_GAMES.get(name)
+        rate, published = games / statistics.median(seconds), PUBLISHED_GAMES.get(name)
+        rates[name] = {"games_per_second": rate, "games": games, "threads": num_workers()}
+        label = name if name == IN_LOCKSTEP else f"{name} against itself"
         ratio = ("-", "-") if published is None else (f"{published}", f"{rate / published:,.0f} x")
-        rows.append(
-            (name if name == IN_LOCKSTEP else f"{name} against itself", f"{figures['games']:,}", f"{rate:,.0f}", *ratio)
-        )
+        rows.append((label, f"{games:,}", f"{rate:,.0f}", *ratio))
     title = f"full games to 121 a second, {num_workers()} threads"
-    return plain_table(title, ("match", "games", "games\na second", "2019 code\n(1 core)", "ratio"), rows)
+    return rates, plain_table(title, ("match", "games", "games\na second", "2019 code\n(1 core)", "ratio"), rows)
 
 
-def _time_iterations(config: Config, setups: list[tuple[str, str]], bars: Bars) -> dict[str, Any]:
+def _time_iterations(config: Config, bars: Bars) -> tuple[dict[str, Any], Table]:
     """Seconds of an iteration whose buffer is full: 200 games played, five epochs learned from."""
-
-    def measure() -> dict[str, Any]:
-        timed = {}
-        for number, setup in enumerate(setups):
-            bars.show("setups", number, len(setups))
-            timed["_".join(setup)] = _time_iteration(config, *setup)
-        return timed
-
-    return _on_threads(config.threads, measure)
-
-
-def _on_threads(threads: int, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What is measured with so many threads."""
-    use_workers(threads)
+    timed, rows = {}, []
+    use_workers(config.threads)
     try:
-        return measure()
+        for number, setup in enumerate(config.setups):
+            bars.show("setups", number, len(config.setups))
+            timed[setup] = _time_iteration(config, setup)
     finally:
         use_workers(None)
+    for setup, metrics in timed.items():
+        published = metrics["published_seconds"]
+        ratio = ("-", "-") if published is None else (f"{published:.1f}", f"{published / metrics['seconds']:.1f} x")
+        parts = [metrics[key] for key in ("playing_seconds", "learning_seconds", "seconds", "cpu_seconds")]
+        rows.append((setup, *(f"{part:.2f}" for part in parts), *ratio))
+    title = f"seconds a replay iteration: 200 games, five epochs kept, batch 64, threads={config.threads}"
+    columns = ("setup", "playing", "learning", "total", "CPU", "2019 code\n(1 core)", "ratio")
+    return timed, plain_table(title, columns, rows)
 
 
-def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, Any]:
-    learner = _learner(f"paper2019_{network}_{algorithm}", config)
+def _time_iteration(config: Config, setup: str) -> dict[str, Any]:
+    learner = _learner(f"paper2019_{setup}", config)
     times: list[tuple[float, float, float]] = []
     cpu = time.process_time()
 
@@ -199,13 +145,12 @@ def _time_iteration(config: Config, network: str, algorithm: str) -> dict[str, A
     with tempfile.TemporaryDirectory() as folder:
         fit(learner, Path(folder), _no_match, progress=note)
     playing, learning, spent = (statistics.median(part) for part in zip(*times, strict=True))
-    published = PUBLISHED_SECONDS.get((network, algorithm))
     return {
         "playing_seconds": playing,
         "learning_seconds": learning,
         "seconds": playing + learning,
         "cpu_seconds": spent,
-        "published_seconds": None if published is None else sum(published),
+        "published_seconds": PUBLISHED_SECONDS.get(setup),
         "iterations_timed": len(times),
         "threads": config.threads,
     }
@@ -226,13 +171,12 @@ def _no_match(*arguments: Any) -> Any:
     raise AssertionError("a benchmark plays no matches")
 
 
-def _iterations_table(config: Config, timed: Mapping[str, Any]) -> Table:
-    rows = []
-    for name, figures in timed.items():
-        published = figures["published_seconds"]
-        ratio = ("-", "-") if published is None else (f"{published:.1f}", f"{published / figures['seconds']:.1f} x")
-        parts = [figures[key] for key in ("playing_seconds", "learning_seconds", "seconds", "cpu_seconds")]
-        rows.append((name, *(f"{part:.2f}" for part in parts), *ratio))
-    title = f"seconds a replay iteration: 200 games, five epochs kept, batch 64, threads={config.threads}"
-    columns = ("setup", "playing", "learning", "total", "CPU", "2019 code\n(1 core)", "ratio")
-    return plain_table(title, columns, rows)
+_TASKS: dict[str, Callable[[Config, Bars], tuple[dict[str, Any], Table]]] = {
+    "games": _time_games,
+    "iteration": _time_iterations,
+    "statistics": lambda config, bars: time_statistics(config.seed),
+    "weighted": lambda config, bars: time_weighted(config.games, config.seed),
+    "search": lambda config, bars: time_search(config.seed),
+    "device": lambda config, bars: time_devices(config.seed),
+}
+"""By task, in the order of `all`: what it measures, for the summary, and a table of it."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rich.table import Table
 
 from deepcrib.agents.q_network import INFERENCE, QNetworkAgent
 from deepcrib.analysis.tables import plain_table
+from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.replay.experience import PlayTargets, play_samples
 from deepcrib.learners.replay.learning import LearnedNetwork
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
@@ -32,14 +34,6 @@ SELF_PLAY = "self-play, hands a second"
 LR = 1e-4
 
 
-@dataclass(frozen=True)
-class Rate:
-    """So many a second by the clock, and a second of this process's processor time."""
-
-    per_second: float
-    per_cpu_second: float
-
-
 @dataclass
 class _Measure:
     """One figure in the making: `work` does `amount` of what is counted; turns are (seconds, processor seconds)."""
@@ -49,7 +43,7 @@ class _Measure:
     what: str
     amount: int
     work: Callable[[], Any]
-    turns: list[tuple[float, float]]
+    turns: list[tuple[float, float]] = field(default_factory=list)
 
     def turn(self) -> None:
         """Do the work once more, and wait for the device to finish."""
@@ -59,10 +53,10 @@ class _Measure:
             torch.cuda.synchronize(self.device)
         self.turns.append((time.perf_counter() - start, time.process_time() - cpu))
 
-    def rate(self) -> Rate:
-        """Of the median turn by each clock."""
+    def rates(self) -> dict[str, float]:
+        """Of the median turn, a second by the clock, and a second of this process's processor time."""
         wall, cpu = (statistics.median(clock) for clock in zip(*self.turns, strict=True))
-        return Rate(self.amount / wall, self.amount / max(cpu, 1e-9))
+        return {"per_second": self.amount / wall, "per_cpu_second": self.amount / max(cpu, 1e-9)}
 
 
 def devices() -> list[str]:
@@ -70,20 +64,25 @@ def devices() -> list[str]:
     return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 
 
-def time_devices(seed: int, hands: int = LOCKSTEP_GAMES, turns: int = TURNS) -> dict[str, Any]:
-    """{device: {network: {what: rates}}} of self-play, `hands` in lockstep, and of training steps."""
-    measures = [m for device in devices() for network in NETWORKS for m in _measures(device, network, seed, hands)]
-    for measure in measures:  # compiles, and lets the GPU choose its kernels
-        measure.turn()
-        measure.turns.clear()
-    for _ in range(turns):
-        for measure in measures:
+def time_devices(seed: int, hands: int = LOCKSTEP_GAMES, turns: int = TURNS) -> tuple[dict[str, Any], Table]:
+    """{device: {network: {what: rates}}} of self-play, `hands` in lockstep, and of training steps, on one thread."""
+    use_workers(1)
+    try:
+        measures = [m for device in devices() for network in NETWORKS for m in _measures(device, network, seed, hands)]
+        for measure in measures:  # compiles, and lets the GPU choose its kernels
             measure.turn()
-    found: dict[str, Any] = {}
+            measure.turns.clear()
+        for _ in range(turns):
+            for measure in measures:
+                measure.turn()
+    finally:
+        use_workers(None)
+    rates: dict[str, Any] = {}
     for measure in measures:
-        found.setdefault(measure.device, {}).setdefault(measure.network, {})[measure.what] = vars(measure.rate())
-    gpu = torch.cuda.get_device_name() if "cuda" in found else None
-    return {"rates": found, "hands_in_lockstep": hands, "turns": turns, "gpu": gpu}
+        rates.setdefault(measure.device, {}).setdefault(measure.network, {})[measure.what] = measure.rates()
+    gpu = torch.cuda.get_device_name() if "cuda" in rates else None
+    found = {"rates": rates, "hands_in_lockstep": hands, "turns": turns, "gpu": gpu}
+    return found, _table(rates, f"one core and a GPU ({gpu or 'none here'}), {hands:,} hands in lockstep")
 
 
 def _measures(device: str, network: str, seed: int, hands: int) -> list[_Measure]:
@@ -96,29 +95,25 @@ def _measures(device: str, network: str, seed: int, hands: int) -> list[_Measure
     measures = []
     for inference in INFERENCE:
         agent = QNetworkAgent(discard.q_function(None, inference), play.q_function(None, inference), 0.05)
-        work = _playing(agent, hands, seed)
-        measures.append(_Measure(device, network, f"{SELF_PLAY}, {inference}", hands, work, []))
+        playing = partial(self_play, agent, 0, hands, seed, unit="hands")
+        measures.append(_Measure(device, network, f"{SELF_PLAY}, {inference}", hands, playing))
     played = self_play(agent, 0, hands, seed, unit="hands")
     how = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions())
     samples = play_samples(played, how, play.q_function(), 0.0)
     for batch, steps in BATCHES.items():
-        work = _training(play, samples, batch, min(1.0, batch * steps / len(samples)))
-        steps = round(min(len(samples), batch * steps) / batch)
-        measures.append(_Measure(device, network, f"training steps a second, batch {batch}", max(1, steps), work, []))
+        trained = min(len(samples), batch * steps)
+        training = partial(_train, play, samples, batch, min(1.0, batch * steps / len(samples)))
+        what = f"training steps a second, batch {batch}"
+        measures.append(_Measure(device, network, what, max(1, round(trained / batch)), training))
     return measures
 
 
-def _playing(agent: QNetworkAgent, hands: int, seed: int) -> Callable[[], Any]:
-    return lambda: self_play(agent, 0, hands, seed, unit="hands")
+def _train(network: LearnedNetwork, samples: Any, batch: int, passes: float) -> None:
+    network.train_pass(samples, LR, batch, passes, np.random.default_rng(1))
 
 
-def _training(network: LearnedNetwork, samples: Any, batch: int, passes: float) -> Callable[[], Any]:
-    return lambda: network.train_pass(samples, LR, batch, passes, np.random.default_rng(1))
-
-
-def devices_table(figures: Mapping[str, Any]) -> Table:
+def _table(rates: Mapping[str, Any], title: str) -> Table:
     """Rates of the CPU by both clocks, and of the GPU."""
-    rates = figures["rates"]
     rows = []
     for network, measured in rates["cpu"].items():
         for what, rate in measured.items():
@@ -126,5 +121,4 @@ def devices_table(figures: Mapping[str, Any]) -> Table:
             row = [f"{rate['per_second']:,.1f}", f"{rate['per_cpu_second']:,.1f}"]
             row += ["-", "-"] if gpu is None else [f"{gpu:,.1f}", f"{gpu / rate['per_second']:.1f} x"]
             rows.append((f"{network}: {what}", *row))
-    title = f"one core and a GPU ({figures['gpu'] or 'none here'}), {figures['hands_in_lockstep']:,} hands in lockstep"
     return plain_table(title, ("what", "one core", "a second of\nits own time", "GPU", "ratio"), rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ PUBLISHED_DAYS = 5.5
 """In which the thesis's statistics were computed, on a cluster."""
 
 
-def time_statistics(seed: int) -> dict[str, Any]:
+def time_statistics(seed: int) -> tuple[dict[str, Any], Table]:
     """Seconds for all hands, by suit class, and microseconds a hand on demand and from the table."""
     rng = np.random.default_rng(seed)
     hands = np.sort(rng.permuted(np.tile(np.arange(NUM_CARDS, dtype=np.int8), (SAMPLE, 1)), axis=1)[:, :6], axis=1)
@@ -46,7 +46,7 @@ def time_statistics(seed: int) -> dict[str, Any]:
     }
     uniform_sums()
     single = statistics.median(_seconds(partial(discard_statistics, hand)) for hand in hands[:SINGLE])
-    return {
+    found = {
         "all_hands_seconds": sum(parts.values()),
         "parts_seconds": parts,
         "hands": ALL_HANDS,
@@ -56,45 +56,32 @@ def time_statistics(seed: int) -> dict[str, Any]:
         "lookup_us": _seconds(lambda: table.lookup(hands)) / SAMPLE * 1e6,
         "threads": num_workers(),
     }
-
-
-def statistics_table(figures: Mapping[str, Any]) -> Table:
-    """Time of exact statistics."""
+    every = f"all {ALL_HANDS:,} hands x {NUM_DISCARDS}, by suit class"
     rows = [
-        (
-            f"all {figures['hands']:,} hands x {NUM_DISCARDS}, by suit class",
-            f"{figures['all_hands_seconds']:.1f} s",
-            f"{PUBLISHED_DAYS} days",
-        ),
-        ("a hand x 15 on demand, many at once", f"{figures['on_demand_us']:.1f} us", "10 s"),
-        ("a hand x 15 on demand, one call a hand", f"{figures['one_by_one_us']:.1f} us", "10 s"),
-        ("a hand x 15 from the table", f"{figures['lookup_us']:.2f} us", "0.05 s"),
+        (every, f"{found['all_hands_seconds']:.1f} s", f"{PUBLISHED_DAYS} days"),
+        ("a hand x 15 on demand, many at once", f"{found['on_demand_us']:.1f} us", "10 s"),
+        ("a hand x 15 on demand, one call a hand", f"{found['one_by_one_us']:.1f} us", "10 s"),
+        ("a hand x 15 from the table", f"{found['lookup_us']:.2f} us", "0.05 s"),
     ]
-    title = f"exact statistics of discards, {figures['threads']} threads"
-    return plain_table(title, ("what", "time", "thesis of 2018"), rows)
+    title = f"exact statistics of discards, {num_workers()} threads"
+    return found, plain_table(title, ("what", "time", "thesis of 2018"), rows)
 
 
-def time_weighted(games: int, seed: int) -> dict[str, Any]:
+def time_weighted(games: int, seed: int) -> tuple[dict[str, Any], Table]:
     """Training games a second: one run, and one run on each core at once."""
     workers = num_workers()
     _train(100, seed)  # compiles
-    alone = _seconds(lambda: _train(games, seed))
+    alone = games / _seconds(lambda: _train(games, seed))
     with ThreadPoolExecutor(workers) as pool:
-        together = _seconds(lambda: list(pool.map(lambda i: _train(games, seed + i), range(workers))))
-    return {"games": games, "one_run": games / alone, "runs": workers, "all_runs": workers * games / together}
-
-
-def weighted_table(figures: Mapping[str, Any]) -> Table:
-    """Training games a second."""
+        seconds = _seconds(lambda: list(pool.map(lambda i: _train(games, seed + i), range(workers))))
+    together = workers * games / seconds
     rows = [
         (name, f"{rate:,.0f}", f"{PUBLISHED_RATE}", f"{rate / PUBLISHED_RATE:,.0f} x")
-        for name, rate in (
-            ("one run, one core", figures["one_run"]),
-            (f"{figures['runs']} runs, {figures['runs']} cores", figures["all_runs"]),
-        )
+        for name, rate in (("one run, one core", alone), (f"{workers} runs, {workers} cores", together))
     ]
-    title = f"weighted training (s = 2, d = 0.1, e = 0.3), {figures['games']:,} games a run"
-    return plain_table(title, ("what", "games\na second", "thesis\nof 2018", "ratio"), rows)
+    title = f"weighted training (s = 2, d = 0.1, e = 0.3), {games:,} games a run"
+    table = plain_table(title, ("what", "games\na second", "thesis\nof 2018", "ratio"), rows)
+    return {"games": games, "one_run": alone, "runs": workers, "all_runs": together}, table
 
 
 def _train(games: int, seed: int) -> None:

@@ -39,7 +39,7 @@ class _Plays(Recorder):
         self.seen.append((rows[choices], observation.take(choices)))
 
 
-def time_search(seed: int) -> dict[str, Any]:
+def time_search(seed: int) -> tuple[dict[str, Any], Table]:
     """Decisions a second of the searches: first plays of expected-value hands, and all plays with a choice.
 
     Positions are those of the expected-value player against itself; forced ranks are not counted.
@@ -65,11 +65,6 @@ def time_search(seed: int) -> dict[str, Any]:
                 decisions[kind] += len(chosen)
                 seconds[kind] += spent
         found[name] = {kind: decisions[kind] / seconds[kind] for kind in (FIRST, MIX)}
-    return found
-
-
-def search_table(figures: Mapping[str, Any]) -> Table:
-    """Decisions a second."""
-    rows = [(name, *(f"{figures[name][kind]:,.0f}" for kind in (FIRST, MIX))) for name in SEARCHES]
-    title = f"search, decisions a second: {figures['samples']} sampled hands, {figures['threads']} threads"
-    return plain_table(title, ("agent", FIRST, MIX), rows)
+    lines = [(name, *(f"{found[name][kind]:,.0f}" for kind in (FIRST, MIX))) for name in SEARCHES]
+    title = f"search, decisions a second: {SAMPLES} sampled hands, {num_workers()} threads"
+    return found, plain_table(title, ("agent", FIRST, MIX), lines)

@@ -11,6 +11,7 @@ from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.evaluation.play_only import check_hands, play_only
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.evaluate.config import Config
+from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.search.best_response import BestResponseAgent
 
@@ -21,13 +22,9 @@ def play_alone(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outco
     """The play of random hands of four cards (Partida 2022): mean difference of the points pegged."""
     hands = PLAY_HANDS if config.hands is None else config.hands
     check_hands(hands)
-    run.start()
-    with Bars(run.show_progress) as bars:
-        figures = play_only(
-            *(agent, opponent, hands, config.seed),
-            duplicate=config.duplicate,
-            progress=bars.counter("hands", hands),
-        )
+    with working(run, config.threads) as bars:
+        counter = bars.counter("hands", hands)
+        figures = play_only(agent, opponent, hands, config.seed, duplicate=config.duplicate, progress=counter)
     title = f"{agent.name} against {opponent.name}, the play alone: {hands:,} hands, seed {config.seed}"
     interval = f"{figures.difference:+.3f} [{figures.ci_low:+.3f}, {figures.ci_high:+.3f}]"
     rows = [
@@ -43,8 +40,7 @@ def pairs_of_hands(config: Config, run: Run, agent: Agent, opponent: Agent) -> O
     """Play pairs of hands, in each of which both deal once (O'Connor 2000)."""
     if config.pairs < 2:
         raise OptionError(f"pairs={config.pairs}: expected 2 or more pairs of hands")
-    run.start()
-    with Bars(run.show_progress) as bars:
+    with working(run, config.threads) as bars:
         counter = bars.counter("pairs of hands", config.pairs)
         figures = hand_pairs(agent, opponent, config.pairs, config.seed, progress=counter)
     title = f"{agent.name} against {opponent.name}: {config.pairs:,} pairs of hands, seed {config.seed}"
@@ -59,8 +55,7 @@ def audit_decisions(config: Config, run: Run, agent: Agent, opponent: Agent) -> 
     BestResponseAgent(opponent)
     if hands < 2:
         raise OptionError(f"hands={hands}: expected at least 2 hands")
-    run.start()
-    with Bars(run.show_progress) as bars:
+    with working(run, config.threads) as bars:
         found = audit(agent, opponent, hands, config.seed, worst=config.worst, progress=bars.counter("hands", hands))
     title = f"decisions of {agent.name} against {opponent.name}: {hands:,} hands, seed {config.seed}"
     return Outcome(found.to_dict(), (worst_table("the worst of them", found.worst), audit_table(title, found)))

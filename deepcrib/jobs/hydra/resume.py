@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 
-from hydra.core.override_parser.types import Override, OverrideType
+from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException, ValidationError
 from yaml import YAMLError  # type: ignore[import-untyped]
@@ -19,39 +19,29 @@ from deepcrib.jobs.hydra.variants import as_saved, present_classes
 _PREFIX = "resume="
 
 
-@dataclass
-class Resume:
-    """A run to be continued: its folder, its options as this call changes them, and the words of the call."""
-
-    folder: Path
-    config: DictConfig
-    words: list[str]
-
-
 def split_resume(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
     """Take `resume=PATH` out of the overrides.
 
     Its value is read as it stands, since Hydra would take a comma in a path for a sweep.
     """
-    path: str | None = None
-    others = []
-    for word in overrides:
-        if word.lstrip("+").startswith(_PREFIX):
-            path = word.lstrip("+").removeprefix(_PREFIX).strip("'\"")
-        else:
-            others.append(word)
-    return (None if path in ("", "null") else path), others
+    paths = [word.lstrip("+").removeprefix(_PREFIX).strip("'\"") for word in overrides if _names_run(word)]
+    others = [word for word in overrides if not _names_run(word)]
+    return (paths[-1] if paths and paths[-1] not in ("", "null") else None), others
 
 
-def plan_resume(path: str, overrides: Sequence[str], schema: type, groups: Sequence[Path]) -> Resume:
-    """Check what a resuming call asks for, before anything is touched."""
+def _names_run(word: str) -> bool:
+    return word.lstrip("+").startswith(_PREFIX)
+
+
+def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Sequence[Path]) -> DictConfig:
+    """The options of the run in a folder, as this call changes them, and the folder as `resume`; checked first."""
     folder = Path(path).expanduser().absolute()
     if not (folder / CONFIG).is_file():
         raise RunError(f"resume={path}: expected the folder of an earlier run, which holds {CONFIG}")
     config = saved_config(folder / CONFIG, schema)
     present = present_classes(config, schema)
     for override in parse(overrides):
-        key, word = override.key_or_group, override.input_line
+        key, word = override.key_or_group, override.input_line or ""
         if key == "hydra.run.dir":
             raise OptionError(f"{word}: a resumed run goes on in its own folder; leave this out")
         plain = not (is_group(key, groups) or "/" in key or key.split(".")[0] == "hydra")
@@ -59,9 +49,12 @@ def plan_resume(path: str, overrides: Sequence[str], schema: type, groups: Seque
             raise OptionError(f"{word}: with resume only plain values can change (evaluation.games=2000)")
         if override.type != OverrideType.CHANGE or override.is_sweep_override():
             raise OptionError(f"{word}: with resume write name=value, one value each")
-        _change(config, override, schema)
+        try:
+            OmegaConf.update(config, key, override.value())
+        except ValidationError as error:
+            raise OptionError(wrong_value(word, error, schema)) from error
     config.resume = str(folder)
-    return Resume(folder, config, list(overrides))
+    return config
 
 
 def saved_config(path: Path, schema: type) -> DictConfig:
@@ -76,10 +69,3 @@ def saved_config(path: Path, schema: type) -> DictConfig:
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error
     assert isinstance(config, DictConfig)
     return config
-
-
-def _change(config: DictConfig, override: Override, schema: type) -> None:
-    try:
-        OmegaConf.update(config, override.key_or_group, override.value())
-    except ValidationError as error:
-        raise OptionError(wrong_value(override.input_line or "", error, schema)) from error

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import multiprocessing
 import os
 import platform
 import re
 import signal
 import sys
-import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
@@ -29,11 +29,6 @@ from deepcrib.jobs.hydra.resume import saved_config
 from deepcrib.jobs.shared.console import error_line
 from deepcrib.kernels.workers import grant_threads
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
 REFUSED = "refused.json"
 """In the folder of a run whose saved options are not those of the sweep: the file says so, nothing else is touched."""
 _LOCK = "run.lock"
@@ -41,6 +36,8 @@ LOCK_PATIENCE = 3.0  # seconds: a process that has just been killed may hold it 
 _LONGEST_NAME = 120  # characters; file systems take 255 bytes
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _INTERRUPTED, DIED = 130, 1  # exit codes
+CAN_FORK = sys.platform == "linux"
+"""Whether a run can have a process that is a copy of this one."""
 
 
 class RunningElsewhereError(RunError):
@@ -98,55 +95,35 @@ def kind(node: Any) -> str:
 def held(folder: Path) -> Iterator[None]:
     """Keep a run for this process, while it lives. Raises RunningElsewhereError when another one has it.
 
-    The system gives the lock back when a process dies, in whatever way. File systems without locks do without.
+    The system gives the lock back when a process dies, in whatever way.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path, end = folder / _LOCK, time.monotonic() + LOCK_PATIENCE
-    while (file := _lock(path)) is None:
-        if time.monotonic() > end:
-            raise RunningElsewhereError(f"{_owner(path)} is at work on it")
-        time.sleep(0.1)
+    path = folder / _LOCK
+    lock = FileLock(path, timeout=LOCK_PATIENCE)
     try:
-        os.ftruncate(file, 0)
-        os.write(file, f"process {os.getpid()} of {platform.node()}\n".encode())
+        lock.acquire()
+    except Timeout:
+        with suppress(OSError):  # released just now
+            raise RunningElsewhereError(f"{path.read_text(encoding='utf-8').strip()} is at work on it") from None
+        raise RunningElsewhereError("another process is at work on it") from None
+    try:
+        path.write_text(f"process {os.getpid()} of {platform.node()}\n", encoding="utf-8")
         yield
     finally:
         path.unlink(missing_ok=True)
-        os.close(file)
-
-
-def _owner(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip() or "another process"
-    except OSError:
-        return "another process"
-
-
-def _lock(path: Path) -> int | None:
-    """An open file that is locked; None while another process holds it."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(file).st_ino == path.stat().st_ino:  # and not one that its last owner has removed
-            return file
-    except (FileNotFoundError, BlockingIOError):
-        pass
-    except OSError:  # no locks here
-        return file
-    os.close(file)
-    return None
+        lock.release()
 
 
 def is_held(folder: Path) -> bool:
     """Whether some process is at work on a run."""
     path = folder / _LOCK
-    if fcntl is None or not path.exists():
+    if not path.exists():
         return False
-    file = _lock(path)
-    if file is not None:
-        os.close(file)
-    return file is None
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 def standing(folder: Path, config: DictConfig, schema: type) -> SweptRun:
@@ -193,36 +170,28 @@ def record_failure(folder: runs.RunFolder, error: Exception, line: str, code: in
 # --- a process for every run that has company ---
 
 
-def can_fork() -> bool:
-    """Whether a run can have a process that is a copy of this one."""
-    return sys.platform == "linux"
-
-
 def in_own_process(work: Callable[[], int], folder: runs.RunFolder, label: str) -> int:
     """The exit code of `work`, called in a copy of this process.
 
     When that is killed, for want of memory say, the worker lives: its launcher goes on, and the other runs with it.
     When the worker is killed, so is the copy.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        _be_child(work)
+    child = multiprocessing.get_context("fork").Process(target=_work_and_exit, args=(work,))
+    child.start()
     try:
-        _, status = os.waitpid(child, 0)
+        child.join()
     except BaseException:  # Ctrl-C, or the launcher ends this worker
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+        child.kill()
         raise
-    code = os.waitstatus_to_exitcode(status)
+    code = child.exitcode or 0
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
     if code < 0:
         line = f"its process was killed by {signal.Signals(-code).name}"
         folder.fail(line, DIED)
         error_line(label + line)
-    return abs(code) and (code if code > 0 else DIED)
+        return DIED
+    return code
 
 
 def follow_launcher() -> None:
@@ -231,26 +200,18 @@ def follow_launcher() -> None:
         _end_with_parent()
 
 
+def _work_and_exit(work: Callable[[], int]) -> None:
+    _end_with_parent()
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)  # by which Slurm warns the worker of its end, and it answers
+    try:
+        sys.exit(work())
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+
+
 def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
-
-
-def _be_child(work: Callable[[], int]) -> None:
-    """Work, and end this process."""
-    code = DIED
-    try:
-        _end_with_parent()
-        for number in (signal.SIGUSR1, signal.SIGUSR2):
-            signal.signal(number, signal.SIG_IGN)  # by which Slurm tells the worker of its end, and it answers
-        code = work()
-    except KeyboardInterrupt:
-        code = _INTERRUPTED
-    except BaseException:  # nothing may return to where the copy was made
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
 
 
 def use_granted_threads() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import parse_cards
+from deepcrib.jobs import Run
+from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import use_workers
 
 if TYPE_CHECKING:
@@ -26,6 +29,15 @@ def use_threads(threads: int) -> None:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     use_workers(threads or None)
+
+
+@contextmanager
+def working(run: Run, threads: int) -> Iterator[Bars]:
+    """Claim the run folder, and work on so many threads, with progress bars where they can be seen."""
+    use_threads(threads)
+    run.start()
+    with Bars(run.show_progress) as bars:
+        yield bars
 
 
 def six_cards(text: str) -> list[int]:
@@ -44,10 +56,11 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
     return name_agents([make_agent(spec, device=device) for spec in chosen])
 
 
-def need_matplotlib() -> None:
-    """Raise OptionError where figures cannot be drawn."""
-    if find_spec("matplotlib") is None:
-        raise OptionError("figures need matplotlib, which is not installed: pip install 'deepcrib[plots]'")
+def need_modules(extra: str, *names: str) -> None:
+    """Raise OptionError where one of these modules is not installed; extra: that of the package that brings them."""
+    for name in names:
+        if find_spec(name) is None:
+            raise OptionError(f"this task needs {name}, which is not installed: pip install 'deepcrib[{extra}]'")
 
 
 def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,63 +22,42 @@ from deepcrib.evaluation.league.tournament import (
     winners_and_losers,
 )
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import use_threads
-from deepcrib.jobs.shared.console import Bars
-from deepcrib.jobs.tournament.config import Config
-from deepcrib.jobs.tournament.league import ALL, plan_league
+from deepcrib.jobs.shared.common import check_task, working
+from deepcrib.jobs.tournament.config import ALL, Config
+from deepcrib.jobs.tournament.league import run_league
 from deepcrib.training.checkpointing import checkpoint_files
 
-Plan = Callable[[Bars], Outcome]
-"""A task whose agents have been made: plays its matches."""
 GAMES = 100
-LEAGUE = "league"
 
 
 def run(config: Config, run: Run) -> Outcome:
     """Play the matches that the task names."""
-    if config.task not in (*_PLANS, LEAGUE):
-        raise OptionError(f"task={config.task}: expected one of {', '.join((*_PLANS, LEAGUE))}")
+    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()})
     if config.agents != ALL and not isinstance(config.agents, list):
         raise OptionError(f"agents={config.agents}: expected a list, as agents=[greedy,random]")
-    for name in ("run", "against"):
-        value = getattr(config, name)
-        if value is not None and config.task != "checkpoints":
-            raise OptionError(f"{name}={value}: only for the task checkpoints, {config.task} takes agents=[A,B]")
-    plan = plan_league(config, run) if config.task == LEAGUE else _plan(config, run)
-    use_threads(config.threads)
-    run.start()
-    with Bars(run.show_progress) as bars:
-        return plan(bars)
-
-
-def _plan(config: Config, run: Run) -> Plan:
-    """A task that is no league."""
-    if run.resuming:
-        raise OptionError(f"resume={config.resume}: only a league can be resumed, not the task {config.task}")
-    for name in ("deals", "deals_of"):
-        if getattr(config, name):
-            raise OptionError(f"{name}={getattr(config, name)}: only for the task {LEAGUE}")
-    if config.games_of:
-        raise OptionError(f"games_of={config.games_of}: only for the task {LEAGUE}, {config.task} takes games=NUMBER")
-    check_games(_games(config), config.duplicate)
-    return _PLANS[config.task](config)
+    task, _ = _TASKS[config.task]
+    if task is not run_league:
+        if run.resuming:
+            raise OptionError(f"resume={config.resume}: only a league can be resumed, not the task {config.task}")
+        check_games(_games(config), config.duplicate)
+    return task(config, run)
 
 
 def _games(config: Config) -> int:
     return GAMES if config.games is None else config.games
 
 
-def _options(config: Config, bars: Bars, matches: int) -> MatchOptions:
-    progress = bars.counter("games", matches * _games(config))
-    return MatchOptions(duplicate=config.duplicate, dealing=config.rules.name, progress=progress)
+@contextmanager
+def _playing(config: Config, run: Run, matches: int) -> Iterator[MatchOptions]:
+    """Play so many matches, with what all of them are played with."""
+    with working(run, config.threads) as bars:
+        progress = bars.counter("games", matches * _games(config))
+        yield MatchOptions(duplicate=config.duplicate, dealing=config.rules.name, progress=progress)
 
 
 def _title(config: Config, what: str) -> str:
     matches = "a match" if config.matches == 1 else f"{config.matches:,} matches"
     return f"{what}: {matches} of {_games(config):,} games, seed {config.seed}"
-
-
-# --- among agents -------------------------------------------------------------------------------------------
 
 
 def _entrants(config: Config) -> dict[str, Agent]:
@@ -87,14 +66,11 @@ def _entrants(config: Config) -> dict[str, Agent]:
     return name_agents([make_agent(spec, device=config.device) for spec in config.agents])
 
 
-def _plan_round_robin(config: Config) -> Plan:
-    return partial(_play_round_robin, config, _entrants(config))
-
-
-def _play_round_robin(config: Config, agents: Mapping[str, Agent], bars: Bars) -> Outcome:
+def _round_robin(config: Config, run: Run) -> Outcome:
+    agents = _entrants(config)
     num_pairings = len(agents) * (len(agents) - 1) // 2
-    options = _options(config, bars, num_pairings * config.matches)
-    found = round_robin(agents, _games(config), config.seed, matches=config.matches, **options)
+    with _playing(config, run, num_pairings * config.matches) as options:
+        found = round_robin(agents, _games(config), config.seed, matches=config.matches, **options)
     pairings = {" - ".join(pair): series for pair, series in found.pairings.items()}
     tables = (
         series_table(_title(config, "every pair"), "pair", pairings),
@@ -103,21 +79,17 @@ def _play_round_robin(config: Config, agents: Mapping[str, Agent], bars: Bars) -
     return Outcome({"task": config.task, **found.to_dict()}, tables)
 
 
-def _plan_bracket(config: Config) -> Plan:
+def _bracket(config: Config, run: Run) -> Outcome:
     if config.matches != 1:
         raise OptionError(f"matches={config.matches}: a contest of a bracket is one match, expected 1")
-    return partial(_play_bracket, config, _entrants(config))
+    agents = _entrants(config)
+    with _playing(config, run, len(agents) - 1 + max(0, len(agents) // 2 - 1)) as options:
 
+        def contest(first: str, second: str, seed: int) -> tuple[int, MatchScore]:
+            score = play_acc_match(agents[first], agents[second], _games(config), seed, **options)
+            return score.winner, score
 
-def _play_bracket(config: Config, agents: Mapping[str, Agent], bars: Bars) -> Outcome:
-    num_contests = len(agents) - 1 + max(0, len(agents) // 2 - 1)
-    options = _options(config, bars, num_contests)
-
-    def contest(first: str, second: str, seed: int) -> tuple[int, MatchScore]:
-        score = play_acc_match(agents[first], agents[second], _games(config), seed, **options)
-        return score.winner, score
-
-    winners, losers = winners_and_losers(list(agents), contest, config.seed)
+        winners, losers = winners_and_losers(list(agents), contest, config.seed)
     brackets = {"winners": winners, "losers": losers}
     tables = [
         bracket_table(_title(config, f"{name}' bracket, won by {bracket.champion}"), bracket)
@@ -132,35 +104,25 @@ def _plain(bracket: Bracket[str, MatchScore]) -> dict[str, Any]:
     return {"champion": bracket.champion, "rounds": rounds}
 
 
-# --- against checkpoints ------------------------------------------------------------------------------------
-
-
-def _plan_checkpoints(config: Config) -> Plan:
+def _checkpoints(config: Config, run: Run) -> Outcome:
     if config.run is None:
         raise OptionError("option run is missing: expected run=FOLDER, the run whose checkpoints are to be played")
-    if config.agents:
-        raise OptionError(f"agents={config.agents}: the task checkpoints takes run=FOLDER and against=AGENT")
     files = checkpoint_files(Path(config.run))
     agent = make_agent(str(Path(config.run).absolute()) if config.against is None else config.against, config.device)
     checkpoints = {number: make_agent(str(path), config.device) for number, path in files.items()}
-    return partial(_play_checkpoints, config, agent, checkpoints)
-
-
-def _play_checkpoints(config: Config, agent: Agent, checkpoints: Mapping[int, Agent], bars: Bars) -> Outcome:
-    options = _options(config, bars, len(checkpoints) * config.matches)
-    found = against_checkpoints(agent, checkpoints, _games(config), config.matches, config.seed, **options)
+    with _playing(config, run, len(checkpoints) * config.matches) as options:
+        found = against_checkpoints(agent, checkpoints, _games(config), config.matches, config.seed, **options)
     name = "the final agent" if config.against is None else agent.name
-    table = series_table(
-        _title(config, f"{name} against each checkpoint"),
-        "checkpoint",
-        {f"{number:,}": series for number, series in found.items()},
-    )
+    rows = {f"{number:,}": series for number, series in found.items()}
+    table = series_table(_title(config, f"{name} against each checkpoint"), "checkpoint", rows)
     summary = {"task": config.task, "run": config.run, "agent": agent.name}
     return Outcome({**summary, "checkpoints": {str(number): s.to_dict() for number, s in found.items()}}, (table,))
 
 
-_PLANS: dict[str, Callable[[Config], Plan]] = {
-    "round_robin": _plan_round_robin,
-    "bracket": _plan_bracket,
-    "checkpoints": _plan_checkpoints,
+_TASKS = {
+    "round_robin": (_round_robin, {"agents"}),
+    "bracket": (_bracket, {"agents"}),
+    "checkpoints": (_checkpoints, {"run", "against"}),
+    "league": (run_league, {"agents", "games_of", "deals", "deals_of"}),
 }
+"""By task what runs it, and the options that not every task reads."""

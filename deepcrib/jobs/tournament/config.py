@@ -9,6 +9,9 @@ from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.rules import RulesOptions
 from deepcrib.options import at_least, option, optional, seed_value
 
+ALL = "all"
+"""The value of `agents` that stands for every agent of the package."""
+
 
 @dataclass
 class Config:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
+from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.league import (
     Ceilings,
     League,
@@ -36,12 +36,12 @@ from deepcrib.evaluation.league.league import (
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
-from deepcrib.jobs.tournament.config import Config
+from deepcrib.jobs.tournament.config import ALL, Config
 from deepcrib.kernels.cache import PACKAGE
 from deepcrib.kernels.sources import source_hash
 
-ALL = "all"
 GAMES = 20_000
 ASKED_DEALS = 40
 """At most so many deals for the gain on an agent that has to be asked for every play: some seconds each."""
@@ -49,27 +49,37 @@ FIGURE = "league.png"
 CEILINGS = "ceilings.json"
 
 
-def plan_league(config: Config, run: Run) -> Callable[[Bars], Outcome]:
-    """Make the agents and see what is left to play in the run's folder."""
+def run_league(config: Config, run: Run) -> Outcome:
+    """Play what is left of the league in the run's folder."""
     if config.matches != 1:
         raise OptionError(f"matches={config.matches}: a pairing of a league is one match, expected 1")
     specs = [member.spec for member in all_members()] if config.agents in (ALL, []) else config.agents
-    if len(specs) < 2:
-        raise OptionError(f"agents={specs}: expected two or more agents, as agents=[greedy,random], or agents=all")
     agents = name_agents([make_agent(spec, device=config.device) for spec in specs])
-    named = dict(zip(agents, specs, strict=True))
-    games = GAMES if config.games is None else config.games
-    planned = plan_pairings(
+    named, folder = dict(zip(agents, specs, strict=True)), run.folder.path
+    pairings = plan_pairings(
         named,
-        games,
+        GAMES if config.games is None else config.games,
         config.seed,
         limits=_games_limits(config.games_of or {}, named),
         dealing=config.rules.name,
         device=config.device,
     )
-    pairings = [reopen(pairing, run.folder.path) for pairing in planned]
+    pairings = [reopen(pairing, folder) for pairing in pairings]
     deals = _deals(config, agents, named)
-    return partial(_play, config, run, agents, named, pairings, deals)
+    with working(run, config.threads) as bars:
+        count = bars.counter("games", sum(pairing.terms["games"] for pairing in pairings))
+        count(sum(pairing.sums.games for pairing in pairings))
+        for pairing in pairings:
+            play_pairing(pairing, agents, folder, count)
+        gains = ceilings(agents, named, deals, config.seed, folder, bars)
+    league = league_of(pairings)
+    _write(folder, league, gains, pairings, _intro(folder, pairings, deals, config))
+    title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
+    run.notes.append(f"tables with intervals, and the figure: league.md, *.csv, {FIGURE} in the run folder")
+    faults = [f"{name} in {' - '.join(pair)}: {what}" for pair, (name, what) in league.faults.items()]
+    fault = f"agents at fault, their pairings do not count: {'; '.join(faults)}" if faults else None
+    summary = {"task": config.task, **league.to_dict(), "pairings": [pairing.to_dict() for pairing in pairings]}
+    return Outcome(summary, league_tables(title, league, gains), fault)
 
 
 def _games_limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
@@ -94,44 +104,13 @@ def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit:
     """The numbers of an option {agent: number}, by agents' names; an agent's key is its name or that of its spec."""
     if not isinstance(given, Mapping):
         raise OptionError(f"{option}={given}: expected {unit} by agent, as {{minimax: 2000}}")
-    limits: dict[str, int] = {}
-    used = set()
-    for name, spec in specs.items():
-        kind = spec.get("name") if isinstance(spec, Mapping) else spec
-        for key in (str(kind), name):
-            if key in given:
-                limits[name] = limit = given[key]
-                used.add(key)
-                if not isinstance(limit, int) or limit < least or limit % 2:
-                    raise OptionError(f"{option}.{key}={limit}: expected an even number of {unit}, {least} or more")
-    for key in given:
-        if key not in used:
+    kinds = {name: str(spec.get("name") if isinstance(spec, Mapping) else spec) for name, spec in specs.items()}
+    for key, limit in given.items():
+        if key not in kinds and key not in kinds.values():
             raise OptionError(f"{option}.{key}: no such agent plays, expected one of {', '.join(specs)}")
-    return limits
-
-
-def _play(
-    config: Config,
-    run: Run,
-    agents: Mapping[str, Agent],
-    named: Mapping[str, Any],
-    pairings: Sequence[Pairing],
-    deals: Mapping[str, int],
-    bars: Bars,
-) -> Outcome:
-    total = sum(pairing.terms["games"] for pairing in pairings)
-    count = bars.counter("games", total)
-    count(sum(pairing.sums.games for pairing in pairings))
-    for pairing in pairings:
-        play_pairing(pairing, agents, run.folder.path, count)
-    league, gains = league_of(pairings), ceilings(agents, named, deals, config.seed, run.folder.path, bars)
-    _write(run.folder.path, league, pairings, gains, deals, config)
-    title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
-    run.notes.append(f"tables with intervals, and the figure: league.md, *.csv, {FIGURE} in the run folder")
-    faults = [f"{name} in {' - '.join(pair)}: {what}" for pair, (name, what) in league.faults.items()]
-    fault = f"agents at fault, their pairings do not count: {'; '.join(faults)}" if faults else None
-    summary = {"task": config.task, **league.to_dict(), "pairings": [pairing.to_dict() for pairing in pairings]}
-    return Outcome(summary, league_tables(title, league, gains), fault)
+        if not isinstance(limit, int) or limit < least or limit % 2:
+            raise OptionError(f"{option}.{key}={limit}: expected an even number of {unit}, {least} or more")
+    return {name: given.get(name, given.get(kind)) for name, kind in kinds.items() if name in given or kind in given}
 
 
 def ceilings(
@@ -163,23 +142,11 @@ def ceilings(
     return found
 
 
-def _write(
-    folder: Path,
-    league: League,
-    pairings: Sequence[Pairing],
-    gains: Ceilings,
-    deals: Mapping[str, int],
-    config: Config,
-) -> None:
+def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing], intro: str) -> None:
     figure = league_figure(league)
     if figure is not None:
-        from io import BytesIO
-
-        image = BytesIO()
-        figure.savefig(image, format="png", dpi=110)
-        write_atomic(folder / FIGURE, image.getvalue())
-    page = markdown_page(league, _intro(folder, pairings, deals, config), FIGURE if figure else None, gains)
-    write_atomic(folder / "league.md", page)
+        save_png(figure, folder / FIGURE, dpi=110)
+    write_atomic(folder / "league.md", markdown_page(league, intro, FIGURE if figure else None, gains))
     write_atomic(folder / "league.csv", standings_csv(league, gains))
     write_atomic(folder / "pairings.csv", pairings_csv(pairings))
 

@@ -101,7 +101,7 @@ def layout(config: Config, opponents: Iterable[str]) -> Layout:
     names = list(opponents) if config.evaluation.monitored else []
     discards = getattr(config.learner, "discard_agent", None) is None
     found = {"Strength": _matches(names), "Points a hand": _points(names, learner)}
-    for category, charts in _CHARTS[learner].items():
+    for category, charts in _CHARTS.get(learner, {}).items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
     if learner == "replay" and config.evaluation.monitored:

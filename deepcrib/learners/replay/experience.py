@@ -11,12 +11,11 @@ from torch import Tensor
 
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.rules import HAND_SIZE
+from deepcrib.learners.replay import targets
 from deepcrib.learners.replay.learning import Samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
-from deepcrib.learners.replay.targets import returns as targets
-from deepcrib.learners.replay.targets.algorithms import ALGORITHMS
-from deepcrib.learners.replay.targets.distributions import distributed_returns, mixture
+from deepcrib.learners.replay.targets import ALGORITHMS, distributed_returns, mixture
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
 
@@ -89,7 +88,7 @@ def play_samples(
         chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = _skip(rewards, following, chosen)
     if how.algorithm.name == "monte_carlo":
-        found = targets.monte_carlo(discounted_returns(rewards, following))
+        found = discounted_returns(rewards, following)
     else:
         values, traces = _next_values(hands, how.algorithm, following, frozen, chooser, epsilon)
         found = _returns(rewards, following, chosen, values, traces, how.algorithm, frozen.atoms)

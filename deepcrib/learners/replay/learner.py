@@ -23,10 +23,8 @@ from deepcrib.game.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PL
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.workers import num_workers, run_pieces
 from deepcrib.learners.replay.buffer import ReplayBuffer
-from deepcrib.learners.replay.combinations import refuse_combinations
 from deepcrib.learners.replay.experience import PlayTargets, discard_samples, experience_of, play_samples
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples
-from deepcrib.learners.replay.minibatches.sampling import sampling_of
 from deepcrib.learners.replay.monitoring import draws_at, pass_metrics, show_values, speed_metrics
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
@@ -34,12 +32,12 @@ from deepcrib.learners.replay.options import (
     ReplayOptions,
     RewardOptions,
     StateOptions,
+    refuse_combinations,
 )
-from deepcrib.learners.replay.playing import episodes_of, playing_metrics
-from deepcrib.learners.replay.pool import make_pool
-from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
-from deepcrib.learners.replay.teacher import learn_lessons, make_teacher, play_lessons
-from deepcrib.matches.trajectories import Trajectories
+from deepcrib.learners.replay.playing import episodes_of, make_pool, playing_metrics
+from deepcrib.learners.replay.pretraining import LESSONS, PretrainingResult, learn_lessons, make_teacher, pretrain
+from deepcrib.learners.replay.sampling import sampling_of
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
     DiscardNetworkConfig,
     PlayNetworkConfig,
@@ -254,7 +252,7 @@ class ReplayLearner(Learner):
         seed, encoder = derive(self.setting.seed, PRETRAINING), self.discard.encoder
         self.pretrained = pretrain(
             self.discard.network,
-            encoder,  # type: ignore[arg-type]  # of discards
+            encoder,
             self.pretraining,
             seed,
             writer,
@@ -265,7 +263,8 @@ class ReplayLearner(Learner):
     def _learn_from(self, teacher: Agent, writer: Any) -> None:
         """The returns of the teacher's decisions (Monte Carlo, both networks)."""
         setting, options = self.setting, self.pretraining
-        hands = play_lessons(teacher, options.teacher_episodes, self.episodes.unit, setting.seed, setting.dealing)
+        seed, count, unit = derive(setting.seed, PRETRAINING, LESSONS), options.teacher_episodes, self.episodes.unit
+        hands = self_play(teacher, 0, count, seed, unit=unit, dealing=setting.dealing)
         how = PlayTargets(AlgorithmOptions("monte_carlo"), self.reward, self.options.forced)
         samples = self._samples(hands, how, self.play.q_function(), 0.0)
         networks = {"play": self.play} | ({"discard": self.discard} if self.discard else {})

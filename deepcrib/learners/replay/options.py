@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from deepcrib.errors import OptionError
 from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
-from deepcrib.training.options import LearnerOptions
+from deepcrib.training.options import LearnerOptions, refuse_unread
 
 DISCARD_REWARDS = ("own", "difference")
 PRETRAINING_OPTIMIZERS = ("adam", "sgd")
@@ -19,7 +20,7 @@ PRETRAINING_OPTIMIZERS = ("adam", "sgd")
 class AlgorithmOptions:
     """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
-    name: str = option("monte_carlo", check=one_in("deepcrib.learners.replay.targets.algorithms:ALGORITHMS"))
+    name: str = option("monte_carlo", check=one_in("deepcrib.learners.replay.targets:ALGORITHMS"))
     n_steps: int = option(
         1, "own plays ahead at which the network's word is taken; 4 and more: the return", at_least(1)
     )
@@ -151,3 +152,39 @@ class PretrainingOptions:
     teacher_epsilon: float = option(
         0.1, "chance of any legal choice in them, so that others than its own have values too", between(0, 1)
     )
+
+
+# --- what does not go together ----------------------------------------------------------------------------------------
+
+
+PRIORITIES = ("priority_exponent", "importance_exponent", "final_importance_exponent")
+
+
+def refuse_combinations(algorithm: AlgorithmOptions, learner: ReplayOptions) -> None:
+    """Raise OptionError for options that contradict each other, or that others leave without effect."""
+    _refuse_targets(algorithm, learner)
+    if learner.sampling != "prioritised":
+        refuse_unread(learner, PRIORITIES, "learner.sampling=prioritised")
+    elif learner.combined:
+        raise OptionError("learner.combined=true learner.sampling=prioritised: expected one of the two")
+
+
+def _refuse_targets(algorithm: AlgorithmOptions, learner: ReplayOptions) -> None:
+    if algorithm.name == "monte_carlo":
+        for name in ("n_steps", "trace_decay"):
+            value, default = getattr(algorithm, name), getattr(AlgorithmOptions(), name)
+            if value != default:
+                raise OptionError(f"algorithm.{name}={value}: monte_carlo has no use for it, expected {default}")
+        refuse_unread(learner, ("target_every",), "algorithm=sarsa, expected_sarsa and q_learning")
+    if algorithm.n_steps != 1 and algorithm.trace_decay:
+        raise OptionError(
+            f"algorithm.n_steps={algorithm.n_steps} algorithm.trace_decay={algorithm.trace_decay}: "
+            "expected n_steps=1 or trace_decay=0"
+        )
+    if algorithm.double and algorithm.name != "q_learning":
+        raise OptionError(f"algorithm.double=true: expected algorithm=q_learning, not {algorithm.name}")
+    if algorithm.double and learner.target_every == 1:
+        raise OptionError(
+            "algorithm.double=true learner.target_every=1: expected target_every=2 or more, "
+            "for a second network to value what the first one chooses"
+        )

@@ -3,30 +3,42 @@
 Bélanger et al. 2019, section 3.6.4: all 270,725 combinations, minibatches of 64, three epochs. The network
 sees four kept cards and no thrown ones; role and scores, which do not matter to a show, are random. Of the head
 `dueling` the advantages alone learn the show, since there are no other discards of the same hand to compare with.
+
+A supervised start: both networks learn what a teacher's decisions were worth, before the first iteration.
+
+O'Connor 2000 names "supervised learning on expert data" as the other way, and its limits: expert data are costly and
+the learner is "no better than the human expert". Here the expert is an agent, so its games cost nothing, and what is
+learned are no moves but values, the returns of its decisions, which replay iterations then improve on.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.game.cards import NO_CARD, NUM_CARDS
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.randomness import PRETRAINING, derive, uniform
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, hand_points, show_points
 from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.replay.learning import adam_step
+from deepcrib.kernels.workers import run_pieces, run_rows
+from deepcrib.learners.replay.learning import LearnedNetwork, Samples, adam_step
 from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.networks import QNetwork
-from deepcrib.networks.encoders import DISCARD_COLUMNS, DiscardEncoder
+from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
+from deepcrib.training.checkpointing import write_scalars
 
 NUM_STARTERS = NUM_CARDS - HAND_SIZE
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
@@ -64,7 +76,7 @@ def all_hands() -> np.ndarray:
 
 def pretrain(
     network: QNetwork,
-    encoder: DiscardEncoder,
+    encoder: Encoder,
     options: PretrainingOptions,
     seed: int,
     writer: Any = None,
@@ -79,49 +91,65 @@ def pretrain(
     begin = time.perf_counter()
     generator = torch.Generator().manual_seed(seed)
     hands = all_hands()
-    inputs = _encoded(hands, encoder, generator).to(next(network.parameters()).device)
+    shown = _Shown(network, encoder, hands, generator)
     network.train()
-    loss = _fit(network, encoder, inputs, hands, options, generator, writer, progress)
-    network.eval()
-    predicted = _predict(network, encoder, inputs)
+    loss = _fit(shown, hands, options, generator, writer, progress)
+    predicted = shown.predict()
     samples = _targets(hands, options, generator)
     expected = starter_means(hands) if options.starter else samples
     errors = np.abs(predicted - expected)
-    exact_share = None if options.starter else float(np.mean(np.round(predicted) == expected))
     result = PretrainingResult(
         mean_absolute_error=float(errors.mean()),
-        exact_share=exact_share,
+        exact_share=None if options.starter else float(np.mean(np.round(predicted) == expected)),
         sample_error=float(np.abs(predicted - samples).mean()),
         loss=loss,
         hands=len(hands),
         seconds=time.perf_counter() - begin,
     )
     if writer is not None:
-        _write(writer, result, predicted, samples, figure)
+        for name in ("mean_absolute_error", "exact_share", "sample_error"):
+            if (value := getattr(result, name)) is not None:
+                writer.add_scalar(f"pretraining/{name}", value, 0)
+        title = f"Value of all {len(hands):,} four-card hands after pretraining"
+        if figure is not None and (drawn := figure(predicted, samples, title=title)) is not None:
+            writer.add_figure("pretraining/predicted_against_true", drawn, 0)
     return result
 
 
-def predicted_values(network: QNetwork, encoder: DiscardEncoder, seed: int) -> np.ndarray:
+def predicted_values(network: QNetwork, encoder: Encoder, seed: int) -> np.ndarray:
     """float32 [270725]: a network's values of `all_hands` as pretraining shows them, none thrown, by random roles."""
-    generator = torch.Generator().manual_seed(seed)
-    return _predict(network, encoder, _encoded(all_hands(), encoder, generator))
+    return _Shown(network, encoder, all_hands(), torch.Generator().manual_seed(seed)).predict()
 
 
-def _encoded(hands: np.ndarray, encoder: DiscardEncoder, generator: torch.Generator) -> Tensor:
-    """int16 [H, columns]: hands as four kept cards and none thrown, with random role and scores."""
-    states = np.full((len(hands), DISCARD_COLUMNS), NO_CARD, dtype=np.int8)
-    states[:, HAND : HAND + HAND_SIZE] = hands
-    states[:, DISCARD_IS_DEALER] = torch.randint(2, (len(hands),), generator=generator).numpy()
-    for column in (DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE):
-        states[:, column] = torch.randint(MAX_SCORE, (len(hands),), generator=generator).numpy()
-    actions = np.full(len(hands), KEEP_FIRST_FOUR, dtype=np.int8)
-    return torch.from_numpy(encoder.indices(states, actions))
+class _Shown:
+    """What a network sees of hands [H, 4]: four kept cards and none thrown, with random roles and scores."""
+
+    def __init__(self, network: QNetwork, encoder: Encoder, hands: np.ndarray, generator: torch.Generator) -> None:
+        states = np.full((len(hands), DISCARD_COLUMNS), NO_CARD, dtype=np.int8)
+        states[:, HAND : HAND + HAND_SIZE] = hands
+        states[:, DISCARD_IS_DEALER] = torch.randint(2, (len(hands),), generator=generator).numpy()
+        for column in (DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE):
+            states[:, column] = torch.randint(MAX_SCORE, (len(hands),), generator=generator).numpy()
+        columns = encoder.indices(states, np.full(len(hands), KEEP_FIRST_FOUR, dtype=np.int8))
+        self.network, self.device, self._encoder = network, next(network.parameters()).device, encoder
+        # On the CPU an array, which the compiled expansion takes.
+        self._columns: Any = columns if self.device.type == "cpu" else torch.from_numpy(columns).to(self.device)
+
+    def inputs(self, rows: Tensor) -> Tensor:
+        """float32 [B, width] of hands of numbers `rows` [B]."""
+        number = rows.numpy() if self.device.type == "cpu" else rows.to(self.device)
+        return self._encoder.expand(self._columns[number], self.device)
+
+    @torch.inference_mode()
+    def predict(self) -> np.ndarray:
+        """float32 [H] values of all hands, of the network in evaluation mode."""
+        self.network.eval()
+        values = [self.network(self.inputs(rows)) for rows in torch.arange(len(self._columns)).split(4096)]
+        return torch.cat(values).cpu().numpy()
 
 
 def _fit(
-    network: QNetwork,
-    encoder: DiscardEncoder,
-    inputs: Tensor,
+    shown: _Shown,
     hands: np.ndarray,
     options: PretrainingOptions,
     generator: torch.Generator,
@@ -131,20 +159,20 @@ def _fit(
     """All epochs of minibatches; returns the mean loss of the last ones."""
     batches_per_epoch = math.ceil(len(hands) / options.batch_size)
     total = options.epochs * batches_per_epoch
-    optimizer = _optimizer(network, options)
-    recent = torch.zeros((), device=inputs.device)
-    loss, lr = math.nan, 0.0
+    sgd, parameters = options.optimizer == "sgd", shown.network.parameters()
+    optimizer: torch.optim.Optimizer = (
+        torch.optim.SGD(parameters, options.lr, MOMENTUM) if sgd else torch.optim.Adam(parameters, fused=True)
+    )
+    recent = torch.zeros((), device=shown.device)
+    loss = math.nan
     for step in range(total):
         if step % batches_per_epoch == 0:
             order = torch.randperm(len(hands), generator=generator)
             targets = torch.from_numpy(_targets(hands, options, generator)).float()
         first = step % batches_per_epoch * options.batch_size
         rows = order[first : first + options.batch_size]
-        optimizer.param_groups[0]["lr"] = lr = options.lr * (
-            1.0 if options.optimizer == "sgd" else _lr_factor(step / total)
-        )
-        known = targets[rows].to(inputs.device)
-        _, losses = network.losses(encoder.expand(_rows(inputs, rows), inputs.device), known)
+        optimizer.param_groups[0]["lr"] = lr = options.lr * (1.0 if sgd else _lr_factor(step / total))
+        _, losses = shown.network.losses(shown.inputs(rows), targets[rows].to(shown.device))
         batch_loss = losses.mean()
         batch_loss.backward()
         if isinstance(optimizer, torch.optim.Adam):
@@ -156,19 +184,10 @@ def _fit(
         if (step + 1) % REPORT_EVERY == 0 or step + 1 == total:
             loss = float(recent) / (step % REPORT_EVERY + 1)
             recent.zero_()
-            _report(step + 1, total, loss, lr, writer, progress)
+            write_scalars(writer, step + 1, {"pretraining/loss": loss, "pretraining/lr": lr})
+            if progress is not None:
+                progress(step + 1, total)
     return loss
-
-
-def _optimizer(network: QNetwork, options: PretrainingOptions) -> torch.optim.Optimizer:
-    if options.optimizer == "sgd":
-        return torch.optim.SGD(network.parameters(), lr=options.lr, momentum=MOMENTUM)
-    return torch.optim.Adam(network.parameters(), lr=options.lr, fused=True)
-
-
-def _rows(inputs: Tensor, rows: Tensor) -> Tensor | np.ndarray:
-    """Some rows of the index columns: on the CPU as an array, which the compiled expansion takes."""
-    return inputs[rows].numpy() if inputs.device.type == "cpu" else inputs[rows.to(inputs.device)]
 
 
 def _lr_factor(done: float) -> float:
@@ -178,53 +197,11 @@ def _lr_factor(done: float) -> float:
     return 0.5 * (1.0 + math.cos(math.pi * (done - WARM_UP) / (1.0 - WARM_UP)))
 
 
-def _report(
-    step: int,
-    total: int,
-    loss: float,
-    lr: float,
-    writer: Any,
-    progress: Callable[[int, int], None] | None,
-) -> None:
-    if writer is not None:
-        writer.add_scalar("pretraining/loss", loss, step)
-        writer.add_scalar("pretraining/lr", lr, step)
-    if progress is not None:
-        progress(step, total)
-
-
-@torch.inference_mode()
-def _predict(network: QNetwork, encoder: DiscardEncoder, inputs: Tensor) -> np.ndarray:
-    """float32 [H] values of all hands."""
-    chunks = torch.arange(len(inputs)).split(4096)
-    values = [network(encoder.expand(_rows(inputs, rows), inputs.device)) for rows in chunks]
-    return torch.cat(values).cpu().numpy()
-
-
 def _targets(hands: np.ndarray, options: PretrainingOptions, generator: torch.Generator) -> np.ndarray:
     """int16 [H] points of the hands by themselves, or with a random starter for each."""
     if not options.starter:
         return hand_values(hands)
-    draws = torch.randint(NUM_STARTERS, (len(hands),), generator=generator).numpy()
-    return starter_values(hands, draws)
-
-
-def _write(
-    writer: Any,
-    result: PretrainingResult,
-    predicted: np.ndarray,
-    true: np.ndarray,
-    figure: Callable[..., Any] | None,
-) -> None:
-    for name in ("mean_absolute_error", "exact_share", "sample_error"):
-        value = getattr(result, name)
-        if value is not None:
-            writer.add_scalar(f"pretraining/{name}", value, 0)
-    if figure is not None:
-        title = f"Value of all {len(true):,} four-card hands after pretraining"
-        drawn = figure(predicted, true, title=title)
-        if drawn is not None:
-            writer.add_figure("pretraining/predicted_against_true", drawn, 0)
+    return starter_values(hands, torch.randint(NUM_STARTERS, (len(hands),), generator=generator).numpy())
 
 
 # --- targets ------------------------------------------------------------------------------------------------
@@ -268,15 +245,86 @@ def _fill_starter_values(part: Part, hands: np.ndarray, draws: np.ndarray, value
 
 def starter_means(hands: np.ndarray) -> np.ndarray:
     """float64 [H] mean show points of hands [H, 4] over the 48 starters."""
-    values = np.empty(len(hands), dtype=np.float64)
-    run_rows(_fill_starter_means, len(hands), hands, values, piece=256)
-    return values
+    totals = np.zeros(len(hands))
+    for draw in range(NUM_STARTERS):
+        totals += starter_values(hands, np.full(len(hands), draw))
+    return totals / NUM_STARTERS
+
+
+# --- a teacher --------------------------------------------------------------------------------------------------------
+
+
+LESSONS = 1
+"""The index of `derive` for the teacher's games; 0 is the show's pretraining."""
+_COIN = 1 << 32
+"""Which of a key's random numbers is the coin: one that no agent takes, as a player's choices begin with the first."""
+
+
+class Exploring:
+    """Another agent that makes any legal choice instead of its own with probability epsilon; for two players.
+
+    Without that, values of what a teacher never does would be guesses, and the highest of many guesses is too high.
+    """
+
+    num_players = frozenset({2})
+
+    def __init__(self, discards_by: Agent, plays_by: Agent, discard_epsilon: float, play_epsilon: float) -> None:
+        self.name = f"exploring {plays_by.name}"
+        self.discards_by, self.plays_by = discards_by, plays_by
+        self.discard_epsilon, self.play_epsilon = discard_epsilon, play_epsilon
+        self._any = make_agent("random")
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        own, other = self.discards_by.discard(observation), self._any.discard(observation)
+        return np.where(_heads(observation.key, self.discard_epsilon), other, own)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        own, other = self.plays_by.play(observation), self._any.play(observation)
+        return np.where(_heads(observation.key, self.play_epsilon), other, own)
 
 
 @jit
-def _fill_starter_means(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
-    for i in range(*part):
-        total = 0
-        for draw in range(NUM_STARTERS):
-            total += show_points(hands[i], unseen_card(hands[i], draw), False)
-        values[i] = total / NUM_STARTERS
+def _heads(keys: np.ndarray, chance: float) -> np.ndarray:
+    """[N] whether each key's coin shows heads."""
+    heads = np.empty(len(keys), dtype=np.bool_)
+    for r in range(len(keys)):
+        heads[r] = uniform(keys[r], _COIN) < chance
+    return heads
+
+
+def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | None = None) -> Exploring:
+    """The teacher with its exploration; another agent's discards stand where only the play is learned."""
+    agent = make_agent(options.teacher, device)
+    require_players(agent, 2)
+    epsilon = options.teacher_epsilon
+    return Exploring(discards_by or agent, agent, 0.0 if discards_by else epsilon, epsilon)
+
+
+def learn_lessons(
+    networks: Mapping[str, LearnedNetwork],
+    samples: Mapping[str, Samples],
+    options: PretrainingOptions,
+    seed: int,
+    writer: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Let each network learn its samples in `options.epochs` passes.
+
+    writer: a TensorBoard SummaryWriter; its steps are passes, of which progress(done, total) is told too.
+    """
+    # An optimiser of their own, as the show's pretraining has one.
+    students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
+    seeds = {"play": 0, "discard": 1}
+    generators = {part: np.random.default_rng((derive(seed, PRETRAINING, LESSONS), seeds[part])) for part in students}
+    for done in range(options.epochs):
+        lr = options.lr * (1 - done / options.epochs)
+        passes = [
+            partial(student.train_pass, samples[part], lr, options.batch_size, 1.0, generators[part])
+            for part, student in students.items()
+        ]
+        passed = zip(students, run_pieces(passes), strict=True)
+        write_scalars(writer, done + 1, {f"teacher/{part}_loss": found.loss for part, found in passed})
+        if progress is not None:
+            progress(done + 1, options.epochs)

@@ -1,4 +1,4 @@
-"""A network's first layer of index columns (see `networks.encoders.expansion`), without the rows that they stand for.
+"""A network's first layer of index columns (see `networks.encoders.encoder`), without the rows that they stand for.
 
 A row of several hundred channels has a few dozen that are not zero, so most of a product with it multiplies zeros.
 """

@@ -1,11 +1,17 @@
-"""Observations -> network input: compact storage form, encoders, and the spec of every channel."""
+"""Observations -> network input: compact storage form, encoders, and the table of every channel."""
 
-from deepcrib.networks.encoders.discard import DISCARD_ENCODERS, DiscardEncoder, make_discard_encoder
-from deepcrib.networks.encoders.expansion import expand
-from deepcrib.networks.encoders.legal import legal_discards, legal_plays
-from deepcrib.networks.encoders.play import PLAY_ENCODERS, PlayEncoder, make_play_encoder
+from deepcrib.networks.encoders.discard import DISCARD_ENCODERS
+from deepcrib.networks.encoders.encoder import Encoder, make_discard_encoder, make_play_encoder
+from deepcrib.networks.encoders.play import PLAY_ENCODERS
 from deepcrib.networks.encoders.spec import Block, Spec
-from deepcrib.networks.encoders.states import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
+from deepcrib.networks.encoders.states import (
+    DISCARD_COLUMNS,
+    PLAY_COLUMNS,
+    compact_discard,
+    compact_play,
+    legal_discards,
+    legal_plays,
+)
 
 __all__ = [
     "DISCARD_COLUMNS",
@@ -13,12 +19,10 @@ __all__ = [
     "PLAY_COLUMNS",
     "PLAY_ENCODERS",
     "Block",
-    "DiscardEncoder",
-    "PlayEncoder",
+    "Encoder",
     "Spec",
     "compact_discard",
     "compact_play",
-    "expand",
     "legal_discards",
     "legal_plays",
     "make_discard_encoder",

@@ -12,9 +12,8 @@ import numpy as np
 from deepcrib.game.cards import NUM_RANKS, value_of_rank
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE
 from deepcrib.kernels import jit
-from deepcrib.networks.encoders.columns import put_rank
 from deepcrib.networks.encoders.spec import COUNT as COUNTS
-from deepcrib.networks.encoders.spec import ONE_HOT, RANK_CHANNELS, SpecBuilder
+from deepcrib.networks.encoders.spec import ONE_HOT, RANK_CHANNELS, Block
 from deepcrib.networks.encoders.states import (
     COUNT,
     DISCARD_RANKS,
@@ -23,107 +22,154 @@ from deepcrib.networks.encoders.states import (
     OPPONENT_PLAYED,
     OWN_RANKS,
     PLAYED_RANKS,
+    SEAT,
     SERIES_ROWS,
     SERIES_START,
     STARTER_RANK,
 )
 
-CNN_LSTM, FEED_FORWARD = "belanger2019_cnn_lstm", "belanger2019_mlp"
-# 3 hand + 8 series + 7 played + 2 thrown; 4 hand + 7 played + 2 thrown + 1 starter + 7 series + 1 candidate.
-CNN_LSTM_COLUMNS, FEED_FORWARD_COLUMNS = 20, 22
+_THROWN = 2
 
 
-def add_cnn_lstm_blocks(builder: SpecBuilder) -> None:
-    """143 channels of ConvLstm."""
-    builder.add("hand", COUNTS, RANK_CHANNELS, "ranks in hand that may be played now, without the candidate")
-    builder.add(
+@jit
+def _put_playable(state: np.ndarray, without: int, start: int, row: np.ndarray) -> None:
+    """The cards that may be played now, but for slot `without` (-1: none is left out)."""
+    k = 0
+    for slot in range(HAND_SIZE):
+        rank = state[OWN_RANKS + slot]
+        if slot != without and rank >= 0 and state[COUNT] + value_of_rank(rank) <= COUNT_LIMIT:
+            row[k] = start + rank
+            k += 1
+
+
+@jit
+def _put_played(state: np.ndarray, by_opponent: int, before: int, start: int, row: np.ndarray) -> None:
+    """What one of the players laid among the first `before` cards of the hand."""
+    column = 0
+    for k in range(before):
+        if state[OPPONENT_PLAYED] >> k & 1 == by_opponent and column < len(row):
+            row[column] = start + state[PLAYED_RANKS + k]
+            column += 1
+
+
+@jit
+def _put_thrown(state: np.ndarray, start: int, row: np.ndarray) -> None:
+    for k in range(_THROWN):
+        row[k] = start + state[DISCARD_RANKS + k]
+
+
+@jit
+def _other_playable(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _put_playable(state, action, start, row)
+
+
+@jit
+def _playable(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _put_playable(state, -1, start, row)
+
+
+@jit
+def _series_before(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    first = state[SERIES_START]
+    for k in range(state[NUM_PLAYED] - first):
+        row[k] = start + k * NUM_RANKS + state[PLAYED_RANKS + first + k]
+
+
+@jit
+def _candidate(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    row[0] = start + state[OWN_RANKS + action]
+
+
+@jit
+def _series(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _series_before(state, action, start, row)
+    length = state[NUM_PLAYED] - state[SERIES_START]
+    _candidate(state, action, start + length * NUM_RANKS, row[length:])
+
+
+@jit
+def _put_seat(state: np.ndarray, seat: int, start: int, row: np.ndarray) -> None:
+    own = state[SEAT] == seat
+    if own:
+        _put_thrown(state, start, row)
+    _put_played(state, not own, state[SERIES_START], start, row[_THROWN:] if own else row)
+
+
+@jit
+def _seat_0_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _put_seat(state, 0, start, row)
+
+
+@jit
+def _seat_1_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _put_seat(state, 1, start, row)
+
+
+@jit
+def _opponent_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _put_played(state, 1, state[NUM_PLAYED], start, row)
+
+
+@jit
+def _own_seen(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _put_thrown(state, start, row)
+    row[_THROWN] = start + state[STARTER_RANK]
+    _put_played(state, 0, state[NUM_PLAYED], start, row[_THROWN + 1 :])
+
+
+_SERIES = "ranks of the current series"
+_EMPTY = "a card a row; empty rows are zero"
+_PLAYED = "ranks that seat {} played in the hand's earlier series; one's own two thrown ones with one's own"
+_OWN = HAND_SIZE - 1  # cards that one has played before, or holds besides the candidate
+
+CNN_LSTM_BLOCKS = (
+    Block(
+        "hand",
+        COUNTS,
+        RANK_CHANNELS,
+        "ranks in hand that may be played now, without the candidate",
+        _other_playable,
+        ones=_OWN,
+    ),
+    Block(
         "series",
         ONE_HOT,
         RANK_CHANNELS,
-        "ranks of the current series in order, the candidate last, a card a row; empty rows are zero",
+        f"{_SERIES} in order, the candidate last, {_EMPTY}",
+        _series,
         rows=SERIES_ROWS,
-    )
-    for seat in (0, 1):
-        meaning = (
-            f"ranks that seat {seat} played in the hand's earlier series; one's own two thrown ones with one's own"
-        )
-        builder.add(f"seat_{seat}_played", COUNTS, RANK_CHANNELS, meaning)
+    ),
+    Block("seat_0_played", COUNTS, RANK_CHANNELS, _PLAYED.format(0), _seat_0_played, ones=_OWN + _THROWN),
+    Block("seat_1_played", COUNTS, RANK_CHANNELS, _PLAYED.format(1), _seat_1_played, ones=_OWN + _THROWN),
+)
+"""143 channels of ConvLstm."""
 
-
-def add_feed_forward_blocks(builder: SpecBuilder) -> None:
-    """143 channels of DeeperFF."""
-    builder.add("hand", COUNTS, RANK_CHANNELS, "ranks in hand that may be played now, with the candidate")
-    builder.add("opponent_played", COUNTS, RANK_CHANNELS, "ranks that the opponent has played in this hand")
-    builder.add("own_seen", COUNTS, RANK_CHANNELS, "ranks that one has played in this hand, the starter, own thrown")
-    builder.add(
+FEED_FORWARD_BLOCKS = (
+    Block("hand", COUNTS, RANK_CHANNELS, "ranks in hand that may be played now, with the candidate", _playable, ones=4),
+    Block(
+        "opponent_played",
+        COUNTS,
+        RANK_CHANNELS,
+        "ranks that the opponent has played in this hand",
+        _opponent_played,
+        ones=HAND_SIZE,
+    ),
+    Block(
+        "own_seen",
+        COUNTS,
+        RANK_CHANNELS,
+        "ranks that one has played in this hand, the starter, own thrown",
+        _own_seen,
+        ones=_OWN + _THROWN + 1,
+    ),
+    Block(
         "series_before",
         ONE_HOT,
         RANK_CHANNELS,
-        "ranks of the current series before the candidate in order, a card a row; empty rows are zero",
+        f"{_SERIES} before the candidate in order, {_EMPTY}",
+        _series_before,
         rows=MAX_PLAYED,
-    )
-    builder.add("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate")
-
-
-# --- kernels ------------------------------------------------------------------------------------------------
-
-
-@jit
-def _put_playable(row: np.ndarray, column: int, start: int, state: np.ndarray, without: int) -> int:
-    """Four columns of the cards that may be played now, but for slot `without` (-1: none is left out)."""
-    for slot in range(HAND_SIZE):
-        rank = state[OWN_RANKS + slot]
-        if slot == without or rank < 0 or state[COUNT] + value_of_rank(rank) > COUNT_LIMIT:
-            rank = -1
-        if slot != without:
-            column = put_rank(row, column, start, rank)
-    return column
-
-
-@jit
-def _put_series(row: np.ndarray, column: int, start: int, state: np.ndarray) -> int:
-    """Seven columns of the series before the candidate, each card NUM_RANKS channels further than the last."""
-    for k in range(MAX_PLAYED):
-        played = state[SERIES_START] + k
-        rank = state[PLAYED_RANKS + played] if played < state[NUM_PLAYED] else -1
-        column = put_rank(row, column, start + k * NUM_RANKS, rank)
-    return column
-
-
-@jit
-def _put_played(row: np.ndarray, column: int, own: int, other: int, state: np.ndarray, before: int) -> int:
-    """Seven columns of the first `before` cards played in the hand, to the channels of whoever played them."""
-    for k in range(MAX_PLAYED):
-        start = other if state[OPPONENT_PLAYED] >> k & 1 else own
-        column = put_rank(row, column, start, state[PLAYED_RANKS + k] if k < before else -1)
-    return column
-
-
-@jit
-def _put_thrown(row: np.ndarray, column: int, start: int, state: np.ndarray) -> int:
-    column = put_rank(row, column, start, state[DISCARD_RANKS])
-    return put_rank(row, column, start, state[DISCARD_RANKS + 1])
-
-
-@jit
-def cnn_lstm_row(hand: int, series: int, own: int, other: int, state: np.ndarray, action: int, row: np.ndarray) -> int:
-    """Write a row of ConvLstm's input; own and other: first channels of either player's cards. The next column."""
-    column = _put_playable(row, 0, hand, state, action)
-    column = _put_series(row, column, series, state)
-    length = state[NUM_PLAYED] - state[SERIES_START]
-    column = put_rank(row, column, series + length * NUM_RANKS, state[OWN_RANKS + action])
-    column = _put_played(row, column, own, other, state, state[SERIES_START])
-    return _put_thrown(row, column, own, state)
-
-
-@jit
-def feed_forward_row(
-    hand: int, other: int, own: int, series: int, candidate: int, state: np.ndarray, action: int, row: np.ndarray
-) -> int:
-    """Write a row of DeeperFF's input, of blocks that begin at these channels. The next column."""
-    column = _put_playable(row, 0, hand, state, -1)
-    column = _put_played(row, column, own, other, state, state[NUM_PLAYED])
-    column = _put_thrown(row, column, own, state)
-    column = put_rank(row, column, own, state[STARTER_RANK])
-    column = _put_series(row, column, series, state)
-    return put_rank(row, column, candidate, state[OWN_RANKS + action])
+    ),
+    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", _candidate),
+)
+"""143 channels of DeeperFF."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from deepcrib.networks.encoders.discard import DISCARD_ENCODERS, DiscardEncoder, make_discard_encoder
-from deepcrib.networks.encoders.play import PLAY_ENCODERS, PlayEncoder, make_play_encoder
+from collections.abc import Callable
+
+from deepcrib.networks.encoders.discard import DISCARD_ENCODERS
+from deepcrib.networks.encoders.encoder import Encoder, make_discard_encoder, make_play_encoder
+from deepcrib.networks.encoders.play import PLAY_ENCODERS
 
 _INTRODUCTION = """\
 # What the networks see
@@ -22,23 +25,16 @@ to the play states `basic` and `full`, all others always have it. The tables sho
 
 def page() -> str:
     """Return the text of the page: a table for each encoder, with all its options on."""
-    parts = [_INTRODUCTION]
-    for title, encoders in (
-        ("Play", [(make_play_encoder(name), make_play_encoder(name, True, True)) for name in PLAY_ENCODERS]),
-        (
-            "Discard",
-            [(make_discard_encoder(name), make_discard_encoder(name, True, True)) for name in DISCARD_ENCODERS],
-        ),
-    ):
-        parts += [_section(title, plain, complete) for plain, complete in encoders]
-    return "\n".join(parts)
+    play = [_section("Play", make_play_encoder, name) for name in PLAY_ENCODERS]
+    return "\n".join([_INTRODUCTION, *play, *(_section("Discard", make_discard_encoder, n) for n in DISCARD_ENCODERS)])
 
 
-def _section(title: str, plain: PlayEncoder | DiscardEncoder, complete: PlayEncoder | DiscardEncoder) -> str:
-    width = f"{plain.width} inputs"
-    if complete.width > plain.width:
+def _section(title: str, make: Callable[..., Encoder], name: str) -> str:
+    plain, complete = make(name).width, make(name, True, True)
+    width = f"{plain} inputs"
+    if complete.width > plain:
         width += f", {complete.width} with the options"
-    return f"## {title} `{plain.name}`: {width}\n\n{complete.spec.table()}\n"
+    return f"## {title} `{name}`: {width}\n\n{complete.spec.table()}\n"
 
 
 if __name__ == "__main__":

@@ -1,54 +1,144 @@
-"""What the encoders of discards and of plays share: compact states and actions -> index columns -> network input."""
+"""Encoders: compact states and actions -> index columns -> network input.
+
+An encoded state is stored as a few int16 columns: each holds the index of a channel that gets 1 added to it
+(-1: none), and the last columns hold the values of the scalar channels. That is an eighth or less of the
+size of the float rows, and is what crosses to a GPU.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
+from numba.core.dispatcher import Dispatcher
 
+from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.networks.encoders.expansion import expand
-from deepcrib.networks.encoders.spec import Spec
+from deepcrib.networks.encoders.discard import DISCARD_ENCODERS
+from deepcrib.networks.encoders.play import PLAY_ENCODERS
+from deepcrib.networks.encoders.spec import Block, lay_out
+from deepcrib.networks.encoders.states import legal_discards, legal_plays
+
+PIECE = 4096
+"""Rows that are worth a thread."""
 
 
-class Encoder(ABC):
-    """States are compact int8 [M, C], actions int8 [M].
+def make_play_encoder(name: str, dealer: bool = False, scores: bool = False) -> Encoder:
+    """The encoder of plays of a table of PLAY_ENCODERS, with the channels of these options."""
+    return Encoder("play", PLAY_ENCODERS, legal_plays, name, dealer, scores)
 
-    Args:
-        spec: the channels.
-        blocks: names of the blocks that the kernel writes to, in its order; it is told where each begins.
-        kind: which of its encoders the kernel is to be.
-        columns: index columns without those of the spec's scalar channels.
-        encode_rows: the kernel, (part, kind, starts, states, actions, columns), which writes columns int16 [M, ...].
+
+def make_discard_encoder(name: str, dealer: bool = True, scores: bool = False) -> Encoder:
+    """The encoder of discards of a table of DISCARD_ENCODERS, with the channels of these options."""
+    return Encoder("discard", DISCARD_ENCODERS, legal_discards, name, dealer, scores)
+
+
+class Encoder:
+    """Turns compact states int8 [M, K] and actions int8 [M] into network input; see `spec` for the channels.
+
+    Each block of its table has index columns of its own, at first -1. Its `fill` writes the channels that get a 1,
+    counted from `start`, or a scalar's value. A compiled one, (state, action, start, row), is given one state and the
+    block's columns; a plain function, (states, actions, start, columns), many states at once.
+
+    legal: (states) -> bool [M, A], the actions that may be chosen.
     """
 
     def __init__(
-        self, spec: Spec, blocks: Sequence[str], kind: int, columns: int, encode_rows: Callable[..., None]
+        self,
+        part: str,
+        tables: Mapping[str, Sequence[Block]],
+        legal: Callable[[np.ndarray], np.ndarray],
+        name: str,
+        dealer: bool,
+        scores: bool,
     ) -> None:
-        self.name, self.dealer, self.scores = spec.name, spec.dealer, spec.scores
-        self.spec = spec
-        self.width = spec.width
-        self._scales = spec.scales
-        self.columns = columns + len(self._scales)
-        self._kind, self._encode_rows = kind, encode_rows
-        self._starts = np.array([spec.start(block) for block in blocks], dtype=np.int64)
-
-    @abstractmethod
-    def legal(self, states: np.ndarray) -> np.ndarray:
-        """bool [M, A] of compact states: the actions that may be chosen."""
+        """Raises ValueError for a name that no table has. part: `play` or `discard`."""
+        if name not in tables:
+            raise ValueError(f"unknown {part} encoder {name!r} (expected one of {', '.join(tables)})")
+        self.name, self.legal = name, legal
+        self.spec = lay_out(name, tables[name], dealer, scores)
+        self.width, self.scales = self.spec.width, self.spec.scales
+        self.columns = 0
+        self._fills: list[tuple[Callable[..., None], int, slice]] = []
+        for block in self.spec.blocks:
+            assert block.fill is not None
+            end = self.columns + block.columns
+            self._fills.append((_over_rows(block.fill), block.start, slice(self.columns, end)))
+            self.columns = end
 
     def indices(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """int16 [M, columns] of states with one action each."""
-        columns = np.empty((len(states), self.columns), dtype=np.int16)
-        run_rows(self._encode_rows, len(states), self._kind, self._starts, states, actions, columns, piece=4096)
+        columns = np.full((len(states), self.columns), -1, dtype=np.int16)
+        run_rows(self._fill, len(states), states, actions, columns, piece=PIECE)
         return columns
 
     def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:
         """float32 [M, width] of index columns."""
-        return expand(indices, self.width, self._scales, device)
+        device = torch.device(device)
+        if device.type != "cpu" or isinstance(indices, torch.Tensor):
+            return _expand_torch(torch.as_tensor(indices).to(device), self.width, self.scales)
+        rows = torch.empty((len(indices), self.width), dtype=torch.float32)
+        run_rows(_expand_rows, len(indices), indices, self.scales, rows.numpy(), piece=PIECE)
+        return rows
 
     def encode(self, states: np.ndarray, actions: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
         """float32 [M, width] of states with one action each."""
         return self.expand(self.indices(states, actions), device)
+
+    def _fill(self, part: Part, states: np.ndarray, actions: np.ndarray, columns: np.ndarray) -> None:
+        for fill, start, own in self._fills:
+            fill(part, states, actions, start, own.start, own.stop, columns)
+
+
+@cache
+def _over_rows(fill: Callable[..., None]) -> Callable[..., None]:
+    """A block's fill for a part of the rows, and for the columns from `first` to `end` of all."""
+    if not isinstance(fill, Dispatcher):
+
+        def fill_part(
+            part: Part, states: np.ndarray, actions: np.ndarray, start: int, first: int, end: int, columns: np.ndarray
+        ) -> None:
+            rows = slice(*part)
+            fill(states[rows], actions[rows], start, columns[rows, first:end])
+
+        return fill_part
+
+    def fill_rows(
+        part: Part, states: np.ndarray, actions: np.ndarray, start: int, first: int, end: int, columns: np.ndarray
+    ) -> None:
+        for i in range(*part):
+            fill(states[i], actions[i], start, columns[i, first:end])
+
+    own: Any = fill.py_func
+    # The cache of compiled code keeps versions of a function by its name.
+    fill_rows.__module__, fill_rows.__qualname__ = own.__module__, f"{own.__qualname__}_rows"
+    return jit(fill_rows)
+
+
+def _expand_torch(indices: torch.Tensor, width: int, scales: np.ndarray) -> torch.Tensor:
+    num_scalars = len(scales)
+    hot = indices[:, : indices.shape[1] - num_scalars].long()
+    ones = (hot >= 0).to(torch.float32)
+    rows = torch.zeros((len(indices), width), dtype=torch.float32, device=indices.device)
+    rows.scatter_add_(1, hot.clamp(min=0), ones)
+    if num_scalars:
+        factors = torch.as_tensor(scales, device=indices.device)
+        rows[:, width - num_scalars :] = indices[:, -num_scalars:] * factors
+    return rows
+
+
+@jit
+def _expand_rows(part: Part, indices: np.ndarray, scales: np.ndarray, rows: np.ndarray) -> None:
+    num_hot = indices.shape[1] - len(scales)
+    offset = rows.shape[1] - indices.shape[1]
+    for i in range(*part):
+        rows[i, :] = 0.0
+        for column in range(num_hot):
+            channel = indices[i, column]
+            if channel >= 0:
+                rows[i, channel] += 1.0
+        for column in range(num_hot, indices.shape[1]):
+            rows[i, offset + column] = indices[i, column] * scales[column - num_hot]

@@ -1,11 +1,12 @@
-"""The named description of every input channel of an encoder, from which its documentation is generated."""
+"""The named description of every input channel of an encoder: its table, from which all else about them follows."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,20 +19,32 @@ ONE_HOT, COUNT, FLAG, SCALAR = "one-hot", "count", "flag", "scalar"
 
 @dataclass(frozen=True)
 class Block:
-    """Adjacent channels of one meaning.
+    """Adjacent channels of one meaning: an entry of an encoder's table.
 
-    shape is (channels,) or (rows, channels); `channels` names the channels of a row. `kind` is one of
-    ONE_HOT (at most one 1 a row), COUNT (how often each thing is there), FLAG (0 or 1) and SCALAR (a number
-    times `scale`).
+    kind: ONE_HOT (at most one 1 a row), COUNT (how often each thing is there), FLAG (0 or 1), SCALAR (a number times
+        `scale`).
+    channels: the names of the channels of a row. rows: of the same channels; None: one without a number.
+    fill: says which channels get a 1 (see `Encoder`). None: of no encoder.
+    ones: at most, as many as there are index columns; 0: one a row.
+    option: the option of the encoder without which the block is left out, `dealer` or `scores`.
+    start: the first channel, which `lay_out` sets.
     """
 
     name: str
-    start: int
-    shape: tuple[int, ...]
     kind: str
-    meaning: str
     channels: tuple[str, ...]
+    meaning: str
+    fill: Callable[..., None] | None = None
+    rows: int | None = None
+    ones: int = 0
     scale: float = 1.0
+    option: str | None = None
+    start: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(channels,) or (rows, channels)."""
+        return (len(self.channels),) if self.rows is None else (self.rows, len(self.channels))
 
     @property
     def size(self) -> int:
@@ -42,6 +55,15 @@ class Block:
     def slice(self) -> slice:
         """Where the block stands in a row of the encoded input."""
         return slice(self.start, self.start + self.size)
+
+    @property
+    def columns(self) -> int:
+        """Number of index columns."""
+        return self.ones or self.rows or 1
+
+    def labels(self, form: str) -> list[str]:
+        """The name of each row, numbered by a form such as `{}[{}]` where the block has several."""
+        return [self.name] if self.rows is None else [form.format(self.name, row + 1) for row in range(self.rows)]
 
 
 @dataclass(frozen=True)
@@ -74,19 +96,9 @@ class Spec:
                 return block
         raise KeyError(f"the encoding {self.name} has no block {name!r}")
 
-    def start(self, name: str) -> int:
-        """First channel of a block, or -1 when the encoding lacks it."""
-        return self[name].start if name in self else -1
-
     def channel_names(self) -> list[str]:
         """Name every channel, in order."""
-        names = []
-        for block in self.blocks:
-            rows = block.shape[0] if len(block.shape) == 2 else 1
-            for row in range(rows):
-                prefix = f"{block.name}[{row + 1}]" if len(block.shape) == 2 else block.name
-                names += [f"{prefix}: {channel}" for channel in block.channels]
-        return names
+        return [f"{row}: {channel}" for b in self.blocks for row in b.labels("{}[{}]") for channel in b.channels]
 
     def hash(self) -> str:
         """SHA-256 in hex of all that decides what a channel holds; wording of the meanings is left out."""
@@ -96,40 +108,22 @@ class Spec:
     def table(self) -> str:
         """Markdown table of every channel, one line for each row of a block."""
         lines = ["| inputs | block | channels | kind | meaning |", "|---|---|---|---|---|"]
+        first = 0
         for block in self.blocks:
-            rows = block.shape[0] if len(block.shape) == 2 else 1
-            for row in range(rows):
-                first = block.start + row * len(block.channels)
+            kind = block.kind if block.scale == 1.0 else f"{block.kind} x {block.scale:.6g}"
+            meaning = block.meaning
+            for row in block.labels("{} [{}]"):
                 last = first + len(block.channels) - 1
-                name = f"{block.name} [{row + 1}]" if len(block.shape) == 2 else block.name
                 where = f"{first}-{last}" if last > first else f"{first}"
-                kind = block.kind if block.scale == 1.0 else f"{block.kind} x {block.scale:.6g}"
-                meaning = block.meaning if row == 0 else "as above"
-                lines.append(f"| {where} | {name} | {' '.join(block.channels)} | {kind} | {meaning} |")
+                lines.append(f"| {where} | {row} | {' '.join(block.channels)} | {kind} | {meaning} |")
+                first, meaning = last + 1, "as above"
         return "\n".join(lines)
 
 
-class SpecBuilder:
-    """Lays blocks one after another; scalars must come last."""
-
-    def __init__(self) -> None:
-        """Start without blocks."""
-        self.blocks: list[Block] = []
-
-    def add(
-        self,
-        name: str,
-        kind: str,
-        channels: tuple[str, ...],
-        meaning: str,
-        rows: int | None = None,
-        scale: float = 1.0,
-    ) -> None:
-        """Append a block of one row, or of `rows` rows of the same channels."""
-        start = self.blocks[-1].slice.stop if self.blocks else 0
-        shape = (len(channels),) if rows is None else (rows, len(channels))
-        self.blocks.append(Block(name, start, shape, kind, meaning, channels, scale))
-
-    def build(self, name: str, dealer: bool, scores: bool) -> Spec:
-        """Return the finished spec of an encoder of these arguments."""
-        return Spec(name, dealer, scores, tuple(self.blocks))
+def lay_out(name: str, table: Iterable[Block], dealer: bool = True, scores: bool = True) -> Spec:
+    """The spec of a table: its blocks one after another, scalars last, without those of options that are off."""
+    options = {None: True, "dealer": dealer, "scores": scores}
+    blocks: list[Block] = []
+    for block in sorted((b for b in table if options[b.option]), key=lambda b: b.kind == SCALAR):
+        blocks.append(replace(block, start=blocks[-1].slice.stop if blocks else 0))
+    return Spec(name, dealer, scores, tuple(blocks))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deepcrib.game.cards import NO_CARD, rank_of
+from deepcrib.game.cards import NO_CARD, VALUES, rank_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
+from deepcrib.game.rules import COUNT_LIMIT, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
@@ -74,6 +75,18 @@ def compact_discard(observation: DiscardObservation) -> np.ndarray:
     states[:, DISCARD_OWN_SCORE] = scores[rows, observation.seat]
     states[:, DISCARD_OPPONENT_SCORE] = scores[rows, 1 - observation.seat]
     return states
+
+
+def legal_plays(states: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """bool [..., 4] of compact play states [..., 24]: the slots that could be played."""
+    ranks = states[..., OWN_RANKS : OWN_RANKS + HAND_SIZE]
+    counts = states[..., COUNT, None].astype(np.int64) + VALUES[np.maximum(ranks, 0)]
+    return (ranks >= 0) & (counts <= COUNT_LIMIT)
+
+
+def legal_discards(states: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """bool [..., 15] of compact discard states [..., 9]: any two of the six cards."""
+    return np.ones((*states.shape[:-1], len(DISCARD_SLOTS_6)), dtype=bool)
 
 
 def _require_two_players(scores: np.ndarray) -> None:

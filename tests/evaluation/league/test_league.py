@@ -371,10 +371,10 @@ def test_the_job_ends_with_2_and_names_the_agent(
         ),
         (["league", "agents=[greedy,random]", "matches=2"], "matches=2: a pairing of a league is one match"),
         (["league", "agents=greedy"], "agents=greedy: expected a list"),
-        (["league", "run=outputs"], "run=outputs: only for the task checkpoints"),
+        (["league", "run=outputs"], "run=outputs: only for checkpoints, not for league"),
         (["agents=all"], "expected two or more agents, as agents="),
-        (["agents=[greedy,random]", "games_of={random: 20}"], "only for the task league"),
-        (["agents=[greedy,random]", "deals_of={random: 20}"], "only for the task league"),
+        (["agents=[greedy,random]", "games_of={random: 20}"], "only for league, not for round_robin"),
+        (["agents=[greedy,random]", "deals_of={random: 20}"], "only for league, not for round_robin"),
     ],
 )
 def test_wrong_calls(words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ def zermelo(results: Results) -> dict[str, float]:
             wins = weight = 0.0
             for (a, b), result in results.items():
                 if name in (a, b):
-                    wins += result.games * (result.win_rate if name == a else 1 - result.win_rate)
+                    wins += result.games * (result.rate if name == a else 1 - result.rate)
                     weight += result.games / (strength[a] + strength[b])
             new[name] = wins / weight
         scale = math.exp(sum(map(math.log, new.values())) / len(new))
@@ -133,6 +133,6 @@ def test_turning_pairings_round_changes_nothing(counts: list[tuple[int, int, int
         # the rated agents win what the model expects of them: the equations that the maximum fulfils
         expected = sum(r.games * expected_rate(ours[a], ours[b]) for (a, b), r in results.items() if a == name)
         expected += sum(r.games * expected_rate(ours[b], ours[a]) for (a, b), r in results.items() if b == name)
-        won = sum(r.games * r.win_rate for (a, b), r in results.items() if a == name)
-        won += sum(r.games * (1 - r.win_rate) for (a, b), r in results.items() if b == name)
+        won = sum(r.games * r.rate for (a, b), r in results.items() if a == name)
+        won += sum(r.games * (1 - r.rate) for (a, b), r in results.items() if b == name)
         assert won == pytest.approx(expected, abs=1e-4)

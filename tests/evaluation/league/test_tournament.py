@@ -469,13 +469,13 @@ def test_checkpoints_without_a_number_of_their_own(trained: Path) -> None:
         ("agents=[greedy,random] games=0", "games=0: expected 1 or more"),
         ("agents=[greedy,random] matches=0", "matches=0: expected 1 or more"),
         ("agents=[greedy,random] games=9 duplicate=true", "games=9: duplicate deals are played in pairs"),
-        ("agents=[greedy,random] run=somewhere", "run=somewhere: only for the task checkpoints"),
-        ("bracket agents=[greedy,random] against=random", "against=random: only for the task checkpoints"),
+        ("agents=[greedy,random] run=somewhere", "run=somewhere: only for checkpoints, not for round_robin"),
+        ("bracket agents=[greedy,random] against=random", "against=random: only for checkpoints"),
         ("bracket agents=[greedy,random] matches=2", "matches=2: a contest of a bracket is one match"),
         ("task=ladder agents=[greedy,random]", "task=ladder: expected one of round_robin, bracket, checkpoints"),
         ("checkpoints", "option run is missing: expected run=FOLDER"),
         ("checkpoints run=no/such/folder", "run=no/such/folder: expected a run folder with checkpoints"),
-        ("checkpoints run=. agents=[greedy,random]", "the task checkpoints takes run=FOLDER"),
+        ("checkpoints run=. agents=[greedy,random]", "only for round_robin and bracket and league"),
     ],
 )
 def test_wrong_calls_end_with_one_line(words: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:

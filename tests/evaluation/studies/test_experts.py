@@ -247,7 +247,6 @@ def call(command: str, folder: Path) -> int:
 
 @pytest.mark.slow  # it compiles a best response; the README's command runs the job in every suite
 def test_the_job_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("matplotlib")
     command = "analyse experts agents=[greedy,hill_climber] discards=greedy hands=300 deals=1 best_response_hands=10"
     assert call(command, tmp_path) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
@@ -257,7 +256,6 @@ def test_the_job_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFix
     assert summary["rules"]["greedy"]["lost"]["hands"] == 10
     assert list(summary["probes"]) == ["greedy", "hill_climber", "best_response(greedy)"]
     assert summary["probes"]["best_response(greedy)"]["88QA"]["order"][0] == "8"
-    assert (tmp_path / "experts.png").stat().st_size > 10_000
     printed = capsys.readouterr().out
     assert "A 4 5 10: led (value); the agent of 2019 led 10, experts lead 4" in printed and "points lost" in printed
 

@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from deepcrib.learners.replay.targets.distributions import distributed_returns
-from deepcrib.learners.replay.targets.returns import (
+from deepcrib.learners.replay.targets import (
+    distributed_returns,
     double_q_value,
     expected_sarsa_value,
     lambda_returns,
-    monte_carlo,
     n_step_returns,
     q_learning_value,
     sarsa_value,
@@ -61,10 +60,6 @@ def test_any_number_of_steps_beyond_the_hand_is_the_return_at_once() -> None:
     p_tp1 = np.tile(np.eye(21, dtype=np.float32)[20], (1, 3, 1))  # 10 points for certain
     found = distributed_returns(atoms, r_t, discount, p_tp1, n=10**12)
     assert (found @ atoms.numpy()).tolist() == [[7, 3, 1]] and found.max(axis=2).tolist() == [[1, 1, 1]]
-
-
-def test_monte_carlo_is_the_return() -> None:
-    assert monte_carlo(float32(3, -2, 0)).tolist() == [3, -2, 0]
 
 
 def test_sarsa() -> None:

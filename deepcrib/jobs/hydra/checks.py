@@ -1,0 +1,65 @@
+"""All checks of a composed config: every option by itself, and what does not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf
+
+from deepcrib.errors import OptionError
+from deepcrib.jobs.hydra.schema import check_no_extras
+from deepcrib.jobs.hydra.variants import check_variants
+from deepcrib.options import problems
+
+if TYPE_CHECKING:
+    from deepcrib.learners.replay.options import ReplayOptions, RewardOptions
+
+REPLAY = "replay"
+"""The learner that alone reads some options."""
+
+
+def checked_options(config: DictConfig, schema: type, overrides: Sequence[Override]) -> Any:
+    """A composed config as plain objects. Raises OptionError for the first option that the job would refuse."""
+    check_no_extras(config, schema)
+    options = OmegaConf.to_object(config)
+    check_variants(options, overrides)
+    check_values(options, overrides)
+    return options
+
+
+def check_values(options: Any, overrides: Sequence[Override] = ()) -> None:
+    """Refuse the first option, nested ones included, that is out of its range, or contradicts another one."""
+    for problem in problems(options):
+        raise OptionError(problem)
+    for problem in _contradictions(options, overrides):
+        raise OptionError(problem)
+
+
+def _contradictions(options: Any, overrides: Sequence[Override]) -> Iterator[str]:
+    """A line for each of the options of a learner and its matches that do not go together."""
+    learner, evaluation = (getattr(options, name, None) for name in ("learner", "evaluation"))
+    if learner is not None and learner.name == REPLAY:
+        yield from _contradictions_of_replay(learner, options.reward)
+    elif learner is not None and evaluation is not None:
+        for name in ("at", "exploring"):
+            if value := getattr(evaluation, name):
+                yield f"evaluation.{name}={value}: learner={learner.name} does not read it, only learner={REPLAY}"
+    if evaluation is not None and evaluation.monitored and evaluation.at:
+        for override in overrides:
+            if override.key_or_group == "evaluation.every":
+                place = f"evaluation.at={evaluation.at} takes its place, expected evaluation.at=null beside it"
+                yield f"{override.input_line}: {place}"
+
+
+def _contradictions_of_replay(learner: ReplayOptions, reward: RewardOptions) -> Iterator[str]:
+    if (learner.buffer_size is None) != (learner.replacement is None):
+        values = f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}"
+        yield f"{values}: expected both, or neither"
+    if bool(learner.priming) != bool(learner.priming_iterations):
+        values = f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}"
+        yield f"{values}: expected agents and a number of iterations, or neither"
+    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
+        expected = "expected learner.unit=games and no learner.buffer_size"
+        yield f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, {expected}"

@@ -1,0 +1,272 @@
+"""`deepcrib report`: a page made of run folders; games of people counted as a baseline, or reviewed, each choice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from deepcrib.agents import Agent, make_agent
+from deepcrib.analysis.record_tables import (
+    baselines_table,
+    game_title,
+    losses_table,
+    recorded_points_table,
+    review_table,
+    reviews_table,
+)
+from deepcrib.analysis.tables import match_table, plain_table
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.recorded import (
+    BY,
+    HINTS,
+    PlayedGame,
+    baselines,
+    paper_baseline,
+    played_games,
+    whole_games,
+)
+from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
+from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.shared.common import check_task, need_modules
+from deepcrib.jobs.shared.console import Bars
+from deepcrib.options import at_least, one_of, option
+from deepcrib.records import GameRecord, find_files, read_games, replay
+from deepcrib.search.best_response import BestResponseAgent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPORT, FIGURES_FOLDER = "report.md", "figures"
+OPPONENT = "deterministic"
+Work = Callable[[Run, Bars], Outcome]
+"""A task whose games have been read and replayed: does it."""
+
+
+@dataclass
+class Config:
+    """The schema of `conf/report.yaml`."""
+
+    task: str | None = option(
+        None, "runs, humans or review; also as a bare word; by default the one of runs= or games="
+    )
+    runs: Any = option(None, "runs: a folder of run folders, a pattern that fits several, or a list of these")
+    path: str | None = option(
+        None, "runs: the page, FILE.md, its figures in FILE/; by default report.md in the run folder"
+    )
+    overwrite: bool = option(False, "runs: replace a file at `path` that no report wrote")
+    title: str = option("Training runs", "runs: of the page")
+    networks: bool = option(True, "runs: show how discard networks value all hands after training; seconds a network")
+    games: Any = option(
+        None, "a file of recorded games, a folder with such files *.jsonl in it or below, or a list of these"
+    )
+    by: str = option(
+        "opponent", "humans: a row for each opponent; or person, for each person and opponent", one_of(*BY)
+    )
+    hints: str = option(
+        "exclude", "humans: games in which the person was shown hints; or include, only", one_of(*HINTS)
+    )
+    seat: int | None = option(None, "review: whose choices, 0 or 1; by default those of each person")
+    name: str | None = option(None, "review: the same by the player's name")
+    worst: int = option(10, "review: decisions listed of each game", at_least(0))
+    opponent: Any = option(
+        None, "review: an agent to answer in place of the recorded one; runs: whom they met, by its name"
+    )
+
+
+def run(config: Config, run: Run) -> Outcome:
+    """Do what the task names. What it is about is read, and games are replayed, before anything is written."""
+    task = config.task or ("humans" if config.runs is None else "runs")
+    config = replace(config, task=task)
+    reads = {task: options for task, (_, options) in _TASKS.items()}
+    check_task(config, {"runs": _RUNS_READS, **reads})
+    with Bars(run.show_progress) as bars:
+        work = _plan_runs(config) if task == "runs" else _TASKS[task][0](config, _records(config), bars)
+        run.start()
+        return work(run, bars)
+
+
+def _records(config: Config) -> list[GameRecord]:
+    """The games that the option names. Raises OptionError or RecordError."""
+    places = config.games if isinstance(config.games, list) else [config.games]
+    if config.games is None:
+        raise OptionError("option games is missing: expected games=PATH, a file of recorded games or a folder of them")
+    if not places or not all(isinstance(place, str) and place for place in places):
+        raise OptionError(f"games={config.games}: expected a file of recorded games, a folder, or a list of them")
+    return [record for path in find_files(places) for record in read_games(path)]
+
+
+def _left_out(left_out: dict[str, int]) -> list[str]:
+    """Notes about games that were left out."""
+    return [f"left out, {reason}: {_games(number)}" for reason, number in left_out.items()]
+
+
+def _games(number: int) -> str:
+    return f"{number:,} game{'s' if number != 1 else ''}"
+
+
+# --- runs ---------------------------------------------------------------------------------------------------
+
+
+def _plan_runs(config: Config) -> Work:
+    need_modules("report", "pandas", "tabulate", "jinja2", "matplotlib")
+    from deepcrib.analysis.report.page import check_page_path
+    from deepcrib.analysis.report.runs import load_runs
+
+    if config.runs is None:
+        raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
+    places = config.runs if isinstance(config.runs, list) else [config.runs]
+    if not places or not all(isinstance(place, str) and place for place in places):
+        raise OptionError(f"runs={config.runs}: expected a folder of runs, or a list of them")
+    if config.opponent is not None and not isinstance(config.opponent, str):
+        raise OptionError(f"opponent={config.opponent}: expected the name of an opponent that the runs met")
+    if config.path is not None:
+        check_page_path(Path(config.path), config.overwrite)
+    return partial(_report, config, load_runs(places))
+
+
+def _report(config: Config, runs: pd.DataFrame, run: Run, bars: Bars) -> Outcome:
+    from deepcrib.analysis.report.page import Page, write_page
+    from deepcrib.analysis.report.sections import report_sections
+
+    path = Path(config.path) if config.path else run.folder.path / REPORT
+    folder = path.with_suffix("") if config.path else path.parent / FIGURES_FOLDER
+    page = Page(folder.name)
+    sections = report_sections(runs, config.opponent or OPPONENT, page, config.networks, bars.counter)
+    write_page(path, folder, config.title, sections, page)
+    run.notes.append(f"page: {path}")
+    states = Counter(runs.state)
+    summary = {
+        "task": "runs",
+        "page": str(path),
+        "states": dict(states),
+        "figures": sorted(page.figures),
+        "sections": {section.title: section.data for section in sections},
+    }
+    rows = [(section.title, str(sum(f"({page.links}/" in str(part) for part in section.parts))) for section in sections]
+    title = f"report of {len(runs)} runs: {', '.join(f'{number} {state}' for state, number in states.items())}"
+    return Outcome(summary, (plain_table(title, ("section", "figures"), rows),))
+
+
+# --- people -------------------------------------------------------------------------------------------------
+
+
+def _plan_humans(config: Config, records: Sequence[GameRecord], bars: Bars) -> Work:
+    games, left_out = played_games(records, config.hints, bars.counter("games replayed", len(records)))
+    if not games:
+        raise OptionError(f"games={config.games}: no games to count ({'; '.join(_left_out(left_out))})")
+    return partial(_count, config, games, left_out)
+
+
+def _count(config: Config, games: Sequence[PlayedGame], left_out: dict[str, int], run: Run, bars: Bars) -> Outcome:
+    found = baselines(games, config.by)
+    run.notes += _left_out(left_out)
+    summary = {"task": "humans", "games": len(games), "left_out": left_out, "by": config.by, "hints": config.hints}
+    tables = []
+    for baseline in found:
+        title = f"{', '.join(baseline.people)} against {baseline.opponent}"
+        tables += [recorded_points_table(f"points: {title}", baseline), match_table(escape(title), baseline.figures)]
+    people = len({game.person.name for game in games})
+    title = f"people against agents: {_games(len(games))}, {people} {'person' if people == 1 else 'people'}"
+    rows = [baseline.to_dict() for baseline in found]
+    return Outcome(
+        {**summary, "baselines": rows, "published": paper_baseline()}, (*tables, baselines_table(title, found))
+    )
+
+
+# --- review -------------------------------------------------------------------------------------------------
+
+_NOT_REVIEWED = "without choices to review, not of two or gone on with in another record"
+
+
+def _plan_review(config: Config, records: Sequence[GameRecord], bars: Bars) -> Work:
+    if config.seat is not None and config.name is not None:
+        raise OptionError(f"seat={config.seat} name={config.name}: expected one of them")
+    if config.seat not in (None, 0, 1):
+        raise OptionError(f"seat={config.seat}: expected 0 or 1")
+    opponent = None if config.opponent is None else make_agent(config.opponent)
+    if opponent is not None:
+        BestResponseAgent(opponent)  # one that cannot be answered is refused
+    counter = bars.counter("games replayed", len(records))
+    for record in records:
+        replay(record)
+        counter(1)
+    of_two = [record for record in whole_games(records) if len(record.players) == 2]
+    chosen = [(record, seat) for record in of_two for seat in _seats(config, record) if _has_chosen(record, seat)]
+    if not chosen:
+        raise OptionError(_nobody(config, of_two))
+    num_left_out = len(records) - len({id(record) for record, _ in chosen})
+    return partial(_review, config, chosen, opponent, num_left_out)
+
+
+def _seats(config: Config, record: GameRecord) -> list[int]:
+    if config.seat is not None:
+        return [config.seat]
+    if config.name is not None:
+        return [seat for seat in (0, 1) if record.players[seat].name == config.name]
+    return record.humans
+
+
+def _has_chosen(record: GameRecord, seat: int) -> bool:
+    return any(event.kind == "discard" and event.seat == seat for event in record.events)
+
+
+def _nobody(config: Config, records: Sequence[GameRecord]) -> str:
+    if not records:
+        return f"games={config.games}: no games of two players, which alone can be reviewed"
+    names = dict.fromkeys(player.name for record in records for player in record.players)
+    if config.name is not None:
+        return f"name={config.name}: no choices of that player, expected one of {', '.join(names)}"
+    if config.seat is not None:
+        return f"games={config.games}: no choices of seat {config.seat}"
+    return f"games={config.games}: no choices of people, expected seat=0, seat=1 or name=NAME of {', '.join(names)}"
+
+
+def _review(
+    config: Config,
+    chosen: Sequence[tuple[GameRecord, int]],
+    opponent: Agent | None,
+    num_left_out: int,
+    run: Run,
+    bars: Bars,
+) -> Outcome:
+    counter = bars.counter("hands", sum(_num_hands(record, seat) for record, seat in chosen))
+    reviews: dict[str, Review] = {}
+    tables = []
+    for number, (record, seat) in enumerate(chosen, start=1):
+        found = review(record, seat, worst=config.worst, opponent=opponent, progress=counter)
+        name = f"{number}: {game_title(record, seat)}"
+        reviews[name] = found
+        if config.worst:
+            tables.append(review_table(f"{name}: {found.lost:.2f} points lost", found))
+    losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
+    if num_left_out:
+        run.notes.append(f"left out, {_NOT_REVIEWED}: {_games(num_left_out)}")
+    run.notes.append("points are expected ones at 0-0 against the best replies to the player that was answered")
+    tables += [reviews_table("games reviewed", reviews), losses_table("expected points lost", losses)]
+    games = [{"game": name, **found.to_dict()} for name, found in reviews.items()]
+    summary = {"task": "review", "left_out": num_left_out, "games": games}
+    return Outcome({**summary, "losses": {kind: _plain(loss) for kind, loss in losses.items()}}, tables)
+
+
+def _num_hands(record: GameRecord, seat: int) -> int:
+    return sum(event.kind == "discard" and event.seat == seat for event in record.events)
+
+
+def _plain(loss: Loss) -> dict[str, Any]:
+    """Of a single hand there are no bounds, and None stands in their place."""
+    bounds = {name: None if value != value else value for name, value in loss.per_hand._asdict().items()}
+    return asdict(loss) | {"per_hand": bounds}
+
+
+_TASKS: dict[str, tuple[Callable[[Config, Sequence[GameRecord], Bars], Work], tuple[str, ...]]] = {
+    "humans": (_plan_humans, ("games", "by", "hints")),
+    "review": (_plan_review, ("games", "seat", "name", "worst", "opponent")),
+}
+"""Each task about games with the options that it reads."""
+_RUNS_READS = ("runs", "path", "overwrite", "title", "networks", "opponent")

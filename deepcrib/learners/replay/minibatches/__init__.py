@@ -1,1 +1,0 @@
-"""Minibatches: which samples, and their inputs."""

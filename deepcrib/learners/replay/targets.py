@@ -1,0 +1,200 @@
+"""Targets of a play's value, as pure functions on arrays (Bélanger et al. 2019, section 3.7.2; Sutton and Barto 2018).
+
+First what the next own decision is worth, v_tp1 [E], from the values q_tp1 [E, A] of its actions, -inf where one is
+not legal; it is that which tells the algorithms apart. Then, from a player's decisions of a hand in their order, the
+target of each: rewards r_t, `discount` and v_tp1 are [B, T]. `discount` is 0 where the hand ends without another own
+decision, 1 elsewhere (section 3: gamma = 1), so that a terminal next state adds nothing; behind the last decision all
+are 0. Equations are those of Sutton and Barto (2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from deepcrib.agents.q_network import QFunction, epsilon_greedy
+from deepcrib.networks import project, two_hot
+
+Float = NDArray[np.float32]
+Values = NDArray[np.floating]
+"""float32, or float64 for means of float32: what is rounded once is rounded when a target is made."""
+Actions = NDArray[np.int8]
+
+
+def sarsa_value(q_tp1: Float, a_tp1: Actions) -> Float:
+    """The value [E] of the next action taken, a_tp1 [E] (equation 6.7)."""
+    return _valued(q_tp1, a_tp1)
+
+
+def expected_sarsa_value(q_tp1: Float, epsilon: float) -> Values:
+    """The mean value [E] of the next action under the epsilon-greedy policy (equation 6.9)."""
+    legal = np.isfinite(q_tp1)
+    values = np.where(legal, q_tp1, 0)
+    mean = values.sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
+    best = np.where(legal.any(axis=1), q_tp1.max(axis=1), 0)  # no legal action: nothing follows
+    mixed: Values = (1 - epsilon) * best + epsilon * mean
+    return mixed
+
+
+def q_learning_value(q_tp1: Float) -> Float:
+    """The value [E] of the best next action (equation 6.8)."""
+    return q_tp1.max(axis=1)
+
+
+def double_q_value(q_tp1: Float, chooser_tp1: Float) -> Float:
+    """The value [E], by q_tp1, of the action that another network's values chooser_tp1 [E, A] say is the best.
+
+    A network that chooses by its own errors also overrates what it has chosen; another one's errors are not the same
+    (van Hasselt 2010; as here, with a target network that lags, van Hasselt, Guez and Silver 2016, equation 4).
+    """
+    return _valued(q_tp1, chooser_tp1.argmax(axis=1))
+
+
+def watkins_decay(trace_decay: float, q_tp1: Float, a_tp1: Actions) -> Float:
+    """lambda_tp1 [E] of Watkins's Q(lambda): the trace goes on while the action taken is a best one (section 12.10)."""
+    return np.where(_valued(q_tp1, a_tp1) >= q_tp1.max(axis=1), trace_decay, 0).astype(np.float32)
+
+
+def n_step_returns(r_t: Float, discount: Float, v_tp1: Values, n: int = 1) -> Float:
+    """[B, T] n rewards and then the value of the decision after them (equation 7.4; 6.7 to 6.9 for n = 1).
+
+    Nothing corrects for actions that the policy in question would not have taken (as in Hessel et al. 2018).
+    """
+    _check(r_t, discount, v_tp1)
+    returns = _bootstrapped(r_t, discount, v_tp1)
+    for _ in range(min(n - 1, r_t.shape[1])):  # further ahead there is nothing
+        returns = _bootstrapped(r_t, discount, _shifted(returns))
+    return returns
+
+
+def lambda_returns(r_t: Float, discount: Float, v_tp1: Values, lambda_tp1: Float) -> Float:
+    """[B, T] rewards, each with a share lambda_tp1 [B, T] of the return that goes on after it, the rest of v_tp1.
+
+    The lambda-return, forward view (equations 12.18 to 12.20, with a lambda for each decision).
+    """
+    _check(r_t, discount, v_tp1, lambda_tp1)
+    g_t = np.zeros(len(r_t), dtype=np.float32)
+    returns = np.empty(r_t.shape, dtype=np.float32)
+    for t in reversed(range(r_t.shape[1])):
+        trace = lambda_tp1[:, t]
+        g_t = returns[:, t] = _bootstrapped(r_t[:, t], discount[:, t], (1 - trace) * v_tp1[:, t] + trace * g_t)
+    return returns
+
+
+def _valued(q_tp1: Float, actions: NDArray[np.integer]) -> Float:
+    """[E] values of one action of each."""
+    return np.take_along_axis(q_tp1, actions[:, None].astype(np.int64), axis=1)[:, 0]
+
+
+def _bootstrapped(r_t: Float, discount: Float, v_tp1: Values) -> Float:
+    """r_t + discount * v_tp1, where v_tp1 may be anything (even -inf) at a terminal next state."""
+    return (r_t + np.where(discount > 0, discount * np.where(discount > 0, v_tp1, 0), 0)).astype(np.float32)
+
+
+def _shifted(returns: Float) -> Float:
+    """[B, T] of each decision what belongs to the next one, 0 for the last."""
+    return np.concatenate([returns[:, 1:], np.zeros_like(returns[:, :1])], axis=1)
+
+
+def _check(r_t: Float, *others: Values) -> None:
+    """Raise ValueError unless all are [B, T]."""
+    shapes = [array.shape for array in (r_t, *others)]
+    if r_t.ndim != 2 or len(set(shapes)) > 1:
+        raise ValueError(f"shapes {shapes}: expected the same [B, T] of all")
+
+
+# --- the algorithms ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How the next decision is valued; q_tp1 [E, A] are the frozen network's values, -inf where not legal.
+
+    value: (q_tp1, chooser_tp1, a_tp1, epsilon) -> [E], where chooser_tp1 [E, A] are those of the network that chooses
+    (of double Q-learning another one, else q_tp1) and a_tp1 [E] the actions taken.
+    policy: (chooser_tp1, a_tp1, epsilon) -> [E, A], how likely each next action is: with the head `categorical` the
+    next distribution is a mixture by it.
+    taken_alone: whether only the value of the action taken matters, so that the others are not computed.
+    greedy: whether lambda-returns end where the action taken is not a best one (Watkins's Q(lambda)).
+    """
+
+    value: Callable[[Float, Float, Actions, float], Values]
+    policy: Callable[[Float, Actions, float], Float]
+    taken_alone: bool = False
+    greedy: bool = False
+
+
+def _taken(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
+    """The action taken."""
+    return np.eye(chooser_tp1.shape[1], dtype=np.float32)[a_tp1]
+
+
+def _exploring(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
+    """The epsilon-greedy policy."""
+    return epsilon_greedy(chooser_tp1, epsilon).astype(np.float32)
+
+
+def _best(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
+    """The best action."""
+    return epsilon_greedy(chooser_tp1, 0.0).astype(np.float32)
+
+
+def _q_learning(q_tp1: Float, chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Values:
+    return q_learning_value(q_tp1) if chooser_tp1 is q_tp1 else double_q_value(q_tp1, chooser_tp1)
+
+
+ALGORITHMS: dict[str, Bootstrap | None] = {
+    "monte_carlo": None,
+    "sarsa": Bootstrap(lambda q, chooser, a, epsilon: sarsa_value(q, a), _taken, taken_alone=True),
+    "expected_sarsa": Bootstrap(lambda q, chooser, a, epsilon: expected_sarsa_value(q, epsilon), _exploring),
+    "q_learning": Bootstrap(_q_learning, _best, greedy=True),
+}
+"""By the name in the group `algorithm`; None: targets are returns, and no next decision is valued."""
+
+
+# --- distributions in place of values: the head `categorical` (Bellemare et al. 2017) ---------------------------------
+
+
+def mixture(frozen: QFunction, states: NDArray[np.int8], probabilities: Float) -> Float:
+    """Distributions [E, K] of the returns from compact states [E, C], whose actions have probabilities [E, A]."""
+    rows, actions = np.nonzero(probabilities)
+    parts = frozen.distributions(states[rows], actions.astype(np.int8)) * probabilities[rows, actions, None]
+    mixed = np.zeros((len(states), parts.shape[1]), dtype=np.float32)
+    firsts = np.flatnonzero(np.diff(rows, prepend=-1))
+    mixed[rows[firsts]] = np.add.reduceat(parts, firsts, axis=0) if len(firsts) else parts
+    return mixed
+
+
+def distributed_returns(
+    atoms: torch.Tensor, r_t: Float, discount: Float, p_tp1: Float, lambda_tp1: Float | None = None, n: int = 1
+) -> Float:
+    """Distributions [B, T, K] of `targets.lambda_returns`, or without lambda_tp1 [B, T] of `targets.n_step_returns`.
+
+    They begin with those of the next decision, p_tp1 [B, T, K], in place of its value; what follows a decision whose
+    discount is 0 may be anything.
+    """
+    returns = np.zeros_like(p_tp1)
+    if lambda_tp1 is not None:
+        following = returns[:, 0]
+        for t in reversed(range(r_t.shape[1])):
+            trace = lambda_tp1[:, t, None]
+            mixed = (1 - trace) * p_tp1[:, t] + trace * following
+            following = returns[:, t] = _bootstrapped_distribution(atoms, r_t[:, t], discount[:, t], mixed)
+        return returns
+    for step in range(min(n, r_t.shape[1] + 1)):  # further ahead there is nothing
+        shifted = p_tp1 if step == 0 else np.concatenate([returns[:, 1:], np.zeros_like(returns[:, :1])], axis=1)
+        flat = _bootstrapped_distribution(atoms, r_t.ravel(), discount.ravel(), shifted.reshape(-1, len(atoms)))
+        returns = flat.reshape(p_tp1.shape)
+    return returns
+
+
+def _bootstrapped_distribution(atoms: torch.Tensor, r_t: Float, discount: Float, p_tp1: Float) -> Float:
+    """Distributions [E, K] of r_t [E] + discount [E] * what follows; p_tp1 [E, K] may be anything at a terminal one."""
+    reward, factor, following = (torch.as_tensor(array) for array in (r_t, discount, p_tp1))
+    atoms = atoms.cpu()
+    projected = project(reward, factor, atoms, following)
+    return torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()

@@ -1,1 +1,0 @@
-"""What a Q-network learns towards: returns, and distributions of them."""

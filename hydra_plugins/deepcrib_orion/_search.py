@@ -1,0 +1,225 @@
+"""A search: options are checked, then Orion is asked for trials, which Hydra's launcher runs."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import math
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.types import HydraContext
+from omegaconf import DictConfig, open_dict, read_write
+
+from deepcrib.errors import OptionError, RunError
+from deepcrib.files import runs, write_atomic
+from deepcrib.jobs import JOBS
+from deepcrib.jobs.hydra import sweep_runs, sweeps
+from deepcrib.jobs.hydra.checks import checked_options
+from deepcrib.jobs.hydra.schema import (
+    check_keys,
+    is_group,
+    leaf_type,
+    parse,
+    problem_line,
+    quoted,
+    register_schema,
+)
+from deepcrib.jobs.hydra.variants import present_classes
+from deepcrib.jobs.shared.console import console, error_line
+from deepcrib.options import problems
+from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
+from hydra_plugins.deepcrib_orion._space import Parameter, searched_keys, split_overrides
+from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS
+from hydra_plugins.deepcrib_orion._study import Record, Study, subdir
+from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table, write_figures
+
+POLL = 1.0  # seconds between two questions to the database while others' trials run
+FRUITLESS = 3  # questions in a row, nothing running anywhere, after which an algorithm has no more to suggest
+FIGURES_EVERY = 300.0  # seconds
+
+
+class Search:
+    """One worker's part in a study."""
+
+    def __init__(self, options: OrionSweeperConf, context: HydraContext, task: Any, config: DictConfig) -> None:
+        """Check the options; the folder is the study's unless `hydra.sweep.dir` names one."""
+        _check_options(options)
+        self.options, self.config, self.task, self._loader = options, config, task, context.config_loader
+        sweeps.SweepStart.begun = None  # a study keeps a record of its own
+        words = config.hydra.overrides.hydra
+        if not any(word.split("=")[0].lstrip("+") == "hydra.sweep.dir" for word in words):
+            unused, folder = (
+                Path(str(config.hydra.sweep.dir)),
+                str(runs.outputs_folder() / "search" / str(options.name)),
+            )
+            with contextlib.suppress(OSError):  # not empty
+                unused.rmdir()
+                unused.parent.rmdir()
+            with read_write(config), open_dict(config):
+                config.hydra.sweep.dir = folder
+                words.append(f"hydra.sweep.dir={quoted(folder)}")
+        self.folder = Path(str(config.hydra.sweep.dir)).absolute()
+        self.schema = register_schema(JOBS[str(config.hydra.job.name)])
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=context, task_function=task, config=config
+        )
+
+    def run(self, arguments: list[str]) -> None:
+        """Run trials until the study has all of its own; save and show the trials, whatever ends it."""
+        parameters, fixed = self._searched(arguments)
+        self.task.varying = [item.key for item in parameters]  # what the lines about a run name
+        study = self._study(parameters, fixed)
+        with study.failures_in_one_line():
+            try:
+                self._work(study, fixed)
+            except BaseException:
+                with contextlib.suppress(*DATABASE_ERRORS, RunError):  # what ended the work is reported
+                    self._finish(study)
+                raise
+            self._finish(study)
+
+    def _searched(self, words: Sequence[str]) -> tuple[list[Parameter], list[str]]:
+        """The parameters and the fixed overrides, held against the job's options."""
+        params = dict(runs.flat(self.options.params))
+        folders = [Path(item.path) for item in self.config.hydra.runtime.config_sources if item.schema == "file"]
+        keys = searched_keys(words, params)
+        options = [key for key in keys if not is_group(key, folders)]
+        check_keys(parse([f"{key}=null" for key in options]), self.schema, folders)
+        present = present_classes(self.config, self.schema)
+        parameters, fixed = split_overrides(
+            words, params, {key: leaf_type(self.schema, key, present) for key in options}
+        )
+        first = {item.key: item.extremes[0] for item in parameters}
+        self._check(fixed, first)
+        for item in parameters:
+            for value in item.extremes[1:]:
+                self._check(fixed, first | {item.key: value})
+        return parameters, fixed
+
+    def _check(self, fixed: Sequence[str], values: Mapping[str, str]) -> None:
+        """Compose the job with these overrides and refuse what it would refuse."""
+        words = [*fixed, *(f"{key}={value}" for key, value in values.items())]
+        composed = copy.deepcopy(self._loader.load_sweep_config(self.config, words))
+        with read_write(composed), open_dict(composed):
+            del composed["hydra"]
+        checked_options(composed, self.schema, parse(words))
+
+    def _study(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> Study:
+        """Open the study, and write into its folder what is searched, and where it was first started."""
+        options = self.options
+        record = Record(
+            job=str(self.config.hydra.job.name),
+            space={item.key: item.prior for item in parameters},
+            algorithm=options.algorithm,
+            settings={"seed": options.seed, **options.settings},
+            objective=options.objective,
+            direction=options.direction,
+            fixed=sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads")),
+        )
+        database = options.database or str(self.folder / "orion.pkl")
+        if "://" not in database:
+            database = str(Path(database).expanduser().absolute())
+        study = Study(options, database, parameters, record, error_line)
+        with study.failures_in_one_line():
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if not (path := self.folder / "study.json").exists():
+            runs.write_json(path, {"name": options.name, **asdict(record), "environment": runs.environment()})
+        return study
+
+    def _work(self, study: Study, fixed: Sequence[str]) -> None:
+        drawn, fruitless = time.monotonic(), 0
+        while not study.is_over():
+            trials: list[Any] = []
+            while len(trials) < self.options.n_workers and (trial := study.ask()) is not None:
+                trials.append(trial)
+            if not trials:
+                fruitless = fruitless + 1 if study.is_idle() else 0
+                if fruitless == FRUITLESS:
+                    error_line(f"hydra.sweeper.algorithm={self.options.algorithm} has no further trial to suggest")
+                    return
+                time.sleep(POLL)
+                continue
+            fruitless = 0
+            self._launch(study, trials, fixed)
+            self._write_tables(study)
+            if time.monotonic() - drawn > FIGURES_EVERY:
+                write_figures(self.folder, study)
+                drawn = time.monotonic()
+
+    def _launch(self, study: Study, trials: Sequence[Any], fixed: Sequence[str]) -> None:
+        """Run some trials and give Orion each result; whatever interrupts gives back those without one."""
+        waiting = list(trials)
+        try:
+            jobs = [[*fixed, *study.overrides(trial), f"hydra.sweep.subdir={subdir(trial)}"] for trial in trials]
+            numbers = [trial.id for trial in study.trials()]
+            for trial, job in zip(trials, self.launcher.launch(jobs, numbers.index(trials[0].id)), strict=True):
+                self._finish_trial(study, trial, job)
+                waiting.remove(trial)
+        except BaseException:
+            for trial in waiting:
+                study.give_back(trial)
+            raise
+
+    def _finish_trial(self, study: Study, trial: Any, job: JobReturn) -> None:
+        result, folder = job._return_value, self.folder / subdir(trial)
+        if job.status == JobStatus.COMPLETED and isinstance(result, Mapping):
+            value, standard_error = measured(result, self.options.objective)
+            if math.isfinite(value):
+                study.complete(trial, value, standard_error)
+            else:
+                study.fail(trial, f"{self.options.objective} is {value}")
+        elif sweep_runs.is_held(folder):  # by a process that outlived its worker
+            error_line(f"trial {trial.id} waits for the end of that process")
+            while sweep_runs.is_held(folder):
+                time.sleep(POLL)
+            study.give_back(trial)
+        else:
+            reason = "the run ended without a summary"
+            if isinstance(result, BaseException):
+                reason = problem_line(result, self.schema) or f"{type(result).__name__}: {result}"
+            if reason.startswith("cannot write"):  # no fault of the trial's values
+                raise RunError(reason)
+            study.fail(trial, reason)
+
+    def _write_tables(self, study: Study) -> None:
+        """`trials.csv` and `trials.json`, all trials by the time at which they were suggested."""
+        rows = study.rows(self.folder)
+        write_atomic(self.folder / "trials.csv", trials_csv(rows))
+        write_atomic(self.folder / "trials.json", json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+
+    def _finish(self, study: Study) -> None:
+        """Save and show what there is. Raises RunError, after the table, when it cannot be saved."""
+        notes: list[str] = []
+        try:
+            self._write_tables(study)
+            notes += write_figures(self.folder, study)
+        finally:
+            self._show(study, notes)
+            study.storage.close()
+
+    def _show(self, study: Study, notes: Sequence[str]) -> None:
+        rows, options = study.rows(self.folder), self.options
+        title = f"study {options.name}: {states_text(rows)}"
+        known = any(row.objective is not None for row in rows)
+        maximize = options.direction == "maximize"
+        console().print(trials_table(rows, options.objective, maximize, title) if known else title)
+        for note in (*notes, f"study folder: {self.folder}"):
+            console().print(note, markup=False, soft_wrap=True)
+
+
+def _check_options(options: OrionSweeperConf) -> None:
+    """Refuse the first option of the sweeper that is out of its range."""
+    if options.name is None:
+        raise OptionError("option hydra.sweeper.name is missing: expected a name, which resumes the study of that name")
+    if not re.fullmatch(r"[\w.+-]+", options.name) or options.name.startswith("."):
+        raise OptionError(f"hydra.sweeper.name={options.name}: expected letters, digits, and . _ + - between them")
+    for problem in problems(options, "hydra.sweeper."):
+        raise OptionError(problem)

@@ -1,0 +1,201 @@
+"""Strategy graphs and spreads show what they are given, in the colours and the orientation of the thesis."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from point_spreads import SpreadPanel, spread_figure
+from strategy_graphs import (
+    comparison_grid,
+    difference_sheet,
+    evolution,
+    pick_evenly,
+    role_sheet,
+    strategy_graph,
+)
+
+from deepcrib.agents import make_agent
+from deepcrib.analysis.figures import save_png
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.league.tournament import against_checkpoints
+
+NAMES = ("first", "second", "third")
+BLACK, WHITE = (0, 0, 0), (255, 255, 255)
+
+
+def rendered(figure: Figure) -> list[np.ndarray]:
+    """Pixels [H, W, 3] from the top left, inside the frame of each strategy graph."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[:, :, :3]
+    inside = []
+    for axes in graphs(figure):
+        box = axes.get_window_extent()
+        low, high = round(len(pixels) - box.y1), round(len(pixels) - box.y0)
+        inside.append(pixels[low + 2 : high - 2, round(box.x0) + 2 : round(box.x1) - 2])
+    return inside
+
+
+def graphs(figure: Figure) -> list[Axes]:
+    return [axes for axes in figure.axes if axes.images]
+
+
+def shown(axes: Axes) -> np.ndarray:
+    return np.asarray(axes.images[0].get_array())
+
+
+def at(pixels: np.ndarray, own: int, opponent: int) -> tuple[int, ...]:
+    """The colour where a score location lies in a frame that spans 0..120 downwards and to the right."""
+    height, width, _ = pixels.shape
+    return tuple(int(c) for c in pixels[int((own + 0.5) * height / 121), int((opponent + 0.5) * width / 121)])
+
+
+def random_weights(seed: int = 0) -> np.ndarray:
+    weights = np.random.default_rng(seed).random((121, 121, 2, len(NAMES)))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def block(value: float, role: int, strategy: int) -> np.ndarray:
+    """Weights of 0 but for own scores 90..110 against 10..30, in one role and strategy."""
+    weights = np.zeros((121, 121, 2, len(NAMES)))
+    weights[90:111, 10:31, role, strategy] = value
+    return weights
+
+
+def test_weight_1_is_black_and_lies_down_and_left_for_a_lead() -> None:
+    (pixels,) = rendered(strategy_graph(block(1.0, 0, 1), NAMES, "second", "pone"))
+    assert at(pixels, own=100, opponent=20) == BLACK
+    assert at(pixels, own=20, opponent=100) == WHITE
+    dark = np.argwhere(pixels.sum(axis=2) == 0)
+    height, width, _ = pixels.shape
+    assert dark.min(axis=0) / (height, width) == pytest.approx((90 / 121, 10 / 121), abs=0.01)
+    assert dark.max(axis=0) / (height, width) == pytest.approx((111 / 121, 31 / 121), abs=0.01)
+
+
+def test_half_a_weight_is_grey_and_roles_and_strategies_are_kept_apart() -> None:
+    weights = block(0.5, 1, 1)
+    (dealer,) = rendered(strategy_graph(weights, NAMES, "second", "dealer"))
+    grey = at(dealer, own=100, opponent=20)
+    assert len(set(grey)) == 1 and abs(grey[0] - 127.5) < 2
+    for strategy, role in (("second", "pone"), ("first", "dealer")):
+        (pixels,) = rendered(strategy_graph(weights, NAMES, strategy, role))
+        assert (pixels == 255).all()
+
+
+def test_the_axes_say_what_they_are() -> None:
+    figure = strategy_graph(random_weights(), NAMES, "second", "pone")
+    (axes,) = graphs(figure)
+    assert list(axes.get_xticks()) == list(axes.get_yticks()) == [0, 30, 60, 90, 120]
+    assert figure.get_supxlabel() == "opponent's score (points)" and figure.get_supylabel() == "own score (points)"
+    assert "second" in figure.get_suptitle() and "pone" in figure.get_suptitle()
+
+
+def test_differences_are_blue_for_the_pone_red_for_the_dealer_and_white_where_equal() -> None:
+    weights = block(1.0, 0, 0)
+    weights[90:111, 10:31, 1, 1] = 1.0
+    weights[90:111, 10:31, :, 2] = 0.7
+    pone, dealer, equal = rendered(difference_sheet(weights, NAMES, "difference"))
+    red, _, blue = at(pone, own=100, opponent=20)
+    assert blue > red + 60
+    red, _, blue = at(dealer, own=100, opponent=20)
+    assert red > blue + 60
+    assert at(equal, own=100, opponent=20) == WHITE == at(pone, own=20, opponent=100)
+
+
+def test_a_sheet_holds_every_strategy_under_its_name_and_one_colour_bar() -> None:
+    weights = np.random.default_rng(1).random((121, 121, 2, 9))
+    names = [f"strategy_{letter}" for letter in "abcdefghi"]
+    figure = role_sheet(weights, names, "dealer", "nine")
+    assert [axes.get_title() for axes in graphs(figure)] == names
+    for number, axes in enumerate(graphs(figure)):
+        np.testing.assert_array_equal(shown(axes), weights[:, :, 1, number])
+    assert [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()] == ["weight of the strategy"]
+
+
+def test_an_evolution_runs_from_the_start_to_the_end() -> None:
+    by_games = {games: random_weights(games // 100_000) for games in range(1_000_000, -1, -100_000)}
+    figure = evolution(by_games, NAMES, "third", "pone", "evolution")
+    expected = [0, 200_000, 400_000, 600_000, 800_000, 1_000_000]  # the six of figure 2
+    assert [axes.get_title() for axes in graphs(figure)] == ["start", *(f"{games:,} games" for games in expected[1:])]
+    for games, axes in zip(expected, graphs(figure), strict=True):
+        np.testing.assert_array_equal(shown(axes), by_games[games][:, :, 0, 2])
+
+
+@pytest.mark.parametrize("count", (1, 2, 5, 6, 7, 11, 12, 51))
+def test_of_many_checkpoints_both_ends_and_even_steps_are_picked(count: int) -> None:
+    games = [1000 * number for number in range(count)]
+    picked = pick_evenly(games)
+    assert len(picked) == min(count, 6) and (picked[0], picked[-1]) == (games[0], games[-1])
+    assert set(picked) <= set(games)
+    steps = np.diff(picked)
+    assert len(steps) == 0 or 0 < steps.max() <= steps.min() + 1000
+
+
+def test_a_grid_has_its_graphs_in_labelled_rows_and_columns() -> None:
+    values = np.random.default_rng(2).random((2, 3, 121, 121))
+    figure = comparison_grid(values, ["s = 1", "s = 2"], ["start", "half", "end"], "grid")
+    found = graphs(figure)
+    assert [axes.get_title() for axes in found] == ["start", "half", "end", "", "", ""]
+    assert [axes.get_ylabel() for axes in found] == ["s = 1", "", "", "s = 2", "", ""]
+    for axes, graph in zip(found, values.reshape(-1, 121, 121), strict=True):
+        np.testing.assert_array_equal(shown(axes), graph)
+    assert found[3].get_position().y1 < found[0].get_position().y0
+    assert found[1].get_position().x0 > found[0].get_position().x1
+
+
+def test_an_unknown_strategy_or_role_is_refused() -> None:
+    with pytest.raises(OptionError, match="strategy=fourth: expected one of first, second, third"):
+        strategy_graph(random_weights(), NAMES, "fourth", "pone")
+    with pytest.raises(OptionError, match="role=eldest: expected pone or dealer"):
+        strategy_graph(random_weights(), NAMES, "first", "eldest")
+
+
+def test_a_saved_figure_is_a_png_that_shows_it(tmp_path: Path) -> None:
+    save_png(strategy_graph(block(1.0, 0, 0), NAMES, "first", "pone"), tmp_path / "graph.png")
+    image = imread(tmp_path / "graph.png")
+    assert image.shape[0] > 400 and image[:, :, :3].min() == 0.0
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.png"]
+
+
+# --- point spreads ---
+
+
+def test_spreads_show_every_match_the_mean_and_its_interval() -> None:
+    greedy, rival = make_agent("greedy"), make_agent("deterministic")
+    found = against_checkpoints(greedy, {0: rival, 300: greedy, 900: rival}, games=7, matches=5, seed=3)
+    figure = spread_figure([SpreadPanel("(a)", found), SpreadPanel("(b)", found)], "spreads")
+    axes = figure.axes[0]
+    dots = {int(line.get_xdata()[0]): list(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 5}
+    assert dots == {number: [score.spread for score in series.scores] for number, series in found.items()}
+    (mean,) = [bars.lines[0] for bars in axes.containers]
+    assert mean.get_xdata().tolist() == [0, 300, 900]
+    np.testing.assert_allclose(mean.get_ydata(), [np.mean(dots[number]) for number in (0, 300, 900)])
+    ends = axes.containers[0].lines[2][0].get_segments()
+    for segment, series in zip(ends, found.values(), strict=True):
+        np.testing.assert_allclose(segment[:, 1], (series.match_spread_low, series.match_spread_high))
+    assert "5 matches of 7 games" in axes.get_title()
+    assert axes.get_ylabel() == "spread of a match (points)"
+
+
+def test_the_right_hand_axis_is_in_points_a_game() -> None:
+    greedy, rival = make_agent("greedy"), make_agent("deterministic")
+    panel = SpreadPanel("(a)", against_checkpoints(greedy, {0: rival, 100: rival}, games=10, matches=4, seed=3))
+    figure = spread_figure([panel], "spreads")
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    (right,) = axes.child_axes
+    np.testing.assert_allclose(np.array(right.get_ylim()) * 10, axes.get_ylim())
+
+
+def test_an_odd_number_of_panels_leaves_one_place_empty() -> None:
+    greedy = make_agent("greedy")
+    panels = [SpreadPanel(f"({letter})", against_checkpoints(greedy, {0: greedy}, 2, 2, 1)) for letter in "abc"]
+    figure = spread_figure(panels, "three")
+    assert [axes.axison for axes in figure.axes] == [True, True, True, False]

@@ -1,0 +1,254 @@
+"""Every figure of the thesis from runs of its name, and one run's graphs, by the scripts in benchmarks/."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+pytest.importorskip("matplotlib")
+
+import strategy_graphs
+import thesis2018_figures
+from matplotlib.image import imread
+from strategy_graphs import WeightedRun
+from thesis2018_figures import FIGURES, Matches, belongs
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.errors import RunError
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+
+NAMES = (
+    "round_1",
+    "round_2_winners",
+    "round_2_losers",
+    "round_2_static",
+    "neighbours",
+    *(f"cap_{percent}" for percent in (50, 60, 70, 80)),
+    "punishment",
+    *(f"semi_pure_{strategy}" for strategy in ("min", "avg", "med", "poss")),
+    "semi_pure_avg_random",
+    *(f"scaling_{value}" for value in ("0.5", "2", "10")),
+    *(f"decay_{value}" for value in ("0", "0.5")),
+)
+GRAPHS = {
+    **dict.fromkeys((2, 11, 12), 6),  # (a) to (f): the start to the end
+    **dict.fromkeys((3, 4, 5, 9, 10, 13, 15, 16, 17, 20, 23), 8),  # (a) to (h): the strategies
+    18: 2 * 4,
+    21: 4 * 4,
+    24: 3 * 6,
+    25: 2 * 6,
+}
+"""Strategy graphs in each figure of the thesis; in 24 and 25 as many rows as there are values above."""
+SPREADS = {6: [100, 100], 7: [9, 9], 8: [9, 9], 14: [9, 100, 1000, 10_000], 19: [10_000] * 4, 22: [10_000] * 2}
+"""Games of a match in each panel."""
+
+
+class Weighted(ScriptedAgent):
+    """A stand-in: weights for the figures, greedy in its matches."""
+
+    def __init__(self, weights: np.ndarray, strategies: Sequence[str]) -> None:
+        super().__init__("greedy")
+        self.weights = weights
+        self.strategies = tuple(strategies)
+
+
+def weights_after(games: int, salt: int = 0) -> np.ndarray:
+    """Random weights float32 [121, 121, 2, 8], other ones for other games and salts."""
+    weights = np.random.default_rng((games, salt)).random((121, 121, 2, len(THESIS_STRATEGIES)), dtype=np.float32)
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def load(path: Path) -> Weighted:
+    tensors = load_file(path)
+    return Weighted(tensors["weights"], THESIS_STRATEGIES[: tensors["weights"].shape[-1]])
+
+
+def write_run(folder: Path, games: Sequence[int], salt: int = 0) -> Path:
+    """A run folder as training leaves it: the last checkpoint is the final agent."""
+    (folder / "checkpoints").mkdir(parents=True)
+    for number in games:
+        save_file({"weights": weights_after(number, salt)}, folder / "checkpoints" / f"games_{number:08d}.safetensors")
+    save_file({"weights": weights_after(games[-1], salt)}, folder / "weights.safetensors")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weighted agents by the stand-in, and coarser pictures, which are drawn faster."""
+    monkeypatch.setattr(strategy_graphs, "load_weighted", load)
+    monkeypatch.setattr(
+        thesis2018_figures, "make_agent", lambda spec, **_: make_agent(spec if isinstance(spec, str) else "random")
+    )
+    for script in (strategy_graphs, thesis2018_figures):
+        monkeypatch.setattr(script, "save_png", lambda figure, path: figure.savefig(path, dpi=60))
+
+
+def one_line(script: Any, words: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a wrong call ends with, below argparse's usage."""
+    with pytest.raises(SystemExit) as error:
+        script.main(words.split())
+    assert error.value.code == 2
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+# --- the figures of the thesis ---
+
+
+class InMemory(WeightedRun):
+    """Its weights follow from its name and the number of games."""
+
+    def final(self) -> Any:
+        return self.at(int(self.final_path.name))
+
+    def at(self, games: int) -> Any:
+        return Weighted(weights_after(games, NAMES.index(self.name)), THESIS_STRATEGIES)
+
+
+def in_memory(name: str) -> WeightedRun:
+    """A run of 1,000,000 games with a checkpoint every 100,000, none of which are files."""
+    checkpoints = {games: Path(str(games)) for games in range(0, 1_000_001, 100_000)}
+    return InMemory(name, Path("1000000"), checkpoints)
+
+
+def test_the_figures_are_2_to_25_and_every_run_has_a_place_in_one() -> None:
+    assert [figure.number for figure in FIGURES] == list(range(2, 26)) == sorted({**GRAPHS, **SPREADS})
+    used = {name for figure in FIGURES for name in figure.found(NAMES)}
+    assert used == set(NAMES) and all(belongs(name) for name in NAMES)
+    assert not any(belongs(name) for name in ("round_3", "cap_55", "scaling_", "scaling_x", "decay_nan", "semi_pure"))
+
+
+@pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure.number in GRAPHS], ids=lambda f: f.number)
+def test_a_figure_has_the_graphs_of_the_thesis(figure: Any) -> None:
+    runs = {name: in_memory(name) for name in figure.found(NAMES)}
+    drawn = figure.draw(runs, Matches())
+    shown = [axes for axes in drawn.figure.axes if axes.images]
+    assert len(shown) == GRAPHS[figure.number] and not drawn.panels
+    assert drawn.figure.get_suptitle().startswith(f"Figure {figure.number}: ")
+
+
+@pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure.number in SPREADS], ids=lambda f: f.number)
+def test_a_spread_figure_has_the_matches_of_the_thesis(figure: Any) -> None:
+    runs = {name: in_memory(name) for name in figure.found(NAMES)}
+    drawn = figure.draw(runs, Matches(matches=4, games_scale=0.1))
+    assert [panel.games for panel in drawn.panels] == [round(games / 10) for games in SPREADS[figure.number]]
+    expected = [1 if games == 10_000 else 4 for games in SPREADS[figure.number]]
+    assert [panel.matches for panel in drawn.panels] == expected
+    later = list(range(0, 1_000_000, 100_000))  # the last checkpoint is the final agent itself
+    assert list(drawn.panels[0].series) == later
+    if figure.number in (6, 8, 22):
+        assert list(drawn.panels[1].series) == [games + 100_000 for games in later]
+    if figure.number == 7:
+        assert list(drawn.panels[1].series) == [*later, 1_000_000]
+        mean = np.mean([series.match_spread for series in drawn.panels[1].series.values()])
+        assert mean < 0  # a random player against greedy ones
+
+
+def test_grids_stand_in_the_order_of_their_values_and_starts() -> None:
+    figures = {figure.number: figure for figure in FIGURES}
+    names = ["scaling_10", "scaling_0.5", "scaling_2"]
+    drawn = figures[24].draw({name: in_memory(name) for name in names}, Matches())
+    rows = [axes.get_ylabel() for axes in drawn.figure.axes if axes.images][::6]
+    assert rows == ["s = 0.5", "s = 2", "s = 10"]
+    names = ["semi_pure_med", "semi_pure_min"]
+    drawn = figures[21].draw({name: in_memory(name) for name in names}, Matches())
+    grid = [axes for axes in drawn.figure.axes if axes.images]
+    assert [axes.get_ylabel() for axes in grid[::4]] == ["from hand_max_min", "from hand_max_med"]
+    weights = weights_after(1_000_000, NAMES.index("semi_pure_med"))
+    for axes, strategy in zip(grid[4:], ("hand_max_min", "hand_max_avg", "hand_max_poss", "hand_max_med"), strict=True):
+        place = THESIS_STRATEGIES.index(strategy)
+        np.testing.assert_array_equal(axes.images[0].get_array(), weights[:, :, 0, place])
+
+
+def test_runs_without_shared_checkpoints_cannot_be_compared() -> None:
+    figure = next(figure for figure in FIGURES if figure.number == 25)
+    runs = {
+        f"decay_{value}": WeightedRun(f"decay_{value}", Path("1"), {games: Path("1")})
+        for value, games in ((0, 100), (0.5, 200))
+    }
+    with pytest.raises(RunError, match="decay_0, decay_0.5 share no number of games"):
+        figure.draw(runs, Matches())
+
+
+def test_thesis_draws_what_the_runs_cover_and_says_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for salt, name in enumerate(("round_1", "round_2_winners", "cap_50", "cap_70", "scaling_2")):
+        write_run(tmp_path / "runs" / name, (0, 50, 100), salt)
+    (tmp_path / "runs" / "punishment").mkdir()  # not finished
+    options = "--games-scale 0.05 --matches 4 --figures 4 6 7 10 18 20 21 24 25"
+    thesis2018_figures.main([str(tmp_path / "runs"), "--to", str(tmp_path / "out"), *options.split()])
+    drawn = ("figure_04.png", "figure_06.png", "figure_07.png", "figure_18.png", "figure_24.png")
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.png")) == sorted(drawn)
+    assert all(imread(tmp_path / "out" / name).shape[1] > 300 for name in drawn)
+    text = capsys.readouterr().out
+    for row in (
+        "4: final weights as the pone, round 1: figure_04.png\n",
+        "10: final weights as the pone, losers' bracket: no run round_2_losers\n",
+        "by cap r: figure_18.png; no run cap_60, cap_80\n",
+        "punishment: no run punishment\n",
+        "start: no run semi_pure_min, ",
+        "decay d: no run decay_<value>\n",
+        "5 of 9 figures of the thesis, from the 5 runs",
+    ):
+        assert row in text, row
+    figures = json.loads((tmp_path / "out" / "summary.json").read_text())["figures"]
+    final, start = figures["6"]["panels"]
+    assert (final["games"], final["matches"]) == (5, 4)
+    assert list(final["checkpoints"]) == ["0", "50"] and list(start["checkpoints"]) == ["50", "100"]
+    assert len(final["checkpoints"]["0"]["spreads"]) == 4
+    assert figures["10"]["file"] is None and "panels" not in figures["4"]
+
+
+# --- one run ---
+
+
+def test_a_runs_sheets_and_evolutions_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_run(tmp_path / "weighted", (0, 50, 100))
+    strategy_graphs.main([str(run), "--strategy", "crib_min_avg", "--to", str(tmp_path / "out")])
+    expected = {"pone", "dealer", "difference", "evolution_crib_min_avg_pone", "evolution_crib_min_avg_dealer"}
+    assert {path.stem for path in (tmp_path / "out").glob("*.png")} == expected
+    assert "evolution_crib_min_avg_pone.png" in capsys.readouterr().out
+
+
+def test_a_checkpoint_alone_has_no_evolution(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "weighted", (0,)) / "checkpoints" / "games_00000000.safetensors"
+    strategy_graphs.main([str(path), "--to", str(tmp_path / "out")])
+    assert {path.stem for path in (tmp_path / "out").glob("*.png")} == {"pone", "dealer", "difference"}
+
+
+# --- wrong calls ---
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run, and one with a run of fewer strategies."""
+    folder = tmp_path_factory.mktemp("some")
+    write_run(folder / "runs" / "round_1", (0,))
+    (folder / "few" / "round_1").mkdir(parents=True)
+    save_file({"weights": weights_after(0)[..., :3].copy()}, folder / "few" / "round_1" / "weights.safetensors")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "problem"),
+    [
+        (strategy_graphs, "{tmp}", "expected a checkpoint, or the folder of a finished run"),
+        (strategy_graphs, "{tmp}/runs/round_1 --strategy hand", "strategy=hand: expected one of hand_max_min"),
+        (thesis2018_figures, "{tmp}/none", "none: expected a folder of run folders"),
+        (thesis2018_figures, "{tmp}/runs/round_1", "expected finished runs in folders by some of the names round_1"),
+        (thesis2018_figures, "{tmp}/runs --figures 1", "invalid choice: 1"),
+        (thesis2018_figures, "{tmp}/runs --games-scale 0", "--games-scale more than 0 and at most 1"),
+        (thesis2018_figures, "{tmp}/runs --matches 0", "expected --matches of 1 or more"),
+        (thesis2018_figures, "{tmp}/few", "run round_1 has no weights of hand_max_poss, crib_min_avg"),
+    ],
+)
+def test_a_wrong_call_ends_with_one_line(
+    script: Any, words: str, problem: str, some: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert problem in one_line(script, words.format(tmp=some), capsys)
+    assert not (some / "runs" / "figures").exists()
