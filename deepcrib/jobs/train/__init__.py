@@ -54,7 +54,7 @@ def run(config: Config, run: Run) -> Outcome:
         except KeyboardInterrupt as interrupt:
             interrupt.args = (f"deepcrib train resume={short_path(folder)} goes on after {learner.description()}",)
             raise
-    seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches on the way never have
+    seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches during training never have
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
     matches = _final_matches(config, run, agent, opponents, seed)
     explored = _final_matches(config, run, exploring, opponents, seed, f", epsilon {_epsilon(exploring):.2g}")
