@@ -18,6 +18,7 @@ from deepcrib import __version__
 from deepcrib.errors import OptionError, UserError
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.shared.console import console, error_line
+from deepcrib.options import did_you_mean
 
 WRONG_CALL, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes; the last two as a shell reports Ctrl-C and SIGTERM
 
@@ -108,9 +109,7 @@ def _print_overview() -> None:
 def _find_job(word: str) -> Job:
     if word in JOBS:
         return JOBS[word]
-    close = get_close_matches(word, JOBS, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    raise OptionError(f"unknown job {word}: {hint}expected one of {', '.join(JOBS)}")
+    raise OptionError(f"unknown job {word}: {did_you_mean(word, JOBS)}expected one of {', '.join(JOBS)}")
 
 
 class _Parser(argparse.ArgumentParser):

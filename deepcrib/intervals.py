@@ -52,8 +52,8 @@ def pairs_interval(pair_means: ArrayLike) -> Interval:
     _require_trials(float(means.sum()), n)
     mean = float(means.mean())
     if n < 2 or np.all(means == means[0]):
-        games = n if 0 < mean < 1 else 2 * n
-        return wilson(mean * games, games)
+        alike = n if 0 < mean < 1 else 2 * n
+        return wilson(mean * alike, alike)
     games = n * mean * (1 - mean) / float(means.var(ddof=1))
     return wilson(mean * games, games, t_quantile(n - 1))
 

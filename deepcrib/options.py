@@ -6,8 +6,9 @@ Checks name in a few words what they expected.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, fields, is_dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -34,9 +35,18 @@ def problems(options: Any, prefix: str = "") -> Iterator[str]:
             yield from problems(value, f"{prefix}{item.name}.")
 
 
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """`did you mean quick?` for the nearest of the names, with a space behind; nothing where none is near."""
+    near = get_close_matches(word, list(names), n=1)
+    return f"did you mean {near[0]}? " if near else ""
+
+
 def one_of(*choices: Any) -> Check:
     """One of a few words or numbers."""
-    return lambda value: None if value in choices else f"expected one of {', '.join(map(str, choices))}"
+    names = [str(choice) for choice in choices]
+    return lambda value: (
+        None if value in choices else f"{did_you_mean(str(value), names)}expected one of {', '.join(names)}"
+    )
 
 
 def one_in(table: str) -> Check:

@@ -19,6 +19,7 @@ from deepcrib.agents.base import Agent, AgentError, checked_agent
 from deepcrib.agents.outside import is_place, make_outside
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights
+from deepcrib.options import did_you_mean
 
 Options = dict[str, Any]
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
@@ -109,7 +110,7 @@ def _from_text(text: str, device: str) -> Agent:
     if _is_path(text):
         return load_checkpoint(text, device)
     expected = f"one of {', '.join(_shown_names())}, the path of a checkpoint, or package.module:Class"
-    raise AgentError(f"unknown agent {text!r} (expected {expected})")
+    raise AgentError(f"unknown agent {text!r}: {did_you_mean(text, _shown_names())}expected {expected}")
 
 
 def _from_mapping(spec: Options, device: str) -> Agent:

@@ -67,8 +67,8 @@ class Evaluation(Metrics):
 def evaluate(
     agent: Any,
     opponent: Any,
-    games: int,
-    seed: int,
+    games: int = 10_000,
+    seed: int = 1,
     *,
     duplicate: bool = False,
     dealing: str = "acc",

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin
 from omegaconf import DictConfig, OmegaConf
 from sphinx.application import Sphinx
 
+import deepcrib
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.hydra.help import default_config
@@ -73,7 +74,8 @@ def write_pages(app: Sphinx) -> None:
     pages = {f"commands/{job.name}.md": command_page(job) for job in JOBS.values()}
     pages["commands/index.md"] = index_page("Commands", COMMANDS, [f"{name}" for name in JOBS])
     pages |= {f"api/{room}.md": room_page(room) for room in ROOMS}
-    pages["api/index.md"] = index_page("Python API", API, ["top", *ROOMS])
+    pages["api/index.md"] = index_page("Python API", API, ["surface", "top", *ROOMS])
+    pages["api/surface.md"] = "# deepcrib\n\n" + "\n".join(home(name) for name in deepcrib.__all__[1:]) + "\n"
     pages["api/top.md"] = "# Intervals, options, errors\n\n" + "\n".join(module(f"deepcrib.{name}") for name in TOP)
     for name, text in pages.items():
         path = FOLDER / name
@@ -196,6 +198,14 @@ def room_page(room: str) -> str:
         if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))):
             parts.append(module(name))
     return "\n".join(parts)
+
+
+def home(name: str) -> str:
+    """A name of the package itself, with the first sentence of what it is where it is defined."""
+    found = getattr(deepcrib, name)
+    what = "class" if isinstance(found, type) else "func"
+    says = (found.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+    return f"- {{py:{what}}}`deepcrib.{name} <{found.__module__}.{found.__qualname__}>`: {says}"
 
 
 def module(name: str) -> str:

@@ -129,8 +129,8 @@ def test_tests_stand_in_rooms_of_the_package() -> None:
     assert sorted(strange) == [Path("benchmarks"), Path("project")]
 
 
-def test_the_package_itself_imports_nothing() -> None:
-    assert not list(imported_names(PACKAGE / "__init__.py"))
+def test_the_package_itself_imports_nothing_of_its_own() -> None:
+    assert not list(imported_files(PACKAGE / "__init__.py"))
 
 
 def test_only_jobs_and_cli_import_hydra() -> None:

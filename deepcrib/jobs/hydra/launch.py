@@ -75,6 +75,18 @@ def launch(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
     return report(task.failure, schema) if task.failure else 0
 
 
+def run_job(job: Job, overrides: Sequence[str], folder: Path) -> None:
+    """Run a job once in this process, into that folder. Raises what the job raises, and UserError for the overrides."""
+    schema, flags = register_schema(job), Namespace(multirun=False, config_dir=None, cfg=None)
+    task, words = _prepare(job, [*overrides, f"hydra.run.dir={quoted(str(folder))}"], flags, schema)
+    try:
+        _call_hydra(job, words, flags, task)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise OptionError(problem_line(error, schema) or str(error)) from error
+    if task.failure:
+        raise task.failure
+
+
 def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type) -> tuple[Task, list[str]]:
     """The task and Hydra's overrides; wrong calls that Hydra would word worse, or allow, end here."""
     folders = [runs.conf_folder(), *([Path(flags.config_dir)] if flags.config_dir else [])]

@@ -8,7 +8,6 @@ import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
-from difflib import get_close_matches
 from errno import EACCES, EDQUOT, EEXIST, EISDIR, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from omegaconf.errors import (
 from deepcrib.errors import OptionError, UserError
 from deepcrib.jobs import Job
 from deepcrib.jobs.hydra.variants import SCHEMA_SUFFIX, Variants, present_classes, register_variants, variants_of
+from deepcrib.options import did_you_mean
 
 _EXPECTED: dict[Any, str] = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"},
@@ -167,7 +167,7 @@ def _hydra_line(error: BaseException, schema: type) -> str:
         return f'{error.override}: cannot be read ({_first_line(error)}); quote special characters: "{quoted}"'
     if isinstance(error, MissingConfigException) and (choice := re.match(_NO_CHOICE, str(error), re.DOTALL)):
         names = [name for name in choice[3].split() if not name.endswith(SCHEMA_SUFFIX)]
-        return f"{choice[1]}={choice[2]}: expected one of {', '.join(names)}"
+        return f"{choice[1]}={choice[2]}: {did_you_mean(choice[2], names)}expected one of {', '.join(names)}"
     if ambiguous := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']*)'", str(error)):
         return f"{ambiguous[1]}: several values need -m; a list is written [a,b], a comma in text 'a,b'"
     omega = next((e for e in chain if isinstance(e, OmegaConfBaseException) and e.full_key), None)
@@ -244,9 +244,8 @@ def _unknown(key: str, place: int, holder: type, variants: Variants | None) -> s
         others = [f"{group}={name}" for name in variants.with_option(parts[place])]
         if others:
             return f"{key} is an option of {' and '.join(others)}, not of {group}={choice}: {listed}"
-    close = get_close_matches(parts[place], known, n=1)
-    hint = f"did you mean {'.'.join([*parts[:place], close[0], *parts[place + 1 :]])}? " if close else ""
-    return f"unknown option {key}: {hint}{listed}"
+    paths = {name: ".".join([*parts[:place], name, *parts[place + 1 :]]) for name in known}
+    return f"unknown option {key}: {did_you_mean(key, paths.values())}{listed}"
 
 
 def _is_free(kind: Any) -> bool:
