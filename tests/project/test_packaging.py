@@ -1,6 +1,7 @@
 """The wheel holds the package with its configs, and works from where it is installed."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -56,7 +57,7 @@ def test_wheel_holds_package_configs_and_command(wheel: Path) -> None:
     package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "deepcrib").rglob("*.py")}
     configs = {f"deepcrib/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "conf").rglob("*.yaml")}
     assert "deepcrib/conf/train.yaml" in configs
-    assert package | configs | {"deepcrib/py.typed"} <= names
+    assert package | configs | {"deepcrib/py.typed", "deepcrib/__init__.pyi"} <= names
     assert "deepcrib = deepcrib.cli:main" in commands
     plugins = {path.relative_to(ROOT).as_posix() for path in (ROOT / "hydra_plugins").rglob("*.py")}
     assert plugins and plugins <= names
@@ -70,7 +71,10 @@ def test_wheel_tells_version_licence_and_what_it_needs(wheel: Path) -> None:
         metadata = Parser().parsestr(archive.read(path).decode())
     assert metadata["Version"] == deepcrib.__version__
     assert metadata["License-Expression"] == "MIT"
-    assert metadata.get_payload()  # the README
+    readme = str(metadata.get_payload())
+    assert readme.startswith("# deepcrib") and "deepcrib.train(" in readme
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert not re.findall(r"\]\((?!https?:)", readme)  # neither pictures nor links of a checkout
 
 
 def test_installed_command_finds_its_configs_from_any_folder(installed: Path, tmp_path: Path) -> None:
