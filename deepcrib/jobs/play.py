@@ -86,7 +86,7 @@ def has_terminal() -> bool:
 
 
 def _interrupted(config: Config) -> GameRecord:
-    """The game to go on with. Raises RecordError and OptionError."""
+    """The game to resume. Raises RecordError and OptionError."""
     default = Config()
     for name in ("opponent", "name", "seed", "dealer", "rules"):
         if getattr(config, name) != getattr(default, name):

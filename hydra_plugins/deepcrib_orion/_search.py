@@ -162,6 +162,8 @@ class Search:
             for trial, job in zip(trials, self.launcher.launch(jobs, numbers.index(trials[0].id)), strict=True):
                 self._finish_trial(study, trial, job)
                 waiting.remove(trial)
+        except DATABASE_ERRORS:  # nothing can be given back; the next worker recovers it
+            raise
         except BaseException:
             for trial in waiting:
                 study.give_back(trial)

@@ -44,7 +44,7 @@ class Parameter:
 
     @property
     def prior(self) -> str:
-        """Its values in Orion's words."""
+        """Its values as a prior of Orion's."""
         low, high = (number_text(bound, self.whole) for bound in self.bounds)
         if self.kind == "choice":
             return f"choices({list(self.choices)!r})"

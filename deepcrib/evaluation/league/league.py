@@ -1,7 +1,7 @@
-"""A league: every agent against every other one on duplicate deals, a pairing a file, so that it can be gone on with.
+"""A league: every agent against every other one on duplicate deals, a pairing a file, so that it can be resumed.
 
 A pairing's games follow from the seed and the two names, as in a round robin, whoever else takes part. It is played in
-parts, and after each the sums over its games are written; an interrupted league goes on there and comes to the same.
+parts, and after each the sums over its games are written; an interrupted league is resumed there and comes to the same.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Pairing:
         return self.sums.games == self.terms["games"]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values: what its file holds, and figures for whoever reads it."""
+        """As plain values: what its file holds, and metrics for whoever reads it."""
         figures: dict[str, Any] = {}
         if self.sums.games:
             figures = {"win_rate": list(self.sums.win_rate), "gain": list(self.sums.gain)}
@@ -215,7 +215,7 @@ def _short(value: Any) -> str:
 
 
 def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, progress: Progress | None = None) -> None:
-    """Play what is missing of a pairing and write it after every part; `progress` is told of the games of each.
+    """Play what is missing of a pairing and write it after every part; `progress` gets the games of each.
 
     An agent that breaks a rule, or raises an error, ends the pairing with a fault; its games no longer count.
     """
