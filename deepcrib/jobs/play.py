@@ -101,24 +101,22 @@ def _interrupted(config: Config) -> GameRecord:
 
 def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable[[int], Session]:
     """What makes the n-th game. Agents are made here, so that a wrong one is refused before anything is written."""
-    players = (Player(config.name.strip()),) if resumed is None else resumed.players
-    spec = config.opponent if resumed is None else next(p.spec for p in players if p.kind == "agent")
+    if resumed is None:
+        spec, person, rules, game = config.opponent, config.name.strip(), config.rules.name, 0
+        seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
+    else:
+        spec = next(player.spec for player in resumed.players if player.kind == "agent")
+        person = next(player.name for player in resumed.players if player.kind == "human")
+        rules, seed, game = resumed.rules, resumed.seed or 0, resumed.game or 0
     agent = make_agent(spec, device=config.device)
-    opponent = Player(agent.name, "agent", spec)
-    seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
     dealer = {"cut": None, "me": 0, "opponent": 1}[config.dealer]
 
     def start(number: int) -> Session:
         if resumed is not None and number == 0:
             agents = [None if player.kind == "human" else agent for player in resumed.players]
             return Session(resumed, agents, GameWriter(path))
-        if resumed is not None:
-            person = next(player.name for player in resumed.players if player.kind == "human")
-            header = new_header(person, [opponent], resumed.rules, resumed.seed or 0, (resumed.game or 0) + number)
-            return Session(header, [None, agent], GameWriter(path))
-        first = dealer if number == 0 else None
-        header = new_header(players[0].name, [opponent], config.rules.name, seed, number)
-        return Session(header, [None, agent], GameWriter(path), first)
+        header = new_header(person, [Player(agent.name, "agent", spec)], rules, seed, game + number)
+        return Session(header, [None, agent], GameWriter(path), dealer if number == 0 else None)
 
     return start
 

@@ -10,10 +10,12 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,6 @@ from deepcrib.evaluation.league.tournament import pairing_seed
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.runs import read_json, write_json
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
-from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.sources import source_hash
 from deepcrib.matches import Progress, match_part
@@ -221,9 +222,9 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
     """
     path = pairing_file(folder, pairing)
     path.parent.mkdir(parents=True, exist_ok=True)
-    guards = [_Guard(agents[name], name) for name in pairing.names]
-    scripted = all(isinstance(guard.agent, ScriptedAgent) for guard in guards)
-    players: Sequence[Any] = [guard.agent for guard in guards] if scripted else guards
+    players: list[Any] = [agents[name] for name in pairing.names]
+    if not all(isinstance(player, ScriptedAgent) for player in players):
+        players = [_guarded(player, name) for player, name in zip(players, pairing.names, strict=True)]
     games, seed = pairing.terms["games"], pairing_seed(pairing.terms["seed"], *pairing.names)
     size = max(_CYCLE, games // _PARTS // _CYCLE * _CYCLE)
     while not pairing.complete:
@@ -243,20 +244,14 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
             progress(count)
 
 
-class _Guard:
+def _guarded(agent: Agent, name: str) -> SimpleNamespace:
     """An agent by the name that it has in the league, whose errors carry it."""
 
-    def __init__(self, agent: Agent, name: str) -> None:
-        self.agent, self.name, self.num_players = agent, name, agent.num_players
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        return self._answer(self.agent.discard, observation)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        return self._answer(self.agent.play, observation)
-
-    def _answer(self, choose: Callable[[Any], NDArray[np.int8]], observation: Any) -> NDArray[np.int8]:
+    def answer(choose: Callable[[Any], NDArray[np.int8]], observation: Any) -> NDArray[np.int8]:
         try:
             return choose(observation)
         except Exception as error:
-            raise FaultError(self.name, f"{type(error).__name__}: {error}") from error
+            raise FaultError(name, f"{type(error).__name__}: {error}") from error
+
+    choices = {"discard": partial(answer, agent.discard), "play": partial(answer, agent.play)}
+    return SimpleNamespace(name=name, num_players=agent.num_players, **choices)
