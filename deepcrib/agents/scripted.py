@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.masks import pick_rows, uniform_over
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.policies import POLICIES, discard_choices, play_choices
+from deepcrib.game.policies import GREEDY, POLICIES, discard_choices, play_choices
 from deepcrib.game.rules import HAND_SIZE, discard_slots, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -48,6 +49,42 @@ class ScriptedAgent:
         o = observation
         run_rows(_play_masks, len(o.hand), self.policy, o.hand, o.history, o.series_start, o.count, masks)
         return masks
+
+
+class GreedyPlay:
+    """Plays as greedy does: of an agent that counts, or learns, its discards alone."""
+
+    num_players = frozenset({2})
+    _greedy = ScriptedAgent("greedy")
+
+    @property
+    def play_policy(self) -> int | None:
+        """Greedy's."""
+        return GREEDY
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return self._greedy.play(observation)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]."""
+        return self._greedy.play_probabilities(observation)
+
+
+class BestDiscards(GreedyPlay):
+    """Discards for the highest of `discard_values`, ties uniform; plays as greedy does."""
+
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]."""
+        raise NotImplementedError
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: uniform over the discards of the highest value."""
+        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
 
 
 @jit

@@ -14,8 +14,7 @@ from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import hands_table, plain_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
-from deepcrib.evaluation.hand_pairs import hand_pairs
-from deepcrib.evaluation.hands import HandsWon, hands_won
+from deepcrib.evaluation.hands import HandsWon, hand_pairs, hands_won
 from deepcrib.evaluation.studies.experts import probe_figures
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
@@ -55,7 +54,7 @@ def run(config: Config, run: Run) -> Outcome:
         except KeyboardInterrupt as interrupt:
             interrupt.args = (f"deepcrib train resume={short_path(folder)} goes on after {learner.description()}",)
             raise
-    seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches on the way never have
+    seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches during training never have
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
     matches = _final_matches(config, run, agent, opponents, seed)
     explored = _final_matches(config, run, exploring, opponents, seed, f", epsilon {_epsilon(exploring):.2g}")
