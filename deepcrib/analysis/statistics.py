@@ -61,36 +61,19 @@ class DiscardRow:
 def discard_rows(hand: Sequence[int], opponent: str) -> list[DiscardRow]:
     """The 15 discards of a sorted hand of six, by action; opponent, of OPPONENTS, is whom the totals are against."""
     cards = np.array(hand)
-    statistics = discard_statistics(cards)[0]
-    uniform = statistics["crib_sum"] / CRIB_COMPLETIONS
-    expert = {is_dealer: crib_means(cards, expert_sums(is_dealer))[0] for is_dealer in (False, True)}
-    pegged = exact_records().mean_gained
-    rows = []
-    for action, (kept_slots, tossed_slots) in enumerate(zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, strict=True)):
-        keep, toss = cards[kept_slots], cards[tossed_slots]
-        own = statistics[action]
-        mean = float(own["hand_sum"] / HAND_STARTERS)
-        dealer, pone = (float(uniform[action] if opponent == "uniform" else expert[b][action]) for b in (True, False))
-        play = pegged[rank_set_of_kept(keep)]
-        rows.append(
-            DiscardRow(
-                keep=format_cards(keep),
-                toss=format_cards(toss),
-                index=lang_index(keep, toss),
-                hand_min=int(own["hand_min"]),
-                hand_mean=mean,
-                hand_median=float(own["hand_median_2"] / 2),
-                hand_max=int(own["hand_max"]),
-                crib_uniform=float(uniform[action]),
-                crib_dealer=float(expert[True][action]),
-                crib_pone=float(expert[False][action]),
-                total_dealer=mean + dealer,
-                total_pone=mean - pone,
-                play_dealer=float(play[DEALER]),
-                play_pone=float(play[PONE]),
-            )
-        )
-    return rows
+    own = discard_statistics(cards)[0]
+    keeps, tosses = cards[KEPT_SLOTS_6], cards[DISCARD_SLOTS_6]
+    mean, uniform = own["hand_sum"] / HAND_STARTERS, own["crib_sum"] / CRIB_COMPLETIONS
+    dealer, pone = (crib_means(cards, expert_sums(is_dealer))[0] for is_dealer in (True, False))
+    totals = (mean + uniform, mean - uniform) if opponent == "uniform" else (mean + dealer, mean - pone)
+    pegged = exact_records().mean_gained[[rank_set_of_kept(keep) for keep in keeps]]
+    columns = (
+        *(own["hand_min"], mean, own["hand_median_2"] / 2, own["hand_max"], uniform, dealer, pone),
+        *(*totals, pegged[:, DEALER], pegged[:, PONE]),
+    )
+    names = [(format_cards(k), format_cards(t), lang_index(k, t)) for k, t in zip(keeps, tosses, strict=True)]
+    figures = zip(*(column.tolist() for column in columns), strict=True)
+    return [DiscardRow(*name, *row) for name, row in zip(names, figures, strict=True)]
 
 
 def best_first(rows: Sequence[DiscardRow], is_dealer: bool) -> list[DiscardRow]:
