@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deepcrib.evaluation.evaluate import Evaluation
     from deepcrib.evaluation.exploit import Exploitability
     from deepcrib.evaluation.hands import HandPairs, HandsWon
-    from deepcrib.evaluation.league.tournament import Bracket, MatchScore, Pairing, Series, Standing
+    from deepcrib.evaluation.league.tournament import Bracket, Pairing, Series, Standing
     from deepcrib.evaluation.regrets import Decision
 
 Cell = str | Callable[..., str]
@@ -193,11 +193,11 @@ def series_table(title: str, label: str, series: Mapping[str, Series]) -> Table:
     return table_of(title, series.items(), columns)
 
 
-def bracket_table(title: str, bracket: Bracket[str, MatchScore]) -> Table:
+def bracket_table(title: str, bracket: Bracket) -> Table:
     """One row a contest, round by round; the champion is the winner of the last."""
     contests = [(number, one) for number, played in enumerate(bracket.rounds, start=1) for one in played.pairings]
 
-    def scored(text: str) -> Callable[[int, Pairing[str, MatchScore]], str]:
+    def scored(text: str) -> Callable[[int, Pairing], str]:
         return lambda number, one: NONE if one.score is None else text.format(one.score)
 
     columns: dict[str, Cell] = {
