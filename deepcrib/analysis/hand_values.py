@@ -85,7 +85,7 @@ class HandValues:
         return [name for name, choice in self.agents.items() if action in choice.likeliest]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values: discards with the best first, agents' figures by the cards thrown."""
+        """All metrics as plain values: discards with the best first, agents' metrics by the cards thrown."""
         rows = [{**asdict(self.discards[action]), "thrown_by": self.thrown_by(action)} for action in self.best_first]
         return {"discards": rows, "agents": {name: self._agent_to_dict(choice) for name, choice in self.agents.items()}}
 

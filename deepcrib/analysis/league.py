@@ -52,7 +52,7 @@ class League:
         return [row.name for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         standings = [
             {
                 **{"agent": row.name, "rating": _plain(row.rating), "win_rate": _plain(row.win_rate)},

@@ -101,7 +101,7 @@ class PeggingRow:
     se_given: float
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values."""
+        """All metrics as plain values."""
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
 

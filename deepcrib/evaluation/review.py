@@ -87,7 +87,7 @@ class Review:
         return self.lost / len(self.hands) if self.hands else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         hands = [asdict(hand) | {"lost": hand.lost} for hand in self.hands]
         return asdict(self) | {"hands": hands, "lost": self.lost, "per_hand": self.per_hand}
 

@@ -262,7 +262,7 @@ class Agreement:
     shares: tuple[Interval, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         return asdict(self) | {"shares": [share._asdict() for share in self.shares]}
 
 
