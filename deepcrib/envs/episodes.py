@@ -191,9 +191,10 @@ class Episodes:
         return values
 
     def _refuse_illegal(self, actions: NDArray[np.int64]) -> None:
-        row = stepping.first_fault(self.games.records, self.state, actions, self.options.hands)
+        hands = self.options.hands
+        row = stepping.first_fault(self.games.records, self.state, actions, hands, np.empty_like(self.masks[0]))
         if row >= 0:
-            refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
+            refuse(Turns(self.games, hands), row, int(actions[row]))
 
 
 def check_number(name: str, number: Any) -> None:
