@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 from textual.app import App
 
-from deepcrib.app.screens.dialogs import Dialog, result_dialog, working_dialog
+from deepcrib.app.screens.dialogs import Dialog, working_dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.words import card_names, colored, margin_word
@@ -29,7 +29,8 @@ class _LeftError(Exception):
 async def after_game(app: App[Any], setup: Setup, session: Session) -> bool:
     """Show the result, and reviews; returns whether the person wants another game."""
     while True:
-        answer = await app.push_screen_wait(result_dialog(result_text(session)))
+        next_keys = ("r", "review", "review"), ("n", "new game", "new"), ("q", "quit", "quit")
+        answer = await app.push_screen_wait(Dialog("the game is over", result_text(session), *next_keys))
         if answer != "review":
             return answer == "new"
         dialog = working_dialog("review", REVIEWING)
