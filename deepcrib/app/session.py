@@ -23,8 +23,8 @@ from deepcrib.records.replay import ROW
 class Session:
     """One game of a person against agents, written event by event as soon as an event cannot be taken back.
 
-    Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `ask`, then `act`; and `step`
-    where nobody chooses. These return the events that happened.
+    Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `answer`, and `step` where
+    nobody chooses. These return the events that happened.
 
     The person throws first: what others throw is hidden, and they may take long. Events keep the engine's order, so
     what the person has thrown before its turn is carried out, and recorded, at that turn.
@@ -116,27 +116,24 @@ class Session:
         self.early = action
         return []
 
-    def ask(self) -> int:
-        """The choice of the agent whose turn it is; changes nothing, and may take long. Raises AgentError."""
-        agent = self.agents[self.turns.seat[0]]
-        assert agent is not None and self.to_choose != self.person
-        observation = self.observation()
+    def answer(self) -> list[Event]:
+        """The choice of the agent whose turn it is, which may take long.
+
+        Raises AgentError where it fails, IllegalActionError where it breaks the rules, or it is no agent's turn.
+        """
+        seat = self.to_choose
+        agent = None if seat is None else self.agents[seat]
+        if seat is None or agent is None:
+            raise IllegalActionError("it is no agent's turn")
         try:
-            return int(ask(agent, observation)[0])
+            action = int(ask(agent, self.observation())[0])
         except Exception as error:  # whatever it is, the game is saved and the person is told
             raise AgentError(f"the opponent {agent.name} failed: {type(error).__name__}: {error}") from error
-
-    def act(self, action: int) -> list[Event]:
-        """Let an agent's choice count. Raises IllegalActionError."""
-        seat = self.to_choose
-        if seat is None or seat == self.person:
-            raise IllegalActionError("it is no agent's turn")
         try:
             return self._choose(action)
         except IllegalActionError as error:
-            raise IllegalActionError(
-                f"the opponent {self.header.players[seat].name} broke the rules: {error}"
-            ) from None
+            name = self.header.players[seat].name
+            raise IllegalActionError(f"the opponent {name} broke the rules: {error}") from None
 
     def step(self) -> list[Event]:
         """Deal, turn up the starter, or count the hands."""

@@ -134,8 +134,7 @@ class GameScreen(Screen[bool]):
             else:
                 self.say(WAITING if self.setup.worker.busy else f"{self.table.names[seat]} is thinking")
                 self.draw()
-                action = await self.setup.worker.do(self.session.ask)
-                await self._tell(await self.setup.worker.do(self.session.act, action))
+                await self._tell(await self.setup.worker.do(self.session.answer))
         self.say("the game is over")
         await self.wait_for(GO_ON)
         self.dismiss(await after_game(self.app, self.setup, self.session))
