@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.masks import pick_rows, uniform_over
-from deepcrib.game.cards import rank_of
+from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.policies import POLICIES, discard_choices, play_choices
-from deepcrib.game.rules import HAND_SIZE, add_rank, discard_slots
+from deepcrib.game.policies import GREEDY, POLICIES, discard_choices, play_choices
+from deepcrib.game.rules import HAND_SIZE, discard_slots, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
@@ -51,20 +51,46 @@ class ScriptedAgent:
         return masks
 
 
+class GreedyPlay:
+    """Plays as greedy does: of an agent that counts, or learns, its discards alone."""
+
+    num_players = frozenset({2})
+    _greedy = ScriptedAgent("greedy")
+
+    @property
+    def play_policy(self) -> int | None:
+        """Greedy's."""
+        return GREEDY
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return self._greedy.play(observation)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]."""
+        return self._greedy.play_probabilities(observation)
+
+
+class BestDiscards(GreedyPlay):
+    """Discards for the highest of `discard_values`, ties uniform; plays as greedy does."""
+
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]."""
+        raise NotImplementedError
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15]: uniform over the discards of the highest value."""
+        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
+
+
 @jit
 def _discard_masks(part: Part, policy: int, hands: np.ndarray, masks: np.ndarray) -> None:
     for r in range(*part):
         masks[r] = discard_choices(policy, hands[r])
-
-
-@jit
-def series_from(history: np.ndarray, start: int) -> int:
-    """The series of the cards of a history (NO_CARD behind the last) from `start` on."""
-    series = 0
-    for n in range(start, len(history)):
-        if history[n] >= 0:
-            series = add_rank(series, rank_of(history[n]))
-    return series
 
 
 @jit

@@ -19,10 +19,9 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import KINDS
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import short_path
-from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.jobs.shared.options import RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 
