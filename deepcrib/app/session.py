@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import HAND_SIZE, discard_slots, is_legal_play
+from deepcrib.game.rules import HAND_SIZE, KINDS, discard_slots, is_legal_play
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
 from deepcrib.records.replay import ROW
 
@@ -85,6 +86,28 @@ class Session:
     def record(self) -> GameRecord:
         """The game so far."""
         return replace(self.header, events=tuple(self.events))
+
+    def summary(self) -> dict[str, Any]:
+        """How the game went so far, in plain values: points by player and kind."""
+        game, players = self.game, self.header.players
+        points = game["points"].sum(axis=1)
+        return {
+            "finished": self.over,
+            "winner": players[int(game["winner"])].name if self.over else None,
+            "seed": self.header.seed,
+            "game": self.header.game,
+            "hands": int(game["hand_number"]) + 1,
+            "hints": self.record.hints(self.person),
+            "players": [
+                {
+                    "name": player.name,
+                    "kind": player.kind,
+                    "score": int(game["scores"][seat]),
+                    "points": dict(zip(KINDS, points[seat].tolist(), strict=True)),
+                }
+                for seat, player in enumerate(players)
+            ],
+        }
 
     def observation(self) -> DiscardObservation | PlayObservation:
         """What the seat that must choose may see."""
