@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import HAND_SIZE, discard_slots, is_legal_play
+from deepcrib.game.rules import HAND_SIZE, KINDS, discard_slots, is_legal_play
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
 from deepcrib.records.replay import ROW
 
@@ -23,8 +24,8 @@ from deepcrib.records.replay import ROW
 class Session:
     """One game of a person against agents, written event by event as soon as an event cannot be taken back.
 
-    Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `ask`, then `act`; and `step`
-    where nobody chooses. These return the events that happened.
+    Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `answer`, and `step` where
+    nobody chooses. These return the events that happened.
 
     The person throws first: what others throw is hidden, and they may take long. Events keep the engine's order, so
     what the person has thrown before its turn is carried out, and recorded, at that turn.
@@ -86,6 +87,28 @@ class Session:
         """The game so far."""
         return replace(self.header, events=tuple(self.events))
 
+    def summary(self) -> dict[str, Any]:
+        """How the game went so far, in plain values: points by player and kind."""
+        game, players = self.game, self.header.players
+        points = game["points"].sum(axis=1)
+        return {
+            "finished": self.over,
+            "winner": players[int(game["winner"])].name if self.over else None,
+            "seed": self.header.seed,
+            "game": self.header.game,
+            "hands": int(game["hand_number"]) + 1,
+            "hints": self.record.hints(self.person),
+            "players": [
+                {
+                    "name": player.name,
+                    "kind": player.kind,
+                    "score": int(game["scores"][seat]),
+                    "points": dict(zip(KINDS, points[seat].tolist(), strict=True)),
+                }
+                for seat, player in enumerate(players)
+            ],
+        }
+
     def observation(self) -> DiscardObservation | PlayObservation:
         """What the seat that must choose may see."""
         if self.turns.phase[0] == DISCARD:
@@ -116,27 +139,24 @@ class Session:
         self.early = action
         return []
 
-    def ask(self) -> int:
-        """The choice of the agent whose turn it is; changes nothing, and may take long. Raises AgentError."""
-        agent = self.agents[self.turns.seat[0]]
-        assert agent is not None and self.to_choose != self.person
-        observation = self.observation()
+    def answer(self) -> list[Event]:
+        """The choice of the agent whose turn it is, which may take long.
+
+        Raises AgentError where it fails, IllegalActionError where it breaks the rules, or it is no agent's turn.
+        """
+        seat = self.to_choose
+        agent = None if seat is None else self.agents[seat]
+        if seat is None or agent is None:
+            raise IllegalActionError("it is no agent's turn")
         try:
-            return int(ask(agent, observation)[0])
+            action = int(ask(agent, self.observation())[0])
         except Exception as error:  # whatever it is, the game is saved and the person is told
             raise AgentError(f"the opponent {agent.name} failed: {type(error).__name__}: {error}") from error
-
-    def act(self, action: int) -> list[Event]:
-        """Let an agent's choice count. Raises IllegalActionError."""
-        seat = self.to_choose
-        if seat is None or seat == self.person:
-            raise IllegalActionError("it is no agent's turn")
         try:
             return self._choose(action)
         except IllegalActionError as error:
-            raise IllegalActionError(
-                f"the opponent {self.header.players[seat].name} broke the rules: {error}"
-            ) from None
+            name = self.header.players[seat].name
+            raise IllegalActionError(f"the opponent {name} broke the rules: {error}") from None
 
     def step(self) -> list[Event]:
         """Deal, turn up the starter, or count the hands."""

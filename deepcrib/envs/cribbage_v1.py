@@ -28,7 +28,7 @@ from deepcrib.envs.observation import (
 )
 from deepcrib.envs.options import TableOptions, options_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
-from deepcrib.envs.stepping import choose_action, fault_of, settle_seat
+from deepcrib.envs.stepping import choose_action, settle_seat
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games, Turns
 from deepcrib.game.engine.phases import begin
@@ -130,9 +130,8 @@ class CribbageAEC(AECEnv[str, Any, Any]):
             self._was_dead_step(action)
             return
         action, hands, before = operator.index(action), self.options.hands, self._game["scores"].astype(np.int64)
-        if fault_of(self._game, action, hands) != LEGAL:
+        if choose_action(self._game, action, hands) != LEGAL:
             refuse(Turns(self.games, hands), 0, action)
-        choose_action(self._game, action, hands)
         self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, hands)
         self._cumulative_rewards[chosen] = 0.0
         self.rewards = dict(zip(self.agents, self._rewards(self._game["scores"] - before), strict=True))

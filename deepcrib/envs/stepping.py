@@ -12,16 +12,14 @@ import numpy as np
 
 from deepcrib.envs.observation import Starts, fill_mask, fill_observation
 from deepcrib.game.engine.batch import pick_for
-from deepcrib.game.engine.phases import DISCARD, PLAY, begin, choose, phase_of, seat_to_choose, step_on
-from deepcrib.game.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
+from deepcrib.game.engine.phases import begin, choose, seat_to_choose, step_on
+from deepcrib.game.engine.state import LEGAL, NOT_ONES_TURN, Game
 from deepcrib.game.policies import discard_choices, play_choices
 from deepcrib.game.randomness import LEARNER_SEAT, below, hash_key
 from deepcrib.game.rules import (
     DISCARD_SLOTS_5,
     DISCARD_SLOTS_6,
-    HAND_SIZE,
     MAX_SCORE,
-    is_legal_play,
     next_seat,
     show_points,
 )
@@ -82,32 +80,13 @@ def episode_dtype(num_players: int) -> np.dtype:
 
 
 @jit
-def _num_discards(g: Game) -> int:
-    return len(DISCARD_SLOTS_6) if g.dealt.shape[1] == 6 else len(DISCARD_SLOTS_5)
-
-
-@jit
-def fault_of(g: Game, action: int, hands: int) -> int:
-    """What is wrong with an action of the seat that must choose, or LEGAL."""
-    discards = _num_discards(g)
-    if not 0 <= action < discards + HAND_SIZE:
-        return NO_SUCH_ACTION
-    phase = phase_of(g, hands)
-    if phase == DISCARD:
-        return LEGAL if action < discards else NOT_ONES_TURN
-    if phase != PLAY or action < discards:
+def choose_action(g: Game, action: int, hands: int) -> int:
+    """Carry out an action of the seat that must choose; returns LEGAL or what is wrong (then nothing has changed)."""
+    discards = len(DISCARD_SLOTS_6) if g.dealt.shape[1] == 6 else len(DISCARD_SLOTS_5)
+    discarding = g.starter < 0
+    if (action < discards) != discarding:
         return NOT_ONES_TURN
-    card = g.left[g.turn, action - discards]
-    if card < 0:
-        return CARD_IS_GONE
-    return LEGAL if is_legal_play(g.count, card) else OVER_THE_LIMIT
-
-
-@jit
-def choose_action(g: Game, action: int, hands: int) -> None:
-    """Carry out a legal action of the seat that must choose."""
-    discards = _num_discards(g)
-    choose(g, action if action < discards else action - discards, True, hands)
+    return choose(g, action if discarding else action - discards, True, hands)
 
 
 @jit
@@ -213,13 +192,12 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
     if e.status == OVER:
         start(g, e, e.number + settings.stride, settings)
         return
-    if fault_of(g, action, settings.hands) != LEGAL:
+    if choose_action(g, action, settings.hands) == LEGAL:
+        go_on(g, e, settings)
+    else:
         e.illegal = True
         e.status = OVER
         e.reward = settings.illegal_reward
-        return
-    choose_action(g, action, settings.hands)
-    go_on(g, e, settings)
 
 
 @jit
@@ -270,9 +248,11 @@ def advance_rows(
 
 
 @jit
-def first_fault(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int) -> int:
-    """First row whose learner must choose and may not do so, or -1."""
+def first_fault(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int, mask: np.ndarray) -> int:
+    """First row whose learner must choose and may not do so, or -1; mask [A] is overwritten."""
     for row in range(len(games)):
-        if episodes[row].status == LEARNER and fault_of(games[row], actions[row], hands) != LEGAL:
-            return row
+        if episodes[row].status == LEARNER:
+            fill_mask(games[row], episodes[row].seat, hands, mask)
+            if not 0 <= actions[row] < len(mask) or mask[actions[row]] == 0:
+                return row
     return -1

@@ -17,7 +17,6 @@ from deepcrib.app import Session, Setup, check_resumable, new_header, require_te
 from deepcrib.board.text import SIGNS
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.game.engine import IllegalActionError
-from deepcrib.game.rules import KINDS
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import short_path
@@ -70,7 +69,7 @@ def run(config: Config, run: Run) -> Outcome:
     if setup.failure is not None:
         _raise(setup.failure, path)
     run.notes += resume
-    games = [_game_summary(session) for session in setup.games]
+    games = [session.summary() for session in setup.games]
     return Outcome({"record": str(path), "games": games}, _tables(games))
 
 
@@ -132,28 +131,6 @@ def _raise(failure: Exception, path: Path) -> NoReturn:
     if isinstance(failure, UserError | IllegalActionError):
         raise RunError(f"{failure}{kept}") from failure
     raise failure
-
-
-def _game_summary(session: Session) -> dict[str, Any]:
-    game, players = session.game, session.header.players
-    points, hints = game["points"].sum(axis=1), sum(event.kind == "hint" for event in session.events)
-    return {
-        "finished": session.over,
-        "winner": players[int(game["winner"])].name if session.over else None,
-        "seed": session.header.seed,
-        "game": session.header.game,
-        "hands": int(game["hand_number"]) + 1,
-        "hints": hints,
-        "players": [
-            {
-                "name": player.name,
-                "kind": player.kind,
-                "score": int(game["scores"][seat]),
-                "points": {kind: int(points[seat, number]) for number, kind in enumerate(KINDS)},
-            }
-            for seat, player in enumerate(players)
-        ],
-    }
 
 
 def _tables(games: Sequence[dict[str, Any]]) -> list[Table]:

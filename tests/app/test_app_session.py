@@ -47,7 +47,7 @@ def go_on(one: Session, until: Callable[[Session], bool] = lambda one: one.over,
         elif one.to_choose == one.person:
             events += one.choose(int(random.choice(legal(one))))
         else:
-            events += one.act(one.ask())
+            events += one.answer()
     return events
 
 
@@ -100,7 +100,7 @@ def test_the_person_throws_first_and_events_keep_the_order_of_the_table(
         if seat != 0:
             before = 0 in order[: order.index(seat)]
             assert (one.early is None, one.to_choose) == (before, seat)
-            events += one.act(one.ask())
+            events += one.answer()
     assert [(event.kind, event.seat) for event in events] == [("discard", seat) for seat in order]
     assert next(event for event in events if event.seat == 0).cards == tuple(
         deal.hands[0][slot] for slot in discard_slots(len(deal.hands[0]))[1]
@@ -126,7 +126,7 @@ def test_an_interruption_before_the_discards_turn_has_not_made_it(thrown: int, t
     one.hint()
     one.choose(4)
     for _ in range(thrown):
-        one.act(one.ask())
+        one.answer()
     (record,) = read_games(path)
     assert [(event.kind, event.seat) for event in record.events] == [
         ("deal", 0),
@@ -154,7 +154,7 @@ def test_choices_that_the_rules_do_not_allow_are_refused(tmp_path: Path) -> None
         with pytest.raises(IllegalActionError, match="no discard"):
             one.choose(action)
     with pytest.raises(IllegalActionError, match="no agent's turn"):
-        one.act(0)
+        one.answer()
     over = False
     for seed in range(3):
         one = session(tmp_path / f"{seed}.jsonl", seed)
@@ -171,7 +171,9 @@ def test_choices_that_the_rules_do_not_allow_are_refused(tmp_path: Path) -> None
     assert over
 
 
-def test_an_agent_that_fails_or_cheats_is_named_and_the_record_is_kept(tmp_path: Path) -> None:
+def test_an_agent_that_fails_or_cheats_is_named_and_the_record_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Broken:
         name = "broken"
         num_players = frozenset({2})
@@ -188,9 +190,10 @@ def test_an_agent_that_fails_or_cheats_is_named_and_the_record_is_kept(tmp_path:
     one.step()
     assert one.choose(0) == []
     with pytest.raises(AgentError, match="broken failed: ZeroDivisionError: oh"):
-        one.ask()
+        one.answer()
+    monkeypatch.setattr(Broken, "discard", lambda self, observation: np.array([15]))
     with pytest.raises(IllegalActionError, match="broken broke the rules.*15"):
-        one.act(15)
+        one.answer()
     assert [event.kind for event in read_games(path)[0].events] == ["deal"]
 
 

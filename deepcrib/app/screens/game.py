@@ -13,8 +13,8 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from deepcrib.app.screens.dialogs import TOO_SMALL, help_dialog, quit_dialog
-from deepcrib.app.screens.hinting import fill_hint, show_hint
+from deepcrib.app.screens.dialogs import BACK, HELP, TOO_SMALL, Dialog, working_dialog
+from deepcrib.app.screens.hinting import WORKING, fill_hint
 from deepcrib.app.screens.reports import after_game
 from deepcrib.app.screens.widgets import Button, Hand
 from deepcrib.app.session import Session
@@ -134,8 +134,7 @@ class GameScreen(Screen[bool]):
             else:
                 self.say(WAITING if self.setup.worker.busy else f"{self.table.names[seat]} is thinking")
                 self.draw()
-                action = await self.setup.worker.do(self.session.ask)
-                await self._tell(await self.setup.worker.do(self.session.act, action))
+                await self._tell(await self.setup.worker.do(self.session.answer))
         self.say("the game is over")
         await self.wait_for(GO_ON)
         self.dismiss(await after_game(self.app, self.setup, self.session))
@@ -274,18 +273,22 @@ class GameScreen(Screen[bool]):
     def action_hint(self) -> None:
         """What each choice is worth."""
         if self.waiting in (DISCARD, PLAY):
-            dialog = show_hint(self.app, self.setup, self.session)
+            self.session.hint()
+            dialog = working_dialog("hint", WORKING, "h")
+            self.app.push_screen(dialog)
             self.app.run_worker(self._or_end(fill_hint(self.setup, self.session, dialog)))
         else:
             self.say("hints are for your own choices")
 
     def action_help(self) -> None:
         """The keys."""
-        self.app.push_screen(help_dialog())
+        self.app.push_screen(Dialog("help", Text.from_markup(HELP), BACK, ("?", "back", "")))
 
     def action_quit_game(self) -> None:
         """Ask whether to leave."""
-        self.app.push_screen(quit_dialog(), lambda answer: self.app.exit() if answer else None)
+        question = Text("Leave the game? It is saved, and can be resumed.")
+        dialog = Dialog("quit", question, ("y", "yes, quit", "yes"), ("n", "no, play on", ""), BACK)
+        self.app.push_screen(dialog, lambda answer: self.app.exit() if answer else None)
 
     # --- drawing --------------------------------------------------------------------------------------------
 
