@@ -11,19 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.masks import DiscardsByMask
+from deepcrib.agents.scripted import PlaysGreedily
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
 from deepcrib.exact.pegging import exact_records
-from deepcrib.game.cards import rank_of
-from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.policies import GREEDY
-from deepcrib.game.rank_sets import rank_set_4
+from deepcrib.game.cards import RANKS
+from deepcrib.game.observations import DiscardObservation
+from deepcrib.game.rank_sets import rank_set_numbers
 from deepcrib.game.rules import KEPT_SLOTS_6
-from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
 
 
 class DiscardExpectations(NamedTuple):
@@ -56,7 +53,7 @@ def expectations_of(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) ->
     return DiscardExpectations(*shown, _pegging_means(hands, is_dealer, play_means()))
 
 
-class ExpectedValueAgent:
+class ExpectedValueAgent(DiscardsByMask, PlaysGreedily):
     """Discards for the highest hand mean plus (as pone: minus) crib mean, ties uniform; plays as greedy does.
 
     Means are exact, over the 46 cards not seen; the crib mean is that against the self-consistent discards of
@@ -64,12 +61,10 @@ class ExpectedValueAgent:
     """
 
     num_players = frozenset({2})
-    play_policy = GREEDY
     discard_unit = "points"
 
     def __init__(self, *, pegging: bool = False) -> None:
         self.name = "expected_value_pegging" if pegging else "expected_value"
-        self._greedy = ScriptedAgent("greedy")
         self._play_means = play_means() if pegging else None
 
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
@@ -80,25 +75,6 @@ class ExpectedValueAgent:
         hands, is_dealer = observation.hand, observation.is_dealer
         values = _hand_means(hands) + _crib_means(hands, is_dealer)
         return values if self._play_means is None else values + _pegging_means(hands, is_dealer, self._play_means)
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return pick_rows(self._masks(observation), observation.key)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15]: uniform over the best discards."""
-        return uniform_over(self._masks(observation), NUM_DISCARDS)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return self._greedy.play(observation)
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]."""
-        return self._greedy.play_probabilities(observation)
-
-    def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
-        return best_masks(self.discard_values(observation))
 
 
 @cache
@@ -130,17 +106,5 @@ def _pegging_means(
     hands: NDArray[np.integer], is_dealer: NDArray[np.bool_], means: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """[N, 15] of means by rank multiset kept and role."""
-    values = np.empty((len(hands), NUM_DISCARDS))
-    roles = is_dealer.astype(np.int8)
-    run_rows(_fill_play_means, len(hands), hands.astype(np.int8), roles, means, values, piece=512)
-    return values
-
-
-@jit
-def _fill_play_means(part: Part, hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
-    for r in range(*part):
-        for action in range(NUM_DISCARDS):
-            a, b, c, d = KEPT_SLOTS_6[action]
-            hand = hands[r]
-            kept = rank_set_4(rank_of(hand[a]), rank_of(hand[b]), rank_of(hand[c]), rank_of(hand[d]))
-            values[r, action] = means[kept, roles[r]]
+    kept = rank_set_numbers(RANKS[hands[:, KEPT_SLOTS_6]])
+    return means[kept, is_dealer.astype(np.int64)[:, None]]

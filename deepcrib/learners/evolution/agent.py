@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.masks import DiscardsByMask
+from deepcrib.agents.scripted import PlaysGreedily
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NUM_RANKS, rank_of
-from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.policies import GREEDY
+from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -33,7 +32,7 @@ KEPT_PAIRS, THROWN_PAIRS = NUM_RANKS, NUM_RANKS + NUM_PAIRS
 
 
 @dataclass
-class EvolutionaryAgent:
+class EvolutionaryAgent(DiscardsByMask, PlaysGreedily):
     """Keeps the four cards of the highest value, ties uniform; plays as greedy does. For two players.
 
     weights: float64 [2, G], by role (0 pone, 1 dealer), G one of GENOMES; they have no unit, as only their order
@@ -45,7 +44,6 @@ class EvolutionaryAgent:
     metadata: dict[str, Any] = field(default_factory=dict)
     num_players = frozenset({2})
     discard_unit = "own scale"
-    play_policy = GREEDY
 
     def __post_init__(self) -> None:
         self.weights = np.ascontiguousarray(self.weights, dtype=np.float64)
@@ -54,7 +52,6 @@ class EvolutionaryAgent:
             raise AgentError(f"values of cards have the shape {self.weights.shape}, expected {expected}")
         if not np.isfinite(self.weights).all():
             raise AgentError("values of cards are not finite, expected numbers")
-        self._greedy = ScriptedAgent("greedy")
 
     @property
     def genome(self) -> str:
@@ -75,28 +72,9 @@ class EvolutionaryAgent:
         )
         return values
 
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return pick_rows(self._masks(observation), observation.key)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15]: uniform over the discards of the highest value."""
-        return uniform_over(self._masks(observation), NUM_DISCARDS)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return self._greedy.play(observation)
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]."""
-        return self._greedy.play_probabilities(observation)
-
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
         write_weights(path, "evolution", {"weights": self.weights}, {**self.metadata, "genome": self.genome})
-
-    def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
-        return best_masks(self.discard_values(observation))
 
 
 def from_weights(saved: SavedWeights) -> EvolutionaryAgent:

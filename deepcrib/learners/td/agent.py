@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.expected_value import expectations_of
-from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD
@@ -69,7 +69,7 @@ def make_network(weights: NDArray[np.float64], hidden: tuple[int, ...], inputs: 
 
 
 @dataclass
-class TdPerceptronAgent:
+class TdPerceptronAgent(DiscardsByMask, PlaysByMask):
     """Takes the move to the state of the highest value, ties uniform; values are points, own less the opponent's.
 
     The value of a state is what the rest of the hand is worth, show included. With move_points `added` the points that
@@ -139,22 +139,6 @@ class TdPerceptronAgent:
         if self.inputs != "raw" and len(whole):
             means[whole] = np.stack(expectations_of(hands[whole], is_dealer[whole]), axis=2)
         return means
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return pick_rows(best_masks(self.play_values(observation)), observation.key)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15]: uniform over the discards with the highest value."""
-        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]: uniform over the cards with the highest value."""
-        return uniform_over(best_masks(self.play_values(observation)), HAND_SIZE)
 
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
