@@ -16,7 +16,7 @@ from deepcrib.agents.scripted import PlaysGreedily
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.pegging import exact_records
+from deepcrib.exact.pegging import MEAN_GAINED, MEAN_GIVEN, exact_records
 from deepcrib.game.cards import RANKS
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rank_sets import rank_set_numbers
@@ -83,8 +83,8 @@ def play_means() -> NDArray[np.float64]:
 
     Of greedy against itself over every hand that the opponent may hold (`exact.pegging.exact_records`).
     """
-    records = exact_records()
-    return records.mean_gained - records.mean_given
+    summary = exact_records().summary()
+    return np.ascontiguousarray(summary[..., MEAN_GAINED] - summary[..., MEAN_GIVEN])
 
 
 def _hand_means(hands: NDArray[np.integer]) -> NDArray[np.float64]:

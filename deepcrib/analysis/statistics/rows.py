@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.pegging import MAX_POINTS, PeggingRecords, exact_records
+from deepcrib.exact.pegging import MAX_POINTS, MEAN_GAINED, PeggingRecords, exact_records
 from deepcrib.exact.table import lang_index
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANK_NAMES, format_cards
 from deepcrib.game.rank_sets import rank_set_of_kept, rank_sets
@@ -58,7 +58,7 @@ def discard_rows(hand: Sequence[int], opponent: str) -> list[DiscardRow]:
     statistics = discard_statistics(cards)[0]
     uniform = statistics["crib_sum"] / CRIB_COMPLETIONS
     expert = {is_dealer: crib_means(cards, expert_sums(is_dealer))[0] for is_dealer in (False, True)}
-    pegged = exact_records().mean_gained
+    pegged = exact_records().summary()[..., MEAN_GAINED]
     rows = []
     for action, (kept_slots, tossed_slots) in enumerate(zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, strict=True)):
         keep, toss = cards[kept_slots], cards[tossed_slots]
@@ -119,7 +119,7 @@ class PeggingRow:
 def pegging_rows(records: PeggingRecords) -> list[PeggingRow]:
     """All 1,820 sets, each as pone and as dealer."""
     hands, errors = records.hands, records.standard_error
-    figures = np.stack([records.mean_gained, records.median_gained, records.mean_given], axis=2)
+    figures = records.summary()
     return [
         PeggingRow(
             name, ROLES[role], int(hands[number, role]), *figures[number, role].tolist(), *errors[number, role].tolist()

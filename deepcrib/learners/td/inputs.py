@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deepcrib.agents.expected_value import play_means
 from deepcrib.exact.classes import find_class
 from deepcrib.exact.cribs import NUM_DISCARDS, CribSums, fill_crib_sums
 from deepcrib.exact.discards import DISCARD_DTYPE, HAND_STARTERS
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.pegging import MEAN_GAINED, MEAN_GIVEN, exact_records
 from deepcrib.exact.table import cached_table
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, rank_of
 from deepcrib.game.rank_sets import rank_set_of_kept
@@ -60,9 +60,7 @@ def tables(inputs: str) -> Tables:
     table = cached_table()
     rows = np.asarray(table.rows).view()
     rows.setflags(write=False)
-    summary = exact_records().summary()
-    pegging = np.ascontiguousarray(summary[..., MEAN_GAINED] - summary[..., MEAN_GIVEN])
-    return Tables(rows, *table.classes, (expert_sums(False), expert_sums(True)), pegging)
+    return Tables(rows, *table.classes, (expert_sums(False), expert_sums(True)), play_means())
 
 
 @jit
