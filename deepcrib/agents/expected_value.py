@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.masks import DiscardsByMask
-from deepcrib.agents.scripted import PlaysGreedily
+from deepcrib.agents.scripted import BestDiscards
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
@@ -53,14 +52,13 @@ def expectations_of(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) ->
     return DiscardExpectations(*shown, _pegging_means(hands, is_dealer, play_means()))
 
 
-class ExpectedValueAgent(DiscardsByMask, PlaysGreedily):
+class ExpectedValueAgent(BestDiscards):
     """Discards for the highest hand mean plus (as pone: minus) crib mean, ties uniform; plays as greedy does.
 
     Means are exact, over the 46 cards not seen; the crib mean is that against the self-consistent discards of
     `exact.experts`. pegging: what the four kept cards peg on average is added. For two players.
     """
 
-    num_players = frozenset({2})
     discard_unit = "points"
 
     def __init__(self, *, pegging: bool = False) -> None:

@@ -70,14 +70,7 @@ class QFunction:
         """[M] values, in the units of the return that the network was trained on (points)."""
         if self._grouped:
             return np.take_along_axis(self._grouped_values(states), actions[:, None].astype(np.int64), axis=1)[:, 0]
-        values = np.empty(len(states), dtype=np.float32)
-
-        def evaluate(part: slice) -> None:
-            with torch.inference_mode():
-                values[part] = self._values(states[part], actions[part]).cpu().numpy()
-
-        self._in_chunks(evaluate, len(states), self._chunk)
-        return _finite(values)
+        return self._in_chunks((len(states),), self._chunk, lambda part: self._values(states[part], actions[part]))
 
     def all_values(self, states: NDArray[np.int8], legal: NDArray[np.bool_]) -> NDArray[np.float32]:
         """[N, A] values of every legal action [N, A] of states [N, K]; -inf for the others."""
@@ -92,15 +85,11 @@ class QFunction:
     def distributions(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
         """[M, K] probabilities of the return's atoms; of a network with the head `categorical` alone."""
         head: CategoricalHead = self.network.readout()
-        found = np.empty((len(states), len(head.atoms)), dtype=np.float32)
 
-        def evaluate(part: slice) -> None:
-            with torch.inference_mode():
-                rows = self.encoder.encode(states[part], actions[part], self.device)
-                found[part] = head.probabilities(self._outputs(rows)).cpu().numpy()
+        def probabilities(part: slice) -> torch.Tensor:
+            return head.probabilities(self._outputs(self.encoder.encode(states[part], actions[part], self.device)))
 
-        self._in_chunks(evaluate, len(states), self._chunk)
-        return _finite(found)
+        return self._in_chunks((len(states), len(head.atoms)), self._chunk, probabilities)
 
     def _values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> torch.Tensor:
         """float32 values [M] of the pairs of one piece."""
@@ -125,21 +114,29 @@ class QFunction:
     def _grouped_values(self, states: NDArray[np.int8]) -> NDArray[np.float32]:
         """[N, A] values of every action that states [N, K] allow, 0 elsewhere; the actions of a state stay together."""
         legal = self.encoder.legal(states)
-        values = np.zeros(legal.shape, dtype=np.float32)
 
-        def evaluate(part: slice) -> None:
+        def values(part: slice) -> torch.Tensor:
             groups, actions = np.nonzero(legal[part])
-            with torch.inference_mode():
-                rows = self.encoder.encode(states[part][groups], actions.astype(np.int8), self.device)
-                found = self._evaluate(rows, torch.as_tensor(groups, device=self.device))
-                values[part][groups, actions] = found.cpu().numpy()
+            rows = self.encoder.encode(states[part][groups], actions.astype(np.int8), self.device)
+            found = torch.zeros(legal[part].shape, device=self.device)
+            found[groups, actions] = self._evaluate(rows, torch.as_tensor(groups, device=self.device))
+            return found
 
-        self._in_chunks(evaluate, len(states), self._chunk // legal.shape[1])
-        return _finite(values)
+        return self._in_chunks(legal.shape, self._chunk // legal.shape[1], values)
 
     @staticmethod
-    def _in_chunks(evaluate: Callable[[slice], None], total: int, size: int) -> None:
-        run_pieces([partial(evaluate, slice(start, start + size)) for start in range(0, total, size)])
+    def _in_chunks(shape: tuple[int, ...], size: int, evaluate: Callable[[slice], torch.Tensor]) -> NDArray[np.float32]:
+        """What is found for so many rows at a time, in an array of this shape. Raises DivergenceError."""
+        found = np.empty(shape, dtype=np.float32)
+
+        def piece(part: slice) -> None:
+            with torch.inference_mode():
+                found[part] = evaluate(part).cpu().numpy()
+
+        run_pieces([partial(piece, slice(start, start + size)) for start in range(0, len(found), size)])
+        if not np.isfinite(found).all():
+            raise DivergenceError("a network's values are not finite: its learning diverged; lower the learning rate")
+        return found
 
 
 class QNetworkAgent:
@@ -224,12 +221,6 @@ class QNetworkAgent:
         if self.play_q is None:
             raise AgentError(f"agent {self.name} has no play network")
         return self.play_q.all_values(compact_play(observation), legal)
-
-
-def _finite(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    if not np.isfinite(values).all():
-        raise DivergenceError("a network's values are not finite: its learning diverged; lower the learning rate")
-    return values
 
 
 def from_weights(

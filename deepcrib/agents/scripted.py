@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,14 +36,16 @@ class ScriptedAgent(DiscardsByMask, PlaysByMask):
         return masks
 
 
-class PlaysGreedily:
-    """The play of greedy, for agents that only discard otherwise."""
+class GreedyPlay:
+    """Plays as greedy does: of an agent that counts, or learns, its discards alone."""
 
-    play_policy = GREEDY
+    num_players = frozenset({2})
+    _greedy = ScriptedAgent("greedy")
 
-    @cached_property
-    def _greedy(self) -> ScriptedAgent:
-        return ScriptedAgent("greedy")
+    @property
+    def play_policy(self) -> int | None:
+        """Greedy's."""
+        return GREEDY
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
@@ -54,6 +54,10 @@ class PlaysGreedily:
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]."""
         return self._greedy.play_probabilities(observation)
+
+
+class BestDiscards(DiscardsByMask, GreedyPlay):
+    """Discards for the highest of `discard_values`, ties uniform; plays as greedy does."""
 
 
 @jit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import HAND_SIZE, discard_slots, is_legal_play
+from deepcrib.game.rules import HAND_SIZE, KINDS, discard_slots, is_legal_play
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
 from deepcrib.records.replay import ROW
 
@@ -23,9 +24,8 @@ from deepcrib.records.replay import ROW
 class Session:
     """One game of a person against agents, written event by event as soon as an event cannot be taken back.
 
-    Whoever drives it asks `to_choose`: for the person it calls `hold`, then `commit` or `undo`; for an agent `ask`,
-    then `act`; and `step` where nobody chooses. These return the events that happened. A choice that is held has not
-    been made yet, so nothing follows from it that could tell the person anything (that the opponent says go, say).
+    Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `answer`, and `step` where
+    nobody chooses. These return the events that happened.
 
     The person throws first: what others throw is hidden, and they may take long. Events keep the engine's order, so
     what the person has thrown before its turn is carried out, and recorded, at that turn.
@@ -50,9 +50,8 @@ class Session:
         self.writer = writer
         self.events: list[Event] = list(header.events)
         """Everything that has happened, hints included."""
-        self.held: int | None = None
-        """The person's choice that does not count yet: an action of its phase."""
-        self._early: int | None = None  # the person's discard that waits for its turn
+        self.early: int | None = None
+        """The person's discard that waits for its turn."""
         self.turns = replay(header, first_dealer, redeal=True)
         happened = [event.kind for event in header.events if event.kind != "hint"]
         self._told = len(happened) - max((place for place, kind in enumerate(happened) if kind == "deal"), default=0)
@@ -78,20 +77,37 @@ class Session:
     @property
     def to_choose(self) -> int | None:
         """Seat that must discard or play; None where a `step` comes next, or nothing."""
-        if self.turns.phase[0] == DISCARD and self._early is None and self.game["kept"][self.person, 0] == NO_CARD:
+        if self.turns.phase[0] == DISCARD and self.early is None and self.game["kept"][self.person, 0] == NO_CARD:
             return self.person
         seat = int(self.turns.seat[0])
         return seat if seat >= 0 else None
 
     @property
-    def chosen(self) -> int | None:
-        """The person's choice that the game does not show yet: it is held, or waits for its turn."""
-        return self._early if self.held is None else self.held
-
-    @property
     def record(self) -> GameRecord:
         """The game so far."""
         return replace(self.header, events=tuple(self.events))
+
+    def summary(self) -> dict[str, Any]:
+        """How the game went so far, in plain values: points by player and kind."""
+        game, players = self.game, self.header.players
+        points = game["points"].sum(axis=1)
+        return {
+            "finished": self.over,
+            "winner": players[int(game["winner"])].name if self.over else None,
+            "seed": self.header.seed,
+            "game": self.header.game,
+            "hands": int(game["hand_number"]) + 1,
+            "hints": self.record.hints(self.person),
+            "players": [
+                {
+                    "name": player.name,
+                    "kind": player.kind,
+                    "score": int(game["scores"][seat]),
+                    "points": dict(zip(KINDS, points[seat].tolist(), strict=True)),
+                }
+                for seat, player in enumerate(players)
+            ],
+        }
 
     def observation(self) -> DiscardObservation | PlayObservation:
         """What the seat that must choose may see."""
@@ -100,53 +116,47 @@ class Session:
             return self.turns.games.discard_observation(ROW, [self.to_choose])
         return self.turns.play_observation(ROW)
 
-    def hold(self, action: int) -> None:
-        """The person's choice, which does not count before `commit`. Raises IllegalActionError; then none is held."""
-        self.held = None
+    def check(self, action: int) -> None:
+        """Raise IllegalActionError on a choice of the person that the engine would refuse, in words for a person."""
         if self.to_choose != self.person:
             raise IllegalActionError("it is not your turn")
-        self._check(action)
-        self.held = action
+        if self.turns.phase[0] == DISCARD:
+            dealt = int((self.game["dealt"][self.person] != NO_CARD).sum())
+            if not 0 <= action < len(discard_slots(dealt)):
+                raise IllegalActionError(f"there is no discard {action}")
+            return
+        card = self.game["left"][self.person, action] if 0 <= action < HAND_SIZE else NO_CARD
+        if card == NO_CARD:
+            raise IllegalActionError(f"there is no card {action + 1}")
+        if not is_legal_play(int(self.game["count"]), int(card)):
+            raise IllegalActionError("that card would go over 31")
 
-    def undo(self) -> bool:
-        """Take the held choice back; False where none is held."""
-        held, self.held = self.held, None
-        return held is not None
-
-    def commit(self) -> list[Event]:
-        """Let the held choice count; nothing happens yet where others throw first.
-
-        Raises IllegalActionError where none is held.
-        """
-        if self.held is None:
-            raise IllegalActionError("no choice is held")
-        action, self.held = self.held, None
+    def choose(self, action: int) -> list[Event]:
+        """The person's choice; nothing happens yet where others throw first. Raises IllegalActionError."""
+        self.check(action)
         if self.turns.seat[0] == self.person:
             return self._choose(action)
-        self._early = action
+        self.early = action
         return []
 
-    def ask(self) -> int:
-        """The choice of the agent whose turn it is; changes nothing, and may take long. Raises AgentError."""
-        agent = self.agents[self.turns.seat[0]]
-        assert agent is not None and self.to_choose != self.person
-        observation = self.observation()
+    def answer(self) -> list[Event]:
+        """The choice of the agent whose turn it is, which may take long.
+
+        Raises AgentError where it fails, IllegalActionError where it breaks the rules, or it is no agent's turn.
+        """
+        seat = self.to_choose
+        agent = None if seat is None else self.agents[seat]
+        if seat is None or agent is None:
+            raise IllegalActionError("it is no agent's turn")
         try:
-            return int(ask(agent, observation)[0])
+            action = int(ask(agent, self.observation())[0])
         except Exception as error:  # whatever it is, the game is saved and the person is told
             raise AgentError(f"the opponent {agent.name} failed: {type(error).__name__}: {error}") from error
-
-    def act(self, action: int) -> list[Event]:
-        """Let an agent's choice count. Raises IllegalActionError."""
-        seat = self.to_choose
-        if seat is None or seat == self.person:
-            raise IllegalActionError("it is no agent's turn")
         try:
             return self._choose(action)
         except IllegalActionError as error:
-            raise IllegalActionError(
-                f"the opponent {self.header.players[seat].name} broke the rules: {error}"
-            ) from None
+            name = self.header.players[seat].name
+            raise IllegalActionError(f"the opponent {name} broke the rules: {error}") from None
 
     def step(self) -> list[Event]:
         """Deal, turn up the starter, or count the hands."""
@@ -159,23 +169,10 @@ class Session:
         """Record that the person asked for a hint."""
         self._record([Event("hint", self.person)])
 
-    def _check(self, action: int) -> None:
-        """Refuse what the engine would refuse, in words for a person."""
-        if self.turns.phase[0] == DISCARD:
-            dealt = int((self.game["dealt"][self.person] != NO_CARD).sum())
-            if not 0 <= action < len(discard_slots(dealt)):
-                raise IllegalActionError(f"there is no discard {action}")
-            return
-        card = self.game["left"][self.person, action] if 0 <= action < HAND_SIZE else NO_CARD
-        if card == NO_CARD:
-            raise IllegalActionError(f"there is no card {action + 1}")
-        if not is_legal_play(int(self.game["count"]), int(card)):
-            raise IllegalActionError("that card would go over 31")
-
     def _choose(self, action: int) -> list[Event]:
         self.turns.choose(ROW, [action])
-        if self._early is not None and self.turns.seat[0] == self.person:
-            action, self._early = self._early, None
+        if self.early is not None and self.turns.seat[0] == self.person:
+            action, self.early = self.early, None
             self.turns.choose(ROW, [action])
         return self._news()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from deepcrib.errors import OptionError
@@ -94,39 +95,35 @@ def view_of(
     the play the record knows. Raises OptionError for a seat, a score or a number of names that does not fit the game.
     """
     _check(game, viewer, previous_scores, names, turn)
-    dealt, shown, phase = bool(game["hand_number"] >= 0), bool(game["shown"]), _phase(game)
-    choosing = _turn(game, phase, viewer, turn)
-    winner, num_played = int(game["winner"]), int(game["num_played"]) if dealt else 0
+    g = SimpleNamespace(**{name: game[name].tolist() for name in game.dtype.names})
+    dealt, phase = g.hand_number >= 0, _phase(g)
+    choosing = _turn(g, phase, viewer, turn)
     return TableView(
         names=tuple(names),
         viewer=None if viewer is None else int(viewer),
-        dealer=int(game["dealer"]),
-        scores=tuple(min(score, MAX_SCORE) for score in _plain(game["scores"])),
+        dealer=g.dealer,
+        scores=tuple(min(score, MAX_SCORE) for score in g.scores),
         previous_scores=tuple(min(int(score), MAX_SCORE) for score in previous_scores),
-        winner=winner if winner >= 0 else None,
-        hand_number=int(game["hand_number"]),
+        winner=g.winner if g.winner >= 0 else None,
+        hand_number=g.hand_number,
         phase=phase,
         turn=choosing,
-        legal=_legal(game, phase, choosing) if viewer in (None, choosing) else None,
-        hands=tuple(_hand(game, seat, viewer) if dealt else () for seat in range(len(names))),
-        starter=int(game["starter"]),
-        crib=_crib(game, viewer) if dealt else (),
-        thrown=() if viewer is None or not dealt else _present(game["discards"][viewer]),
-        history=tuple(zip(_plain(game["history_seats"]), _plain(game["history"]), strict=True))[:num_played],
-        series_start=int(game["series_start"]),
-        count=int(game["count"]),
-        goes=tuple(go == 1 for go in _plain(game["goes"])),
-        hand_points=_plain(game["hand_points"]) if shown else (),
-        crib_points=int(game["crib_points"]) if shown else 0,
+        legal=_legal(g, phase, choosing) if viewer in (None, choosing) else None,
+        hands=tuple(_hand(g, seat, viewer) if dealt else () for seat in range(len(names))),
+        starter=g.starter,
+        crib=_crib(g, viewer) if dealt else (),
+        thrown=() if viewer is None or not dealt else _present(g.discards[viewer]),
+        history=tuple(zip(g.history_seats, g.history, strict=True))[: g.num_played if dealt else 0],
+        series_start=g.series_start,
+        count=g.count,
+        goes=tuple(map(bool, g.goes)),
+        hand_points=tuple(g.hand_points) if g.shown else (),
+        crib_points=g.crib_points if g.shown else 0,
     )
 
 
-def _plain(values: Any) -> tuple[int, ...]:
-    return tuple(int(value) for value in values)
-
-
-def _present(cards: Any) -> Cards:
-    return tuple(card for card in _plain(cards) if card != NO_CARD)
+def _present(cards: Sequence[int]) -> Cards:
+    return tuple(card for card in cards if card != NO_CARD)
 
 
 def _check(
@@ -145,52 +142,48 @@ def _check(
             raise OptionError(f"previous_scores[{seat}] is {previous}, expected 0..{score}, the score")
 
 
-def _phase(game: Any) -> str:
-    if game["finished"]:
-        return "over"
-    if game["shown"]:
-        return "show"
-    return "play" if game["starter"] >= 0 else "discard"
+# g is the record in plain values.
 
 
-def _has_discarded(game: Any, seat: int) -> bool:
-    return bool(game["kept"][seat, 0] != NO_CARD)
+def _phase(g: Any) -> str:
+    if g.finished or g.shown:
+        return "over" if g.finished else "show"
+    return "play" if g.starter >= 0 else "discard"
 
 
-def _turn(game: Any, phase: str, viewer: int | None, turn: int | None) -> int | None:
+def _has_discarded(g: Any, seat: int) -> bool:
+    return bool(g.kept[seat][0] != NO_CARD)
+
+
+def _turn(g: Any, phase: str, viewer: int | None, turn: int | None) -> int | None:
     if phase == "play":
-        return int(game["turn"]) if game["turn"] >= 0 else None
-    if phase != "discard" or game["hand_number"] < 0:
+        return g.turn if g.turn >= 0 else None
+    if phase != "discard" or g.hand_number < 0:
         return None
     if turn is not None:
-        if _has_discarded(game, turn):
+        if _has_discarded(g, turn):
             raise OptionError(f"turn is {turn}, expected a seat that has not discarded yet")
         return int(turn)
-    num_players = len(game["scores"])
-    seats = [(int(game["dealer"]) + step) % num_players for step in range(1, num_players + 1)]
-    if viewer is not None:
-        seats.insert(0, viewer)
-    return next((seat for seat in seats if not _has_discarded(game, seat)), None)
+    seats = [(g.dealer + step) % len(g.scores) for step in range(1, len(g.scores) + 1)]
+    return next((seat for seat in (viewer, *seats) if seat is not None and not _has_discarded(g, seat)), None)
 
 
-def _hand(game: Any, seat: int, viewer: int | None) -> Cards:
-    if game["shown"]:
-        return _plain(game["kept"][seat])
-    cards = _plain(game["left" if _has_discarded(game, seat) else "dealt"][seat])
-    if viewer in (None, seat):
-        return cards
-    return (HIDDEN,) * len(_present(cards))
+def _hand(g: Any, seat: int, viewer: int | None) -> Cards:
+    if g.shown:
+        return tuple(g.kept[seat])
+    cards = (g.left if _has_discarded(g, seat) else g.dealt)[seat]
+    return tuple(cards) if viewer in (None, seat) else (HIDDEN,) * len(_present(cards))
 
 
-def _crib(game: Any, viewer: int | None) -> Cards:
+def _crib(g: Any, viewer: int | None) -> Cards:
     """Before the play the crib is what has been thrown so far; with three players, a card of the deck comes last."""
-    cards = _present(game["crib"]) if game["starter"] >= 0 else _present(game["discards"].ravel())
-    return cards if game["shown"] or viewer is None else (HIDDEN,) * len(cards)
+    cards = _present(g.crib if g.starter >= 0 else [card for thrown in g.discards for card in thrown])
+    return cards if g.shown or viewer is None else (HIDDEN,) * len(cards)
 
 
-def _legal(game: Any, phase: str, seat: int | None) -> tuple[int, ...] | None:
+def _legal(g: Any, phase: str, seat: int | None) -> tuple[int, ...] | None:
     if seat is None:
         return None
     if phase == "discard":
-        return tuple(range(len(game["dealt"][seat])))
-    return tuple(slot for slot in range(HAND_SIZE) if is_legal_play(game["count"], game["left"][seat, slot]))
+        return tuple(range(len(g.dealt[seat])))
+    return tuple(slot for slot in range(HAND_SIZE) if is_legal_play(g.count, g.left[seat][slot]))

@@ -53,9 +53,7 @@ class Episodes:
         self.names = [agent.name for agent in opponents]
         """Names of the opponents, from the learner's left."""
         self._settings = settings_of(options, discarders, players)
-        asked = [agent for agent in (*discarders, *players) if agent is not None]
-        self._agents = list({id(agent): agent for agent in asked}.values())
-        self._who = {True: self._numbers(discarders), False: self._numbers(players)}
+        self._agents = {True: discarders, False: players}  # by seat, from the learner's
         self._asks = any(
             (codes == stepping.BY_AGENT).any() for codes in (self._settings.discards, self._settings.plays)
         )
@@ -163,20 +161,16 @@ class Episodes:
         for asked, discarding in self._split(rows):
             relative = self.state["asked"][asked]
             seats = (self.state["seat"][asked] + relative) % self.num_players
-            who = self._who[discarding][relative]
-            for number in set(who.tolist()):
-                agent, mine = self._agents[number], who == number
+            agents = self._agents[discarding]
+            for agent in {id(agents[seat]): agents[seat] for seat in set(relative.tolist())}.values():
+                assert agent is not None
+                mine = np.array([one is agent for one in agents])[relative]
                 with named(agent):
                     if discarding:
                         observation = self.games.discard_observation(asked[mine], seats[mine])
                         self.games.discard(asked[mine], seats[mine], ask(agent, observation))
                     else:
                         self.games.play(asked[mine], ask(agent, self.games.play_observation(asked[mine])))
-
-    def _numbers(self, agents: list[Agent | None]) -> NDArray[np.int64]:
-        """[P] which of the agents decides for each seat from the learner's, -1: none."""
-        by_id = {id(agent): number for number, agent in enumerate(self._agents)}
-        return np.array([by_id.get(id(agent), -1) for agent in agents], dtype=np.int64)
 
     def _exact_values(self, actions: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Exact rewards [N] of discards, NaN where none is made; None where rewards are not exact."""
@@ -191,9 +185,10 @@ class Episodes:
         return values
 
     def _refuse_illegal(self, actions: NDArray[np.int64]) -> None:
-        row = stepping.first_fault(self.games.records, self.state, actions, self.options.hands)
+        hands = self.options.hands
+        row = stepping.first_fault(self.games.records, self.state, actions, hands, np.empty_like(self.masks[0]))
         if row >= 0:
-            refuse(Turns(self.games, self.options.hands), row, int(actions[row]))
+            refuse(Turns(self.games, hands), row, int(actions[row]))
 
 
 def check_number(name: str, number: Any) -> None:

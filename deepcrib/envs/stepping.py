@@ -11,31 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deepcrib.envs.observation import Starts, fill_mask, fill_observation
-from deepcrib.game.engine import phases
 from deepcrib.game.engine.batch import pick_for
-from deepcrib.game.engine.phases import DISCARD, PLAY
-from deepcrib.game.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
+from deepcrib.game.engine.phases import begin, choose, seat_to_choose, step_on
+from deepcrib.game.engine.state import LEGAL, NOT_ONES_TURN, Game
 from deepcrib.game.policies import discard_choices, play_choices
 from deepcrib.game.randomness import LEARNER_SEAT, below, hash_key
 from deepcrib.game.rules import (
     DISCARD_SLOTS_5,
     DISCARD_SLOTS_6,
-    HAND_SIZE,
     MAX_SCORE,
-    is_legal_play,
     next_seat,
     show_points,
 )
 from deepcrib.game.rules import PLAY as PLAY_KIND
 from deepcrib.kernels import Part, jit
-
-_begin, _choose, _step_on, _phase_of, _seat_to_choose = (
-    phases.begin,
-    phases.choose,
-    phases.step_on,
-    phases.phase_of,
-    phases.seat_to_choose,
-)
 
 # What an environment waits for: the learner, an agent that must be asked, or the next episode.
 LEARNER, ASKED, OVER = range(3)
@@ -91,40 +80,21 @@ def episode_dtype(num_players: int) -> np.dtype:
 
 
 @jit
-def _num_discards(g: Game) -> int:
-    return len(DISCARD_SLOTS_6) if g.dealt.shape[1] == 6 else len(DISCARD_SLOTS_5)
-
-
-@jit
-def fault_of(g: Game, action: int, hands: int) -> int:
-    """What is wrong with an action of the seat that must choose, or LEGAL."""
-    discards = _num_discards(g)
-    if not 0 <= action < discards + HAND_SIZE:
-        return NO_SUCH_ACTION
-    phase = _phase_of(g, hands)
-    if phase == DISCARD:
-        return LEGAL if action < discards else NOT_ONES_TURN
-    if phase != PLAY or action < discards:
+def choose_action(g: Game, action: int, hands: int) -> int:
+    """Carry out an action of the seat that must choose; returns LEGAL or what is wrong (then nothing has changed)."""
+    discards = len(DISCARD_SLOTS_6) if g.dealt.shape[1] == 6 else len(DISCARD_SLOTS_5)
+    discarding = g.starter < 0
+    if (action < discards) != discarding:
         return NOT_ONES_TURN
-    card = g.left[g.turn, action - discards]
-    if card < 0:
-        return CARD_IS_GONE
-    return LEGAL if is_legal_play(g.count, card) else OVER_THE_LIMIT
-
-
-@jit
-def choose_action(g: Game, action: int, hands: int) -> None:
-    """Carry out a legal action of the seat that must choose."""
-    discards = _num_discards(g)
-    _choose(g, action if action < discards else action - discards, True, hands)
+    return choose(g, action if discarding else action - discards, True, hands)
 
 
 @jit
 def settle_seat(g: Game, seed: int, random_dealer: bool, hands: int) -> int:
     """Carry out what takes no choice; returns the seat that must choose then, -1: the episode is over."""
-    while _step_on(g, seed, random_dealer, True, hands):
+    while step_on(g, seed, random_dealer, True, hands):
         pass
-    return _seat_to_choose(g, hands)
+    return seat_to_choose(g, hands)
 
 
 @jit
@@ -166,7 +136,7 @@ def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
         choices = discard_choices(policy, g.dealt[seat])
     else:
         choices = play_choices(policy, g.left[seat], g.series, g.count)
-    _choose(g, pick_for(g, seat, choices, settings.seed), True, settings.hands)
+    choose(g, pick_for(g, seat, choices, settings.seed), True, settings.hands)
 
 
 @jit
@@ -177,9 +147,9 @@ def go_on(g: Game, e: Episode, settings: Settings) -> None:
         if settings.counted == SHOWN and g.starter >= 0:
             e.status = OVER
             break
-        if _step_on(g, settings.seed, settings.random_dealer, True, settings.hands):
+        if step_on(g, settings.seed, settings.random_dealer, True, settings.hands):
             continue
-        seat = _seat_to_choose(g, settings.hands)
+        seat = seat_to_choose(g, settings.hands)
         if seat < 0:
             e.status = OVER
             break
@@ -211,7 +181,7 @@ def start(g: Game, e: Episode, number: int, settings: Settings) -> None:
     e.seat = settings.fixed_seat
     if settings.fixed_seat < 0:
         e.seat = below(hash_key(settings.seed, number, 0, -1, LEARNER_SEAT), 0, num_players)
-    _begin(g, number, settings.seed, -1)
+    begin(g, number, settings.seed, -1)
     go_on(g, e, settings)
 
 
@@ -222,13 +192,12 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
     if e.status == OVER:
         start(g, e, e.number + settings.stride, settings)
         return
-    if fault_of(g, action, settings.hands) != LEGAL:
+    if choose_action(g, action, settings.hands) == LEGAL:
+        go_on(g, e, settings)
+    else:
         e.illegal = True
         e.status = OVER
         e.reward = settings.illegal_reward
-        return
-    choose_action(g, action, settings.hands)
-    go_on(g, e, settings)
 
 
 @jit
@@ -279,9 +248,11 @@ def advance_rows(
 
 
 @jit
-def first_fault(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int) -> int:
-    """First row whose learner must choose and may not do so, or -1."""
+def first_fault(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int, mask: np.ndarray) -> int:
+    """First row whose learner must choose and may not do so, or -1; mask [A] is overwritten."""
     for row in range(len(games)):
-        if episodes[row].status == LEARNER and fault_of(games[row], actions[row], hands) != LEGAL:
-            return row
+        if episodes[row].status == LEARNER:
+            fill_mask(games[row], episodes[row].seat, hands, mask)
+            if not 0 <= actions[row] < len(mask) or mask[actions[row]] == 0:
+                return row
     return -1

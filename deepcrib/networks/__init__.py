@@ -6,9 +6,8 @@ body that makes features of the input, and a head that reads values from them.
 
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
 from deepcrib.networks.bodies.q_networks import RANK_KERNELS, SERIES_KERNELS, FeedForward
-from deepcrib.networks.heads.distributions import project, two_hot
 from deepcrib.networks.heads.noise import NoisyLinear, clear_noise, draw_noise
-from deepcrib.networks.heads.q_heads import HEADS, CategoricalHead, DuelingHead, Head, ValueHead
+from deepcrib.networks.heads.q_heads import HEADS, CategoricalHead, DuelingHead, Head, ValueHead, project, two_hot
 from deepcrib.networks.layers import MLP, Convolutions
 from deepcrib.networks.registry import DISCARD_NETWORKS, PLAY_NETWORKS, make_discard_network, make_play_network
 

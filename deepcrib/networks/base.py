@@ -13,40 +13,12 @@ from deepcrib.options import at_least, between, each, one_in, option
 
 
 @dataclass
-class DiscardNetworkConfig:
-    """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone.
+class NetworkConfig:
+    """What the configs of both networks have. The atoms are of the head `categorical`."""
 
-    The atoms are of the head `categorical`; by default they hold every return of a hand, of either sign.
-    """
-
-    name: str = option("cnn", check=one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
-    hidden: list[int] = option([256, 128], check=each(at_least(1)))
-    channels: int = option(8, "of each convolution", at_least(1))
-    suit_convolution: bool = option(True, "false: figure 5a, a network that cannot see flushes")
-    head: str = option(
-        "value",
-        "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
-        one_in("deepcrib.networks.heads.q_heads:HEADS"),
-    )
-    noisy: bool = option(
-        False, "head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it"
-    )
-    atoms_low: int = option(-80, "lowest return, points", between(-1000, 1000))
-    atoms_high: int = option(80, check=between(-1000, 1000))
-
-
-@dataclass
-class PlayNetworkConfig:
-    """Group `play_network`. channels and lstm_hidden are of the `cnn_lstm` (figure 8) alone.
-
-    The atoms are of the head `categorical`; by default they hold the returns of a play with every reward,
-    but not with large bonuses besides.
-    """
-
-    name: str = option("cnn_lstm", check=one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
+    name: str
     hidden: list[int] = option([256, 256], check=each(at_least(1)))
     channels: int = option(4, "of each convolution", at_least(1))
-    lstm_hidden: int = option(64, check=at_least(1))
     head: str = option(
         "value",
         "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
@@ -59,6 +31,33 @@ class PlayNetworkConfig:
     atoms_high: int = option(30, check=between(-1000, 1000))
 
 
+@dataclass
+class DiscardNetworkConfig(NetworkConfig):
+    """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone.
+
+    The atoms, of the head `categorical`, by default hold every return of a hand, of either sign.
+    """
+
+    name: str = option("cnn", check=one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
+    hidden: list[int] = option([256, 128], check=each(at_least(1)))
+    channels: int = option(8, "of each convolution", at_least(1))
+    atoms_low: int = option(-80, "lowest return, points", between(-1000, 1000))
+    atoms_high: int = option(80, check=between(-1000, 1000))
+    suit_convolution: bool = option(True, "false: figure 5a, a network that cannot see flushes")
+
+
+@dataclass
+class PlayNetworkConfig(NetworkConfig):
+    """Group `play_network`. channels and lstm_hidden are of the `cnn_lstm` (figure 8) alone.
+
+    The atoms, of the head `categorical`, by default hold the returns of a play with every reward, but not with large
+    bonuses besides.
+    """
+
+    name: str = option("cnn_lstm", check=one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
+    lstm_hidden: int = option(64, check=at_least(1))
+
+
 class QNetwork(nn.Module):
     """A network that knows the input it reads (`spec`) and how it was built (`config`).
 
@@ -68,7 +67,7 @@ class QNetwork(nn.Module):
 
     head: Head
 
-    def __init__(self, config: DiscardNetworkConfig | PlayNetworkConfig, spec: Spec) -> None:
+    def __init__(self, config: NetworkConfig, spec: Spec) -> None:
         """Keep both."""
         super().__init__()
         self.config = config

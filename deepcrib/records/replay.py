@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -86,12 +87,8 @@ def _check_place(record: GameRecord, turns: Turns, event: Event) -> None:
 
 def _next_starter(rest: Sequence[Event]) -> int | None:
     """The starter of the hand that a list of events begins with, None where it was not turned up."""
-    for event in list(rest)[1:]:
-        if event.kind == "deal":
-            return None
-        if event.kind == "starter":
-            return event.cards[0]
-    return None
+    hand = takewhile(lambda event: event.kind != "deal", list(rest)[1:])
+    return next((event.cards[0] for event in hand if event.kind == "starter"), None)
 
 
 def _deal(record: GameRecord, turns: Turns, event: Event, starter: int | None) -> None:

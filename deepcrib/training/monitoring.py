@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from deepcrib.agents import Agent
 
@@ -18,28 +18,14 @@ MATCH_FIGURES = {
     "points_per_hand": "points_per_hand",
     "opponent_points_per_hand": "opponent_points_per_hand",
 }
-"""The end of a tag, and what of `Evaluation` it shows."""
+"""The end of a tag, and which field of a match's result it shows."""
 
 
-class Evaluation(Protocol):
-    """What is read of a match's figures."""
-
-    win_rate: float
-    ci_low: float
-    ci_high: float
-    margin: float
-    hand_margin: float
-    hand_margin_low: float | None
-    hand_margin_high: float | None
-    points_per_hand: float
-    opponent_points_per_hand: float
+Evaluate = Callable[[Agent, Any, int, int], Any]
+"""(agent, opponent, games, seed) -> what has the fields of MATCH_FIGURES: `evaluation` is no room to import here."""
 
 
-Evaluate = Callable[[Agent, Any, int, int], Evaluation]
-"""(agent, opponent's spec, games, seed) -> figures: evaluation stands beside training, so the job hands it in."""
-
-
-def match_figures(name: str, found: Evaluation) -> dict[str, float]:
+def match_figures(name: str, found: Any) -> dict[str, float]:
     """A match against the opponent of that name, without bounds that there are not."""
     figures = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_FIGURES.items()}
     return {tag: value for tag, value in figures.items() if value is not None}

@@ -15,6 +15,7 @@ from textual.widgets import Footer, Static
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 TOO_SMALL = f"deepcrib needs {MIN_WIDTH}x{MIN_HEIGHT}"
 KEY_NAMES = {"Esc": "escape", "?": "question_mark"}
+BACK = ("Esc", "back", "")
 
 HELP = """\
 [b]Discard[/]   1-6 mark a card for the crib (or arrows and space, or click);
@@ -83,22 +84,6 @@ class Dialog(ModalScreen[str]):
     def action_scroll(self, lines: int) -> None:
         """Move the text."""
         self.query_one("#body", VerticalScroll).scroll_relative(y=lines, animate=False)
-
-
-def help_dialog() -> Dialog:
-    """The keys and the rules."""
-    return Dialog("help", Text.from_markup(HELP), ("Esc", "back", ""), ("?", "back", ""))
-
-
-def quit_dialog() -> Dialog:
-    """Whether to leave the game."""
-    text = Text("Leave the game? It is saved, and can be resumed.")
-    return Dialog("quit", text, ("y", "yes, quit", "yes"), ("n", "no, play on", ""), ("Esc", "back", ""))
-
-
-def result_dialog(body: RenderableType) -> Dialog:
-    """How a game has ended, and what next."""
-    return Dialog("the game is over", body, ("r", "review", "review"), ("n", "new game", "new"), ("q", "quit", "quit"))
 
 
 def working_dialog(title: str, working: str, *keys: str) -> Dialog:

@@ -13,8 +13,8 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from deepcrib.app.screens.dialogs import TOO_SMALL, help_dialog, quit_dialog
-from deepcrib.app.screens.hinting import fill_hint, show_hint
+from deepcrib.app.screens.dialogs import BACK, HELP, TOO_SMALL, Dialog, working_dialog
+from deepcrib.app.screens.hinting import WORKING, fill_hint
 from deepcrib.app.screens.reports import after_game
 from deepcrib.app.screens.widgets import Button, Hand
 from deepcrib.app.session import Session
@@ -82,8 +82,10 @@ class GameScreen(Screen[bool]):
         self.waiting = ""
         self.recent = ""
         """What has just been played, or turned up, in words."""
+        self.held: int | None = None
+        """The person's choice that does not count yet: nothing that follows from it can be seen."""
         self.seen: TableView | None = None
-        """The table before a choice that is held."""
+        """The table before that choice."""
         self._answer: asyncio.Future[int] | None = None
 
     def compose(self) -> ComposeResult:
@@ -132,8 +134,7 @@ class GameScreen(Screen[bool]):
             else:
                 self.say(WAITING if self.setup.worker.busy else f"{self.table.names[seat]} is thinking")
                 self.draw()
-                action = await self.setup.worker.do(self.session.ask)
-                await self._tell(await self.setup.worker.do(self.session.act, action))
+                await self._tell(await self.setup.worker.do(self.session.answer))
         self.say("the game is over")
         await self.wait_for(GO_ON)
         self.dismiss(await after_game(self.app, self.setup, self.session))
@@ -147,22 +148,27 @@ class GameScreen(Screen[bool]):
         if action < 0:
             return
         try:
-            self.session.hold(action)
+            self.session.check(action)
         except IllegalActionError as error:
             self.notify(str(error), timeout=2)
             return
         assert self.seen is not None
         words = held_words(self.table, self.seen, action)
+        self.held = action
         if self.setup.pace > 0:
             self.say(f"{words}: u takes it back, Enter lets it stand")
             marked, hand.chosen = hand.chosen, []
             if await self.wait_for(HELD, self.setup.pace) == UNDO:
-                self.session.undo()
-                hand.chosen = marked
+                self.held, hand.chosen = None, marked
                 return
         hand.chosen = []
         self.say(WAITING if self.setup.worker.busy else words)
-        await self._tell(await self.setup.worker.do(self.session.commit))
+        await self._tell(await self.setup.worker.do(self._choose, action))
+
+    def _choose(self, action: int) -> list[Event]:
+        """In the thread, the person's choice counts."""
+        self.held = None
+        return self.session.choose(action)
 
     async def _tell(self, events: list[Event]) -> None:
         """Tell events one after another; a count waits for a key."""
@@ -267,18 +273,22 @@ class GameScreen(Screen[bool]):
     def action_hint(self) -> None:
         """What each choice is worth."""
         if self.waiting in (DISCARD, PLAY):
-            dialog = show_hint(self.app, self.setup, self.session)
+            self.session.hint()
+            dialog = working_dialog("hint", WORKING, "h")
+            self.app.push_screen(dialog)
             self.app.run_worker(self._or_end(fill_hint(self.setup, self.session, dialog)))
         else:
             self.say("hints are for your own choices")
 
     def action_help(self) -> None:
         """The keys."""
-        self.app.push_screen(help_dialog())
+        self.app.push_screen(Dialog("help", Text.from_markup(HELP), BACK, ("?", "back", "")))
 
     def action_quit_game(self) -> None:
         """Ask whether to leave."""
-        self.app.push_screen(quit_dialog(), lambda answer: self.app.exit() if answer else None)
+        question = Text("Leave the game? It is saved, and can be resumed.")
+        dialog = Dialog("quit", question, ("y", "yes, quit", "yes"), ("n", "no, play on", ""), BACK)
+        self.app.push_screen(dialog, lambda answer: self.app.exit() if answer else None)
 
     # --- drawing --------------------------------------------------------------------------------------------
 
@@ -289,8 +299,9 @@ class GameScreen(Screen[bool]):
     def draw(self) -> None:
         """Everything as it is now."""
         session, table = self.session, self.table
-        view = table.view(session.game, session.to_choose if session.phase == DISCARD else None, session.chosen)
-        if session.chosen is None:
+        held = session.early if self.held is None else self.held
+        view = table.view(session.game, session.to_choose if session.phase == DISCARD else None, held)
+        if held is None:
             self.seen = view
         self.show_title()
         self._put("#board", scene.board(view), 2 * view.num_players + 3)

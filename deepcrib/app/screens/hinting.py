@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
-from textual.app import App
 
 from deepcrib.analysis.hand_values import HandValues
 from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint, with_exact
-from deepcrib.app.screens.dialogs import Dialog, working_dialog
+from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.words import card_names, colored
@@ -31,14 +29,6 @@ EXACT_NOTE = (
     " exact: own minus the opponent's points from here to the end of the play, against a greedy player; "
     "* what a player would play"
 )
-
-
-def show_hint(app: App[Any], setup: Setup, session: Session) -> Dialog:
-    """Open the hint for the choice that the person has, and record that it was asked for."""
-    session.hint()
-    dialog = working_dialog("hint", WORKING, "h")
-    app.push_screen(dialog)
-    return dialog
 
 
 async def fill_hint(setup: Setup, session: Session, dialog: Dialog) -> None:
@@ -105,7 +95,7 @@ def _grid(
 ) -> RenderableType:
     crowded = len(agents) > 2
     grid = Grid(box=None, padding=(0, 1 if len(agents) > 1 else 2, 0, 0), header_style="bold")
-    names = [name if name == EXACT else short_name(name, NAME_WIDTHS[crowded]) for name in agents]
+    names = [short_name(name, NAME_WIDTHS[crowded]) for name in agents]
     for number, column in enumerate((*columns, *names)):
         grid.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
     for row in rows:

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 from textual.app import App
 
-from deepcrib.app.screens.dialogs import Dialog, result_dialog, working_dialog
+from deepcrib.app.screens.dialogs import Dialog, working_dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.words import card_names, colored, margin_word
@@ -29,7 +29,8 @@ class _LeftError(Exception):
 async def after_game(app: App[Any], setup: Setup, session: Session) -> bool:
     """Show the result, and reviews; returns whether the person wants another game."""
     while True:
-        answer = await app.push_screen_wait(result_dialog(result_text(session)))
+        next_keys = ("r", "review", "review"), ("n", "new game", "new"), ("q", "quit", "quit")
+        answer = await app.push_screen_wait(Dialog("the game is over", result_text(session), *next_keys))
         if answer != "review":
             return answer == "new"
         dialog = working_dialog("review", REVIEWING)
@@ -58,20 +59,18 @@ async def _fill_review(setup: Setup, session: Session, dialog: Dialog) -> None:
 
 def result_text(session: Session) -> RenderableType:
     """Who won and how, and everybody's points by kind."""
-    game, names = session.game, [player.name for player in session.header.players]
-    winner, scores = int(game["winner"]), [int(score) for score in game["scores"]]
-    who = "You win" if winner == session.person else f"{names[winner]} wins"
+    summary, winner = session.summary(), int(session.game["winner"])
+    players, hints = summary["players"], summary["hints"]
+    scores = [player["score"] for player in players]
+    who = "You win" if winner == session.person else f"{summary['winner']} wins"
     skunk = margin_word(scores, winner)
     title = Text(f"{who}, {max(scores)} to {min(scores)}" + (f": a {skunk}!" if skunk else "."), "bold")
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for number, column in enumerate(("points", "score", *KINDS)):
         grid.add_column(column, justify="right" if number else "left")
-    for seat, name in enumerate(names):
-        kinds = game["points"][seat].sum(axis=0)
-        grid.add_row(name, str(scores[seat]), *(str(int(points)) for points in kinds))
-    hints = sum(event.kind == "hint" for event in session.events)
-    note = f"{int(game['hand_number']) + 1} hands, {hints} hint{'' if hints == 1 else 's'}"
-    return Group(title, "", grid, "", note)
+    for player in players:
+        grid.add_row(player["name"], str(player["score"]), *map(str, player["points"].values()))
+    return Group(title, "", grid, "", f"{summary['hands']} hands, {hints} hint{'' if hints == 1 else 's'}")
 
 
 def review_text(review: Review, suits: str) -> RenderableType:

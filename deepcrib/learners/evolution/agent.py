@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.masks import DiscardsByMask
-from deepcrib.agents.scripted import PlaysGreedily
+from deepcrib.agents.scripted import BestDiscards
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NUM_RANKS, rank_of
@@ -32,7 +31,7 @@ KEPT_PAIRS, THROWN_PAIRS = NUM_RANKS, NUM_RANKS + NUM_PAIRS
 
 
 @dataclass
-class EvolutionaryAgent(DiscardsByMask, PlaysGreedily):
+class EvolutionaryAgent(BestDiscards):
     """Keeps the four cards of the highest value, ties uniform; plays as greedy does. For two players.
 
     weights: float64 [2, G], by role (0 pone, 1 dealer), G one of GENOMES; they have no unit, as only their order
@@ -42,7 +41,6 @@ class EvolutionaryAgent(DiscardsByMask, PlaysGreedily):
     name: str
     weights: NDArray[np.float64]
     metadata: dict[str, Any] = field(default_factory=dict)
-    num_players = frozenset({2})
     discard_unit = "own scale"
 
     def __post_init__(self) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, absolute_spec, make_agent
+from deepcrib.agents import absolute_spec, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.errors import OptionError
 from deepcrib.game.randomness import NETWORKS, derive
@@ -26,22 +26,6 @@ CLIMBED = ("both", "discard", "play", "genome")
 Vector = NDArray[np.float64]
 
 
-class Climber(Protocol):
-    """Weights as one vector [P]."""
-
-    def start(self) -> Vector:
-        """[P] random weights, before training."""
-        ...
-
-    def agent(self, vector: Vector) -> Agent:
-        """The agent of weights."""
-        ...
-
-    def save(self, vector: Vector, path: Path, metadata: dict[str, Any]) -> None:
-        """Write the agent of weights as a checkpoint. Raises CheckpointError."""
-        ...
-
-
 def make_climber(
     options: HillClimbOptions,
     state: StateOptions,
@@ -49,7 +33,7 @@ def make_climber(
     play_network: PlayNetworkConfig,
     seed: int,
     device: str,
-) -> Climber:
+) -> GenomeClimber | NetworkClimber:
     """What `learner.climb` names. Raises OptionError where networks and states do not go together, AgentError.
 
     OptionError too for options that this climb does not read, if they are not the defaults.

@@ -55,6 +55,10 @@ class HillClimbLearner(Learner):
         """Rounded down: a checkpoint that comes late is still that one."""
         return self.steps_done // self.checkpoint_every
 
+    def is_due(self, every: int) -> bool:
+        """Also after the contest that a multiple of `every` came in."""
+        return self.steps_done % every < 2 * self.options.pairs or self.steps_done >= self.num_steps
+
     def step(self) -> Metrics:
         """Contests up to the next checkpoint."""
         last, first, contests, moves = self.next_checkpoint(), self.steps_done, self.contests, self.moves

@@ -93,7 +93,7 @@ class LearnedNetwork:
         inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
         targets = torch.as_tensor(samples.targets, device=self.device)
         errors = partial(self._errors, inputs, targets)
-        batches = minibatches(samples, batch_size, passes, generator, sampling, errors)
+        batches = minibatches(len(samples), samples.newest, batch_size, passes, generator, sampling, errors)
         self.network.train()
         noted: list[tuple[Tensor, ...]] = []
         for rows, weights in batches:

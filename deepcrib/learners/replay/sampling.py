@@ -1,6 +1,6 @@
 """Which samples each minibatch of a training pass holds, and how much each of them counts.
 
-A pass iterates over `Minibatches`: sample numbers [B], with weights [B] of their losses or None (all count alike). It
+A pass iterates over `minibatches`: sample numbers [B], with weights [B] of their losses or None (all count alike). It
 tells them what the network said of each minibatch, since priorities follow from that.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,50 +43,24 @@ def sampling_of(options: ReplayOptions, iteration: int) -> Sampling:
     return Sampling(options.sampling == "prioritised", options.priority_exponent, exponent, options.combined)
 
 
-class Minibatches(Protocol):
-    """The minibatches of one pass."""
-
-    @property
-    def total(self) -> int:
-        """Samples of all minibatches together."""
-        ...
-
-    def __iter__(self) -> Iterator[tuple[Rows, Float | None]]:
-        """Sample numbers [B] and weights [B] of each minibatch in turn."""
-        ...
-
-    def learned(self, rows: Rows, values: Tensor, targets: Tensor) -> None:
-        """Take note of the values [B] that the network gave a minibatch before it learned from it, and its targets."""
-        ...
-
-
-class Experience(Protocol):
-    """Samples in an order; the last `newest` are of the newest epoch."""
-
-    @property
-    def newest(self) -> int:
-        """How many."""
-        ...
-
-    def __len__(self) -> int:
-        """Number of samples."""
-        ...
-
-
 def minibatches(
-    samples: Experience,
+    total: int,
+    newest: int,
     batch_size: int,
     passes: float,
     generator: np.random.Generator,
     sampling: Sampling,
     errors: Callable[[], Float],
-) -> Minibatches:
-    """The minibatches of a pass; errors: [E] distances of the values from the targets, if anything depends on them."""
+) -> Ordered | Prioritised:
+    """The minibatches of a pass over samples, of which the last `newest` are of the newest epoch.
+
+    errors: [E] distances of the values from the targets, if anything depends on them.
+    """
     if sampling.prioritised:
         return Prioritised(errors(), batch_size, passes, generator, sampling)
     if sampling.combined:
-        return Ordered(combined(len(samples), samples.newest, passes, generator), batch_size)
-    return Ordered(sweeps(len(samples), passes, generator), batch_size)
+        return Ordered(combined(total, newest, passes, generator), batch_size)
+    return Ordered(sweeps(total, passes, generator), batch_size)
 
 
 @dataclass(frozen=True)

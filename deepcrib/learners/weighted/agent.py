@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.agents.scripted import GreedyPlay
 from deepcrib.agents.specs import SEMI_PURE
 from deepcrib.errors import OptionError
 from deepcrib.exact.classes import find_class
@@ -58,7 +58,7 @@ Weights = NDArray[np.float64]
 
 
 @dataclass
-class WeightedAgent:
+class WeightedAgent(GreedyPlay):
     """Discards for the highest preference p = wS, w the weights at the score, ties uniform; plays as greedy does.
 
     weights: [121, 121, 2, m]. pegging: [1820, 2, 3], figures of the pegging records that its strategies go by, nan
@@ -75,7 +75,6 @@ class WeightedAgent:
     neighbours: str = "none"
     share: float = 0.4
     metadata: dict[str, Any] = field(default_factory=dict)
-    num_players = frozenset({2})
 
     def __post_init__(self) -> None:
         self.codes = strategy_codes(self.strategies)
@@ -90,29 +89,24 @@ class WeightedAgent:
             raise AgentError(f"neighbours {self.neighbours!r}: expected one of {', '.join(NEIGHBOURS)}")
         if not 0 <= self.share <= 1:
             raise AgentError(f"share {self.share}: expected 0 to 1")
-        self._greedy = ScriptedAgent("greedy")
 
     def preferences(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """p [N, 15]: how much the strategies, weighted, like each discard, 0 to 1."""
         own, other = _score_locations(observation)
-        table = cached_table()
-        preferences = np.empty((len(observation), NUM_DISCARDS))
+        roles, preferences = observation.is_dealer.astype(np.int8), np.empty((len(observation), NUM_DISCARDS))
+        found, how = opinions(observation, self.codes, self.pegging, NO_OPINION), NEIGHBOURS.index(self.neighbours)
         run_rows(
             _fill_preferences,
-            len(observation.hand),
-            observation.hand,
-            np.asarray(table.rows),
-            *table.classes,
+            len(found),
+            found,
             own,
             other,
-            observation.is_dealer.astype(np.int8),
-            self.codes,
-            self.pegging,
+            roles,
             self.weights,
-            NEIGHBOURS.index(self.neighbours),
+            how,
             self.share,
             preferences,
-            piece=128,
+            piece=512,
         )
         return preferences
 
@@ -132,7 +126,7 @@ class WeightedAgent:
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
         if self.play_weights is None:
-            return self._greedy.play(observation)
+            return super().play(observation)
         o, slots = observation, np.empty(len(observation), dtype=np.int8)
         own, other = _score_locations(o)
         cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
@@ -154,7 +148,7 @@ class WeightedAgent:
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: all on the card that is played."""
         if self.play_weights is None:
-            return self._greedy.play_probabilities(observation)
+            return super().play_probabilities(observation)
         return np.eye(HAND_SIZE)[self.play(observation)]
 
     def save(self, path: Path | str) -> None:
@@ -167,6 +161,17 @@ class WeightedAgent:
 
     def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
         return best_masks(self.preferences(observation))
+
+
+def opinions(
+    observation: DiscardObservation, codes: NDArray[np.int64], pegging: NDArray[np.float64], no_opinion: float
+) -> NDArray[np.float64]:
+    """[N, m, 15] desirability of each discard, 0 to 1, to strategies; no_opinion: where all are alike."""
+    table, matrices = cached_table(), np.empty((len(observation), len(codes), NUM_DISCARDS))
+    rows, roles = np.asarray(table.rows), observation.is_dealer.astype(np.int8)
+    arguments = (observation.hand, rows, *table.classes, roles, codes, pegging, no_opinion, matrices)
+    run_rows(_fill_opinions, len(matrices), *arguments, piece=128)
+    return matrices
 
 
 def _score_locations(observation: DiscardObservation | PlayObservation) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
@@ -271,32 +276,41 @@ def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[st
 
 
 @jit
-def _fill_preferences(
+def _fill_opinions(
     part: Part,
     hands: np.ndarray,
     rows: np.ndarray,
     keys: np.ndarray,
     starts: np.ndarray,
-    own: np.ndarray,
-    other: np.ndarray,
     roles: np.ndarray,
     codes: np.ndarray,
     pegging: np.ndarray,
+    no_opinion: float,
+    matrices: np.ndarray,
+) -> None:
+    values, actions = np.empty((NUM_DISCARDS, NUM_VALUES)), np.empty(NUM_DISCARDS, dtype=np.int64)
+    for r in range(*part):
+        number = find_class(hands[r], keys, starts, actions)
+        fill_values(hands[r], roles[r], rows[number], actions, pegging, values)
+        fill_matrix(codes, values, no_opinion, matrices[r])
+
+
+@jit
+def _fill_preferences(
+    part: Part,
+    matrices: np.ndarray,
+    own: np.ndarray,
+    other: np.ndarray,
+    roles: np.ndarray,
     weights: np.ndarray,
     neighbours: int,
     share: float,
     preferences: np.ndarray,
 ) -> None:
+    blended = np.empty(weights.shape[3])
     for r in range(*part):
-        values = np.empty((NUM_DISCARDS, NUM_VALUES))
-        matrix = np.empty((len(codes), NUM_DISCARDS))
-        blended = np.empty(len(codes))
-        actions = np.empty(NUM_DISCARDS, dtype=np.int64)
-        number = find_class(hands[r], keys, starts, actions)
-        fill_values(hands[r], roles[r], rows[number], actions, pegging, values)
-        fill_matrix(codes, values, NO_OPINION, matrix)
         fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
-        fill_preference(blended, matrix, preferences[r])
+        fill_preference(blended, matrices[r], preferences[r])
 
 
 @jit

@@ -12,7 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from deepcrib.errors import OptionError
-from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, require_blocks, size_of
+from deepcrib.networks.base import (
+    DiscardNetworkConfig,
+    NetworkConfig,
+    PlayNetworkConfig,
+    QNetwork,
+    require_blocks,
+    size_of,
+)
 from deepcrib.networks.bodies.lstm import PackedLSTM
 from deepcrib.networks.bodies.q_networks import FeedForward
 from deepcrib.networks.bodies.series import packed_windows, shared_windows
@@ -119,7 +126,7 @@ class PublishedFeedForward(FeedForward):
                 nn.init.zeros_(parameter)
 
 
-def _refuse_heads(group: str, config: DiscardNetworkConfig | PlayNetworkConfig) -> None:
+def _refuse_heads(group: str, config: NetworkConfig) -> None:
     """Raise OptionError for another head than the authors'."""
     if config.head != "value" or config.noisy:
         raise OptionError(

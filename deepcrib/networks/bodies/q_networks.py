@@ -7,7 +7,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, require_blocks, size_of
+from deepcrib.networks.base import (
+    DiscardNetworkConfig,
+    NetworkConfig,
+    PlayNetworkConfig,
+    QNetwork,
+    require_blocks,
+    size_of,
+)
 from deepcrib.networks.bodies.columns import linear_of_columns
 from deepcrib.networks.bodies.series import packed_windows
 from deepcrib.networks.encoders import Spec
@@ -25,7 +32,7 @@ RANK_SUMS = 128
 class FeedForward(QNetwork):
     """ReLU layers over the whole input."""
 
-    def __init__(self, config: DiscardNetworkConfig | PlayNetworkConfig, spec: Spec) -> None:
+    def __init__(self, config: NetworkConfig, spec: Spec) -> None:
         """Layers of sizes `config.hidden`."""
         super().__init__(config, spec)
         self.layers = self.make_head(spec.width)

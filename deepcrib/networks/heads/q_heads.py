@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from deepcrib.errors import OptionError
-from deepcrib.networks.heads.distributions import two_hot
 from deepcrib.networks.heads.noise import NoisyLinear
 from deepcrib.networks.layers import MLP, dense_layers
 
@@ -129,3 +128,32 @@ def _means(rows: Tensor, groups: Tensor, sizes: Tensor) -> Tensor:
     """[G, F] means of rows [B, F] over the members of each group."""
     sums = rows.new_zeros(len(sizes), rows.shape[1], dtype=torch.float32).index_add_(0, groups, rows.float())
     return (sums / sizes.clamp(min=1)[:, None]).to(rows.dtype)
+
+
+# --- distributions of returns -----------------------------------------------------------------------------------
+# On fixed atoms, the whole numbers of a range (Bellemare, Dabney, Munos 2017). Returns here are sums of points, so that
+# with a discount of 1 the atoms hold them without rounding; whatever lies beyond the range is counted at its end.
+
+
+def project(r_t: Tensor, discount: Tensor, atoms: Tensor, probabilities: Tensor) -> Tensor:
+    """Distribution [E, K] of r_t + discount * z on the atoms [K], z having the probabilities [E, K] (algorithm 1).
+
+    r_t and discount are [E]. Mass between two atoms is shared so that its mean is kept.
+    """
+    return _spread(r_t[:, None] + discount[:, None] * atoms, probabilities, atoms)
+
+
+def two_hot(targets: Tensor, atoms: Tensor) -> Tensor:
+    """Distribution [E, K] of certain returns [E]: their mass is on the atoms [K] beside them, and they are its mean."""
+    return _spread(targets[:, None], torch.ones_like(targets)[:, None], atoms)
+
+
+def _spread(points: Tensor, masses: Tensor, atoms: Tensor) -> Tensor:
+    """[E, K]: masses [E, J] at points [E, J], each moved to the atoms below and above in the right shares."""
+    places = (points - atoms[0]).clamp(0, len(atoms) - 1)
+    below = places.floor()
+    share_above = places - below
+    spread = masses.new_zeros(len(points), len(atoms))
+    index = below.long()
+    spread.scatter_add_(1, index, masses * (1 - share_above))
+    return spread.scatter_add_(1, (index + 1).clamp(max=len(atoms) - 1), masses * share_above)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from deepcrib.evaluation.hand_pairs import hand_pairs
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -18,7 +19,6 @@ from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.agents.expected_value import expectations_of
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.hand_pairs import hand_pairs
 from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
