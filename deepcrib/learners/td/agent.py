@@ -19,7 +19,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.td.features import PLAYS, Deal, replay
+from deepcrib.learners.td.features import PLAYS, Deal, State, replay
 from deepcrib.learners.td.inputs import (
     KINDS,
     MOST_INPUTS,
@@ -175,7 +175,7 @@ def discard_values(
     nobody = np.empty(PLAYS, dtype=np.int64)
     for action in range(NUM_DISCARDS):
         set_discard(hand, action, means, deal)
-        n = fill_inputs(net.kind, deal, NO_CARD, nobody, nobody, 0, 0, s.places, s.x)
+        n = fill_inputs(net.kind, State(deal, NO_CARD, nobody, nobody, 0, 0), s.places, s.x)
         values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
 
 
@@ -206,7 +206,8 @@ def play_values(
         history[n], seats[n] = left[slot], seat
         series, total, _, _ = replay(history, seats, n + 1, seat)
         points[slot] = play_points(series, total)
-        filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.places, s.x)
+        state = State(deal, starter, history, seats, n + 1, seat)
+        filled = fill_inputs(net.kind, state, s.places, s.x)
         values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
         if net.added:
             values[slot] += points[slot]

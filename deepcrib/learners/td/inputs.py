@@ -22,7 +22,7 @@ from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, rank_of
 from deepcrib.game.rank_sets import rank_set_of_kept
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
-from deepcrib.learners.td.features import FEATURE_WIDTH, PLAYS, Deal, fill_features
+from deepcrib.learners.td.features import FEATURE_WIDTH, PLAYS, Deal, State, fill_features
 
 RAW, FEATURE = 0, 1
 KINDS = {"raw": RAW, "features": FEATURE}
@@ -102,59 +102,35 @@ def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: Tables, means:
 
 
 @jit
-def fill_inputs(
-    kind: int,
-    deal: Deal,
-    starter: int,
-    history: np.ndarray,
-    seats: np.ndarray,
-    n: int,
-    seat: int,
-    index: np.ndarray,
-    x: np.ndarray,
-) -> int:
-    """Write the inputs of a state into index, x [MOST_INPUTS] and return how many there are.
-
-    history, seats [8] hold the n cards played, the last one by `seat`; starter is -1 (and n is 0) after the discard.
-    """
-    if kind == RAW:
-        return _fill_raw(deal, starter, history, seats, n, seat, index, x)
-    return fill_features(deal, starter, history, seats, n, seat, index, x)
+def fill_inputs(kind: int, s: State, index: np.ndarray, x: np.ndarray) -> int:
+    """Write the inputs of a state into index, x [MOST_INPUTS] and return how many there are."""
+    return _fill_raw(s, index, x) if kind == RAW else fill_features(s, index, x)
 
 
 @jit
-def _fill_raw(
-    deal: Deal,
-    starter: int,
-    history: np.ndarray,
-    seats: np.ndarray,
-    n: int,
-    seat: int,
-    index: np.ndarray,
-    x: np.ndarray,
-) -> int:
+def _fill_raw(s: State, index: np.ndarray, x: np.ndarray) -> int:
     """The dealer, the hand (the four cards that will be shown), the other known cards, and the ranks played in order.
 
     Known are the two thrown cards, the starter and what the opponent has played.
     """
     x[:] = 1
     filled = 0
-    if deal.is_dealer:
+    if s.deal.is_dealer:
         index[0] = 0
         filled = 1
-    for card in deal.kept:
+    for card in s.deal.kept:
         index[filled] = _HAND + card
         filled += 1
-    for card in deal.thrown:
+    for card in s.deal.thrown:
         index[filled] = _OTHERS + card
         filled += 1
-    if starter >= 0:
-        index[filled] = _OTHERS + starter
+    if s.starter >= 0:
+        index[filled] = _OTHERS + s.starter
         filled += 1
-    for k in range(n):
-        if seats[k] != seat:
-            index[filled] = _OTHERS + history[k]
+    for k in range(s.n):
+        if s.seats[k] != s.seat:
+            index[filled] = _OTHERS + s.history[k]
             filled += 1
-        index[filled] = _PLAYED + NUM_RANKS * k + rank_of(history[k])
+        index[filled] = _PLAYED + NUM_RANKS * k + rank_of(s.history[k])
         filled += 1
     return filled

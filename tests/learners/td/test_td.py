@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from deepcrib.evaluation.hand_pairs import hand_pairs
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -19,13 +18,14 @@ from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.agents.expected_value import expectations_of
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.jobs.train import probes
 from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
-from deepcrib.learners.td.features import FEATURES, replay
+from deepcrib.learners.td.features import FEATURES, State, replay
 from deepcrib.learners.td.games import Method, learn_step, new_trace, play_hands
 from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
 from deepcrib.learners.td.learner import TdLearner
@@ -131,7 +131,7 @@ def entries(kind: str, deal: Any, starter: int, laid: list[tuple[int, int]], sea
     for k, (player, card) in enumerate(laid):
         history[k], seats[k] = card, player
     index, x = np.zeros(MOST_INPUTS, dtype=np.int64), np.zeros(MOST_INPUTS)
-    n = fill_inputs(0 if kind == "raw" else 1, deal, starter, history, seats, len(laid), seat, index, x)
+    n = fill_inputs(0 if kind == "raw" else 1, State(deal, starter, history, seats, len(laid), seat), index, x)
     assert len(set(index[:n].tolist())) == n  # no input twice
     return dict(zip(index[:n].tolist(), x[:n].tolist(), strict=True))
 
