@@ -27,8 +27,7 @@ from rich import print as show
 from rich.table import Table
 
 from deepcrib.agents import Agent, make_agent
-from deepcrib.analysis.statistics.files import write_matrix
-from deepcrib.analysis.statistics.rows import rank_set_names
+from deepcrib.analysis.statistics import rank_set_names, write_csv
 from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.errors import UserError
 from deepcrib.evaluation.evaluate import check_games
@@ -276,8 +275,12 @@ def main(words: Sequence[str] | None = None) -> None:
     try:
         found = first_dealer_advantage(make_agent("greedy"), options.games, options.seed)
         options.to.mkdir(parents=True, exist_ok=True)
-        write_matrix(options.to / "martin_matrix.csv", names, names, rank_pair_matrix())
-        write_matrix(options.to / "martin_bounds.csv", names, ("lowest", "mean", "highest"), bounds)
+        for file, columns, matrix in (
+            ("martin_matrix.csv", names, rank_pair_matrix()),
+            ("martin_bounds.csv", ("lowest", "mean", "highest"), bounds),
+        ):
+            rows = [[name, *row] for name, row in zip(names, matrix.tolist(), strict=True)]
+            write_csv(options.to / file, ("pair", *columns), rows)
     except UserError as error:
         parser.error(str(error))
     mean = float(crib_bounds()[:, 1].mean())

@@ -31,6 +31,7 @@ from paper2019_values import (
 from deepcrib.analysis.report.page import Page, Section, Table, check_page_path, number, share, write_page
 from deepcrib.analysis.report.runs import load_runs
 from deepcrib.analysis.report.sections import report_sections
+from deepcrib.analysis.report.setups import SECONDS_EACH
 from deepcrib.errors import UserError
 from deepcrib.evaluation.recorded import paper_baseline
 from deepcrib.intervals import Interval
@@ -47,7 +48,7 @@ def _pair(row: Row) -> tuple[str, str]:
 
 def _hours(row: Row) -> Row:
     published, base = HOURS.get(_pair(row)), HOURS.get((_pair(row)[0], "monte_carlo"))
-    ours = Interval(*(value * ITERATIONS / HOUR for value in row["seconds an iteration"]))
+    ours = Interval(*(value * ITERATIONS / HOUR for value in row[SECONDS_EACH]))
     return {
         f"paper, hours for {ITERATIONS}": published,
         f"ours, hours for {ITERATIONS}": ours,

@@ -74,30 +74,21 @@ def optional(check: Check) -> Check:
     return lambda value: None if value is None else check(value)
 
 
-def each(check: Check, least: int = 0) -> Check:
-    """A list of `least` or more values that `check` accepts."""
+def each(check: Check, least: int = 0, distinct: bool = False, ascending: bool = False) -> Check:
+    """A list of `least` or more values that `check` accepts; with nothing twice, or each above the one before it."""
 
     def check_list(values: list[Any]) -> str | None:
         if len(values) < least:
             return f"expected {least} or more values"
-        return next((problem for problem in map(check, values) if problem), None)
+        if problem := next(filter(None, map(check, values)), None):
+            return problem
+        if distinct and len(set(values)) != len(values):
+            return "expected nothing twice"
+        if ascending and any(low >= high for low, high in pairwise(values)):
+            return "expected ascending values"
+        return None
 
     return check_list
-
-
-def distinct(check: Check) -> Check:
-    """A list that `check` accepts, without anything twice."""
-    return lambda values: check(values) or (None if len(set(values)) == len(values) else "expected nothing twice")
-
-
-def ascending(check: Check) -> Check:
-    """A list that `check` accepts, each value above the one before it."""
-
-    def check_order(values: list[Any]) -> str | None:
-        rises = all(low < high for low, high in pairwise(values))
-        return check(values) or (None if rises else "expected ascending values")
-
-    return check_order
 
 
 def anything(value: Any) -> None:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deepcrib.analysis.hand_values import AgentChoice, HandValues
-from deepcrib.analysis.tables import plain_table
+from deepcrib.analysis.tables import NONE, Cell, table_of
 
 _DISCARDS_NOTE = (
     "points on average. hand: over 46 starters; range: its lowest and highest. crib: {whose}, against an expert's "
@@ -22,54 +22,57 @@ _AGENTS_NOTE = (
 )
 
 
+def hand_tables(values: HandValues) -> Sequence[Table]:
+    """The discards, and the agents."""
+    return discards_table(values), agents_table(values)
+
+
 def discards_table(values: HandValues) -> Table:
     """One row a discard, the best first, with the numbers that the agents have in `agents_table`."""
     numbers = {name: str(number) for number, name in enumerate(values.agents, start=1)}
-    rows = []
-    for action in values.best_first:
-        figures = values.discards[action]
-        means = (f"{figures.crib_mean:+.2f}", f"{figures.pegging:+.2f}", f"{figures.total:.2f}")
-        hand = (f"{figures.hand_mean:.2f}", f"{figures.hand_min}-{figures.hand_max}")
-        rows.append(
-            (figures.toss, figures.keep, *hand, *means, " ".join(numbers[name] for name in values.thrown_by(action)))
-        )
+    columns: dict[str, Cell] = {
+        "toss": "{1.toss}",
+        "keep": "{1.keep}",
+        "hand\nmean": "{1.hand_mean:.2f}",
+        "hand\nrange": "{1.hand_min}-{1.hand_max}",
+        "crib": "{1.crib_mean:+.2f}",
+        "play": "{1.pegging:+.2f}",
+        "total": "{1.total:.2f}",
+        "thrown by": lambda action, _: " ".join(numbers[name] for name in values.thrown_by(action)),
+    }
     own, other = values.score
     title = f"{values.hand} as {values.role} at {own}-{other}: best first"
-    columns = ("toss", "keep", "hand\nmean", "hand\nrange", "crib", "play", "total", "thrown by")
-    table = _with_note(plain_table(title, columns, rows), _DISCARDS_NOTE.format(whose=_WHOSE[values.role]))
+    table = table_of(title, [(action, values.discards[action]) for action in values.best_first], columns)
     table.columns[0].no_wrap = True
     table.columns[-1].justify, table.columns[-1].no_wrap = "left", False
-    return table
+    return _with_note(table, _DISCARDS_NOTE.format(whose=_WHOSE[values.role]))
 
 
 def agents_table(values: HandValues) -> Table:
     """One row an agent, in the order given."""
-    rows = []
-    for number, (name, choice) in enumerate(values.agents.items(), start=1):
-        toss = values.discards[choice.action].toss
-        figures = (str(choice.place), f"{choice.gives_up:.2f}", _chance(choice), _value(choice))
-        rows.append((f"{number} {escape(name)}", toss, *figures))
-    title = f"what each agent throws as {values.role}"
-    columns = ("agent", "throws", "place\nof 15", "gives\nup", "chance", "its value")
-    table = _with_note(plain_table(title, columns, rows), _AGENTS_NOTE)
+    columns: dict[str, Cell] = {
+        "agent": lambda number, name, _: f"{number} {escape(name)}",
+        "throws": lambda number, _, choice: values.discards[choice.action].toss,
+        "place\nof 15": "{2.place}",
+        "gives\nup": "{2.gives_up:.2f}",
+        "chance": lambda number, _, choice: _chance(choice),
+        "its value": lambda number, _, choice: _value(choice),
+    }
+    rows = [(number, *agent) for number, agent in enumerate(values.agents.items(), start=1)]
+    table = table_of(f"what each agent throws as {values.role}", rows, columns)
     table.columns[0].overflow = "fold"  # a path has no spaces to break it at
-    return table
+    return _with_note(table, _AGENTS_NOTE)
 
 
 def _chance(choice: AgentChoice) -> str:
-    return "-" if choice.probabilities is None else f"{100 * choice.probabilities[choice.action]:.0f}%"
+    return NONE if choice.probabilities is None else f"{100 * choice.probabilities[choice.action]:.0f}%"
 
 
 def _value(choice: AgentChoice) -> str:
     value = None if choice.values is None else choice.values[choice.action]
-    return "-" if value is None else f"{value:+.2f} {choice.unit}"
+    return NONE if value is None else f"{value:+.2f} {choice.unit}"
 
 
 def _with_note(table: Table, note: str) -> Table:
     table.caption, table.caption_justify, table.caption_style = note, "left", "dim"
     return table
-
-
-def hand_tables(values: HandValues) -> Sequence[Table]:
-    """Both."""
-    return discards_table(values), agents_table(values)

@@ -85,7 +85,7 @@ class HandValues:
         return [name for name, choice in self.agents.items() if action in choice.likeliest]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values: discards with the best first, agents' figures by the cards thrown."""
+        """All metrics as plain values: discards with the best first, agents' metrics by the cards thrown."""
         rows = [{**asdict(self.discards[action]), "thrown_by": self.thrown_by(action)} for action in self.best_first]
         return {"discards": rows, "agents": {name: self._agent_to_dict(choice) for name, choice in self.agents.items()}}
 
@@ -132,19 +132,12 @@ def discard_figures(observation: DiscardObservation) -> tuple[DiscardFigures, ..
     """The 15 discards of the first decision of an observation, by action."""
     one = observation.take(slice(0, 1))
     expected, own, cards = discard_expectations(one), discard_statistics(one.hand)[0], one.hand[0]
-    total = expected.total[0]
+    means = (expected.crib_mean, expected.pegging, expected.total)
+    columns = (expected.hand_mean[0], own["hand_min"], own["hand_max"], *(mean[0] for mean in means))
+    figures = zip(*(column.tolist() for column in columns), strict=True)
     return tuple(
-        DiscardFigures(
-            toss=format_cards(cards[tossed]),
-            keep=format_cards(cards[kept]),
-            hand_mean=float(expected.hand_mean[0, action]),
-            hand_min=int(own[action]["hand_min"]),
-            hand_max=int(own[action]["hand_max"]),
-            crib_mean=float(expected.crib_mean[0, action]),
-            pegging=float(expected.pegging[0, action]),
-            total=float(total[action]),
-        )
-        for action, (kept, tossed) in enumerate(zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, strict=True))
+        DiscardFigures(format_cards(cards[tossed]), format_cards(cards[kept]), *row)
+        for kept, tossed, row in zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, figures, strict=True)
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from deepcrib.analysis.tables import percent, plain_table
+from deepcrib.analysis.tables import NONE, bounds, percent, plain_table
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.league.league import Pairing
 from deepcrib.evaluation.league.ratings import MEAN, bradley_terry, misfit
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Ceilings = Mapping[str, Mapping[str, tuple[float, float, float]]]
 """`{agent: {role: (estimate, low, high)}}`: points a hand that an exact best responder gains on it."""
-NONE = "-"
 NAME_WIDTH = 28
 
 
@@ -53,7 +52,7 @@ class League:
         return [row.name for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         standings = [
             {
                 **{"agent": row.name, "rating": _plain(row.rating), "win_rate": _plain(row.win_rate)},
@@ -109,7 +108,7 @@ def _plain(value: Interval | None) -> list[float] | None:
 
 
 def _bounds(value: tuple[float, float, float] | None, form: str = "+.2f") -> str:
-    return NONE if value is None else f"{value[0]:{form}} [{value[1]:{form}}, {value[2]:{form}}]"
+    return NONE if value is None else bounds(value[0], value[1], value[2], form)
 
 
 def _half(value: Interval | None, scale: float, form: str) -> str:

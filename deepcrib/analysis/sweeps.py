@@ -61,12 +61,17 @@ def failure(error: Mapping[str, Any]) -> tuple[str, int]:
     return str(error.get("error", "")), code if isinstance(code, int) and code > 0 else 1
 
 
-def runs_below(folder: Path) -> list[SweptRun]:
-    """All runs in a folder and the folders below it, by overrides and name; hidden folders are left out."""
+def run_folders(folder: Path) -> set[Path]:
+    """The folders of runs: a folder and those below it; hidden ones are left out."""
     found = {path.parent for name in (runs.CONFIG, runs.ERROR) for path in folder.rglob(name)}
-    visible = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
-    read = [read_run(path) for path in visible]
-    return sorted(read, key=lambda run: (runs.natural(" ".join(run.overrides)), run.folder))
+    return {path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)}
+
+
+def runs_below(folder: Path) -> list[SweptRun]:
+    """All runs in a folder and below it, by overrides and name."""
+    return sorted(
+        map(read_run, run_folders(folder)), key=lambda run: (runs.natural(" ".join(run.overrides)), run.folder)
+    )
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def check_games(games: int, duplicate: bool) -> None:
 
 
 def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = None) -> Evaluation:
-    """Figures of one agent in a match of two; `duplicate=None` finds out from the pair ids."""
+    """Metrics of one agent in a match of two; `duplicate=None` finds out from the pair ids."""
     opponent = 1 - agent
     won = np.asarray(result.winner) == agent
     games, wins = len(won), int(won.sum())

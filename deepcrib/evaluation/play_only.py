@@ -96,7 +96,7 @@ def play_points(
 
 
 def summarise(points: NDArray[np.int64], duplicate: bool) -> PlayOnly:
-    """The figures of points [hands, 2]."""
+    """The metrics of points [hands, 2]."""
     margins = points[:, 0] - points[:, 1]
     # Roles alternate by design: what they are worth must not be counted as chance.
     interval = mean_interval(margins.reshape(-1, 2).mean(axis=1))

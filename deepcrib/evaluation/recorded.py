@@ -65,7 +65,7 @@ class Baseline:
     opponent_points: Points
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`; None for a bound that a single hand does not give."""
+        """All metrics as plain values, for `summary.json`; None for a bound that a single hand does not give."""
         own, other = (_plain(points) for points in (self.points, self.opponent_points))
         return asdict(self) | {"points": own, "opponent_points": other}
 

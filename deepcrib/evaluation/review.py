@@ -8,10 +8,10 @@ The hand that ends a game is priced as if it were played out.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from deepcrib.records import GameRecord, choices
 from deepcrib.records.replay import ROW
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.minimax import has_choice
-
-if TYPE_CHECKING:
-    from deepcrib.game.engine import Turns
 
 STAND_IN = "expected_value"
 """Answered in place of a person, or of an agent whose play would have to be asked for: greedy play, expert discards."""
@@ -90,7 +87,7 @@ class Review:
         return self.lost / len(self.hands) if self.hands else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         hands = [asdict(hand) | {"lost": hand.lost} for hand in self.hands]
         return asdict(self) | {"hands": hands, "lost": self.lost, "per_hand": self.per_hand}
 
@@ -113,7 +110,7 @@ def review(
     if worst < 0:
         raise OptionError(f"worst={worst}: expected 0 or more decisions")
     responder, stand_in = (BestResponseAgent(opponent, None), False) if opponent else responder_to(record, 1 - seat)
-    hands = list(_hands(record, seat))
+    hands = _hands(record, seat)
     reviewed: list[HandReview] = []
     for low in range(0, len(hands), BATCH):
         part = hands[low : low + BATCH]
@@ -174,54 +171,42 @@ def losses_by_kind(hands: Sequence[HandReview]) -> dict[str, Loss]:
 # --- gathering and pricing ----------------------------------------------------------------------------------
 
 
-@dataclass
-class _Hand:
-    """What a seat saw and chose in a hand: at most one discard, and plays that were a choice."""
-
-    number: int
-    role: str
-    scores: tuple[int, int]
-    discards: list[tuple[DiscardObservation, int]]
-    plays: list[tuple[PlayObservation, int]]
+Chosen = tuple[HandReview, list[tuple[DiscardObservation, int]], list[tuple[PlayObservation, int]]]
+"""A hand, its decisions still to be priced; its discard, if that was the seat's, and the plays that were a choice."""
 
 
-def _hands(record: GameRecord, seat: int) -> Iterator[_Hand]:
+def _hands(record: GameRecord, seat: int) -> list[Chosen]:
     """The hands in which a seat has chosen something, in order."""
-    hand: _Hand | None = None
+    found: dict[int, Chosen] = {}
     for turns, who, action in choices(record):
-        if who == seat:
-            number = int(turns.games.state.hand_number[0])
-            if hand is None or hand.number != number:
-                if hand is not None:
-                    yield hand
-                hand = _new_hand(turns, number, seat)
-            if turns.phase[0] == DISCARD:
-                hand.discards.append((turns.discard_observation(ROW), action))
-            elif has_choice(observation := turns.play_observation(ROW))[0]:
-                hand.plays.append((observation, action))
-    if hand is not None:
-        yield hand
+        if who != seat:
+            continue
+        number = int(turns.games.state.hand_number[0])
+        if number not in found:
+            own, other = turns.games.scores[0][[seat, 1 - seat]]
+            role = ROLES[int(turns.games.dealer[0] == seat)]
+            found[number] = HandReview(number, role, (int(own), int(other)), []), [], []
+        _, discards, plays = found[number]
+        if turns.phase[0] == DISCARD:
+            discards.append((turns.discard_observation(ROW), action))
+        elif has_choice(observation := turns.play_observation(ROW))[0]:
+            plays.append((observation, action))
+    return list(found.values())
 
 
-def _new_hand(turns: Turns, number: int, seat: int) -> _Hand:
-    own, other = turns.games.scores[0][[seat, 1 - seat]]
-    return _Hand(number, ROLES[int(turns.games.dealer[0] == seat)], (int(own), int(other)), [], [])
-
-
-def _reviewed(responder: BestResponseAgent, hands: Sequence[_Hand]) -> list[HandReview]:
+def _reviewed(responder: BestResponseAgent, hands: Sequence[Chosen]) -> list[HandReview]:
     """Some hands priced together."""
     priced: list[Priced] = []
-    thrown = [(hand.number, *choice) for hand in hands for choice in hand.discards]
-    numbers, discards, actions = zip(*thrown, strict=True)
-    seen = DiscardObservation.concatenate(discards)
-    priced.append(price_discards(responder, seen, np.array(actions, dtype=np.int8), np.array(numbers)))
-    played = [(hand.number, *choice) for hand in hands for choice in hand.plays]
+    thrown = [(hand.number, *choice) for hand, discards, _ in hands for choice in discards]
+    numbers, seen, actions = zip(*thrown, strict=True)
+    observation = DiscardObservation.concatenate(seen)
+    priced.append(price_discards(responder, observation, np.array(actions, dtype=np.int8), np.array(numbers)))
+    played = [(hand.number, *choice) for hand, _, plays in hands for choice in plays]
     if played:
-        numbers, plays, slots = zip(*played, strict=True)
-        seen_in_play = PlayObservation.concatenate(plays)
-        priced += price_plays(responder, seen_in_play, np.array(slots, dtype=np.int8), np.array(numbers))
+        numbers, seen_in_play, slots = zip(*played, strict=True)
+        in_play = PlayObservation.concatenate(seen_in_play)
+        priced += price_plays(responder, in_play, np.array(slots, dtype=np.int8), np.array(numbers))
     decisions = sorted((d for part in priced for d in part.worst), key=lambda d: (d.hand, KINDS.index(d.kind)))
-    return [
-        HandReview(hand.number, hand.role, hand.scores, [d for d in decisions if d.hand == hand.number])
-        for hand in hands
-    ]
+    for hand, _, _ in hands:
+        hand.decisions.extend(d for d in decisions if d.hand == hand.number)
+    return [hand for hand, _, _ in hands]

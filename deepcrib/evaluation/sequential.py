@@ -86,7 +86,7 @@ class SequentialEvaluation:
     max_games: int
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         rule = {**asdict(self.rule), "level": 1 - self.rule.alpha}
         return {**self.figures.to_dict(), "verdict": self.verdict, "max_games": self.max_games, **rule}
 

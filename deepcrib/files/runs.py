@@ -1,8 +1,8 @@
-"""The run folder of a job: what it was told, where it ran, and what came out.
+"""The run folder of a job: its options, where it ran, and what came out.
 
     config.yaml       every option, resolved
     environment.json  commit, versions, machine and command line; a finished run's seconds; in a sweep, its overrides
-    summary.json      the figures that the job prints last; present only once the job has finished
+    summary.json      the metrics that the job prints last; present only once the job has finished
     error.json        in a sweep, why the run failed; gone once it goes on
 
 Each file appears whole or not at all: it is written to a temporary name, flushed to disk and renamed.
@@ -92,7 +92,7 @@ class RunFolder:
     _begun: float = field(default=0.0, init=False)
 
     def start(self, config: str) -> None:
-        """Claim the folder for a new run and record what it was told (`config`, YAML text)."""
+        """Claim the folder for a new run and record its options (`config`, YAML text)."""
         self._create()
         if (self.path / SUMMARY).exists():
             raise RunError(
@@ -118,7 +118,7 @@ class RunFolder:
         self._record(config, kept | ({"earlier": history} if history else {}))
 
     def finish(self, summary: Mapping[str, Any]) -> None:
-        """Write the job's figures; from here on the folder counts as a finished run."""
+        """Write the job's summary; from here on the folder counts as a finished run."""
         if environment := read_json(self.path / ENVIRONMENT):
             seconds = round(time.monotonic() - self._begun, 1)
             write_json(self.path / ENVIRONMENT, environment | {"seconds": seconds})
@@ -129,7 +129,7 @@ class RunFolder:
         self._create()
         now = datetime.now().astimezone().isoformat(timespec="seconds")
         content = {"error": error, "exit_code": exit_code, "time": now, "host": platform.node()}
-        write_json(self.path / ERROR, content | self._told())
+        write_json(self.path / ERROR, content | self._recorded_overrides())
 
     def remove_if_empty(self) -> None:
         """Leave nothing behind of a job that ended before it wrote anything."""
@@ -145,10 +145,10 @@ class RunFolder:
     def _record(self, config: str, extra: Mapping[str, Any]) -> None:
         self._begun = time.monotonic()
         write_atomic(self.path / CONFIG, config)
-        write_json(self.path / ENVIRONMENT, {**environment(), **self._told(), **extra})
+        write_json(self.path / ENVIRONMENT, {**environment(), **self._recorded_overrides(), **extra})
         (self.path / ERROR).unlink(missing_ok=True)
 
-    def _told(self) -> dict[str, Any]:
+    def _recorded_overrides(self) -> dict[str, Any]:
         return {"overrides": list(self.overrides)} if self.overrides else {}
 
 

@@ -83,22 +83,26 @@ def run(config: Config, run: Run) -> Outcome:
     """Do what the task names. What it is about is read, and games are replayed, before anything is written."""
     task = config.task or ("humans" if config.runs is None else "runs")
     config = replace(config, task=task)
-    reads = {task: options for task, (_, options) in _TASKS.items()}
-    check_task(config, {"runs": _RUNS_READS, **reads})
+    check_task(config, {name: options for name, (_, options) in _TASKS.items()})
     with Bars(run.show_progress) as bars:
-        work = _plan_runs(config) if task == "runs" else _TASKS[task][0](config, _records(config), bars)
+        work = _TASKS[task][0](config, bars)
         run.start()
         return work(run, bars)
 
 
 def _records(config: Config) -> list[GameRecord]:
     """The games that the option names. Raises OptionError or RecordError."""
-    places = config.games if isinstance(config.games, list) else [config.games]
     if config.games is None:
         raise OptionError("option games is missing: expected games=PATH, a file of recorded games or a folder of them")
-    if not places or not all(isinstance(place, str) and place for place in places):
-        raise OptionError(f"games={config.games}: expected a file of recorded games, a folder, or a list of them")
+    places = _places("games", config.games, "a file of recorded games, a folder, or a list of them")
     return [record for path in find_files(places) for record in read_games(path)]
+
+
+def _places(name: str, value: Any, expected: str) -> list[str]:
+    places = value if isinstance(value, list) else [value]
+    if not places or not all(isinstance(place, str) and place for place in places):
+        raise OptionError(f"{name}={value}: expected {expected}")
+    return places
 
 
 def _left_out(left_out: dict[str, int]) -> list[str]:
@@ -113,16 +117,14 @@ def _games(number: int) -> str:
 # --- runs ---------------------------------------------------------------------------------------------------
 
 
-def _plan_runs(config: Config) -> Work:
+def _plan_runs(config: Config, bars: Bars) -> Work:
     need_modules("report", "pandas", "tabulate", "jinja2", "matplotlib")
     from deepcrib.analysis.report.page import check_page_path
     from deepcrib.analysis.report.runs import load_runs
 
     if config.runs is None:
         raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
-    places = config.runs if isinstance(config.runs, list) else [config.runs]
-    if not places or not all(isinstance(place, str) and place for place in places):
-        raise OptionError(f"runs={config.runs}: expected a folder of runs, or a list of them")
+    places = _places("runs", config.runs, "a folder of runs, or a list of them")
     if config.opponent is not None and not isinstance(config.opponent, str):
         raise OptionError(f"opponent={config.opponent}: expected the name of an opponent that the runs met")
     if config.path is not None:
@@ -156,7 +158,8 @@ def _report(config: Config, runs: pd.DataFrame, run: Run, bars: Bars) -> Outcome
 # --- people -------------------------------------------------------------------------------------------------
 
 
-def _plan_humans(config: Config, records: Sequence[GameRecord], bars: Bars) -> Work:
+def _plan_humans(config: Config, bars: Bars) -> Work:
+    records = _records(config)
     games, left_out = played_games(records, config.hints, bars.counter("games replayed", len(records)))
     if not games:
         raise OptionError(f"games={config.games}: no games to count ({'; '.join(_left_out(left_out))})")
@@ -184,7 +187,8 @@ def _count(config: Config, games: Sequence[PlayedGame], left_out: dict[str, int]
 _NOT_REVIEWED = "without choices to review, not of two or gone on with in another record"
 
 
-def _plan_review(config: Config, records: Sequence[GameRecord], bars: Bars) -> Work:
+def _plan_review(config: Config, bars: Bars) -> Work:
+    records = _records(config)
     if config.seat is not None and config.name is not None:
         raise OptionError(f"seat={config.seat} name={config.name}: expected one of them")
     if config.seat not in (None, 0, 1):
@@ -264,9 +268,9 @@ def _plain(loss: Loss) -> dict[str, Any]:
     return asdict(loss) | {"per_hand": bounds}
 
 
-_TASKS: dict[str, tuple[Callable[[Config, Sequence[GameRecord], Bars], Work], tuple[str, ...]]] = {
+_TASKS: dict[str, tuple[Callable[[Config, Bars], Work], tuple[str, ...]]] = {
+    "runs": (_plan_runs, ("runs", "path", "overwrite", "title", "networks", "opponent")),
     "humans": (_plan_humans, ("games", "by", "hints")),
     "review": (_plan_review, ("games", "seat", "name", "worst", "opponent")),
 }
-"""Each task about games with the options that it reads."""
-_RUNS_READS = ("runs", "path", "overwrite", "title", "networks", "opponent")
+"""Each task with the options that it reads."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import comb
@@ -12,31 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from deepcrib.analysis.statistics.files import (
-    is_crib_table,
-    is_discard_table,
-    target,
-    write_crib_table,
-    write_pegging,
-    write_weights,
-)
-from deepcrib.analysis.statistics.rows import (
+from deepcrib.analysis.statistics import (
     OPPONENTS,
-    PeggingRow,
     best_first,
     discard_rows,
     extreme_sets,
-    overall_pegging,
-    pegging_rows,
-)
-from deepcrib.analysis.statistics.tables import (
     hand_table,
+    overall_pegging,
     overall_table,
+    pegging_rows,
     rank_grid,
     sets_table,
+    target,
+    write_csv,
 )
 from deepcrib.analysis.tables import plain_table
-from deepcrib.errors import OptionError
+from deepcrib.errors import OptionError, StatisticsError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.classes import NUM_CLASSES
 from deepcrib.exact.cribs import NUM_DISCARDS, uniform_weights
@@ -53,6 +44,7 @@ from deepcrib.jobs.shared.console import Bars
 from deepcrib.options import at_least, one_of, option, seed_value
 
 CRIB_TABLE_FILE = "crib_table.csv"
+CRIB_COLUMNS = ("rank_1", "rank_2", "own_crib", "opponent_crib")
 _NUM_HANDS = comb(NUM_CARDS, 6)
 _SOLVE_ITERATIONS = 60
 _EXTREMES = 10
@@ -105,12 +97,10 @@ def _plan_hand(config: Config) -> Work:
     if config.index is not None:
         return partial(_show_hand, config, *parse_lang_index(config.index))
     if config.hand is None:
-        raise OptionError(f"option hand is missing: expected six cards, or one of the tasks {', '.join(_words())}")
+        raise OptionError(
+            f"option hand is missing: expected six cards, or one of the tasks {', '.join(JOBS['statistics'].tasks)}"
+        )
     return partial(_show_hand, config, six_cards(config.hand), None)
-
-
-def _words() -> tuple[str, ...]:
-    return JOBS["statistics"].tasks
 
 
 def _show_hand(config: Config, hand: list[int], action: int | None, run: Run, bars: Bars) -> Outcome:
@@ -135,8 +125,16 @@ def _show_hand(config: Config, hand: list[int], action: int | None, run: Run, ba
 
 def _plan_build(config: Config) -> Work:
     default = runs.outputs_folder() / "statistics" / TABLE_FILE
-    path = target(default if config.path is None else Path(config.path), "table of statistics", is_discard_table)
+    path = target(default if config.path is None else Path(config.path), "table of statistics", _is_discard_table)
     return partial(_build, config, path)
+
+
+def _is_discard_table(path: Path) -> bool:
+    try:
+        load_table(path)
+    except StatisticsError:
+        return False
+    return True
 
 
 def _build(config: Config, path: Path, run: Run, bars: Bars) -> Outcome:
@@ -187,8 +185,14 @@ def _build_table(path: Path, summary: dict[str, Any]) -> Any:
 def _plan_crib_table(config: Config) -> Work:
     if config.solve and config.opponent != "experts":
         raise OptionError(f"solve=true opponent={config.opponent}: only the experts' discards are found by iteration")
-    path = None if config.path is None else target(Path(config.path), "crib table", is_crib_table)
+    path = None if config.path is None else target(Path(config.path), "crib table", _is_crib_table)
     return partial(_write_crib_table, config, path)
+
+
+def _is_crib_table(path: Path) -> bool:
+    """Whether a file begins as one does."""
+    with open(path, "rb") as file:
+        return file.readline(100).strip() == ",".join(CRIB_COLUMNS).encode()
 
 
 def _write_crib_table(config: Config, path: Path | None, run: Run, bars: Bars) -> Outcome:
@@ -196,12 +200,14 @@ def _write_crib_table(config: Config, path: Path | None, run: Run, bars: Bars) -
     summary: dict[str, Any] = {"task": "crib_table", "opponent": config.opponent, "path": str(path.absolute())}
     if config.solve:
         found, summary["iterations"], summary["change"] = _solve(bars)
-        write_weights(run.folder.path / EXPERTS_FILE, found)
+        ranks = [(a, b) for a in range(NUM_RANKS) for b in range(a, NUM_RANKS)]
+        weights = [(RANK_NAMES[a], RANK_NAMES[b], found.dealer[a, b], found.pone[a, b]) for a, b in ranks]
+        write_csv(run.folder.path / EXPERTS_FILE, ("rank_1", "rank_2", "dealer", "pone"), weights)
         run.notes.append(f"weights of their discards: {EXPERTS_FILE} in the run folder")
     else:
         found = experts() if config.opponent == "experts" else Experts(uniform_weights(), uniform_weights())
     cells = crib_table(found)
-    write_crib_table(path, cells)
+    write_csv(path, CRIB_COLUMNS, cells)
     run.notes.append(f"{len(cells)} rank pairs: {path}")
     grids = np.zeros((2, NUM_RANKS, NUM_RANKS))
     for first, second, *means in cells:
@@ -238,7 +244,8 @@ def _show_pegging(config: Config, run: Run, bars: Bars) -> Outcome:
     exact = config.records == "exact"
     records = exact_records() if exact else sampled_records(config.hands, config.seed)
     rows, overall = pegging_rows(records), overall_pegging(records)
-    write_pegging(run.folder.path / "pegging.csv", rows)
+    plain = [row.to_dict() for row in rows]
+    write_csv(run.folder.path / "pegging.csv", list(plain[0]), [list(row.values()) for row in plain])
     records.save(run.folder.path / "pegging_records.npz")
     run.notes.append("all sets: pegging.csv and pegging_records.npz in the run folder")
     what = "every pair of hands" if exact else f"{config.hands:,} random hands"
@@ -249,12 +256,8 @@ def _show_pegging(config: Config, run: Run, bars: Bars) -> Outcome:
     summary: dict[str, Any] = {"task": "pegging", "records": config.records}
     summary["overall"] = {row.role: row.to_dict() for row in overall}
     for place, name in enumerate(("most", "least")):
-        summary[name] = {role: _plain(both[place]) for role, both in extremes.items()}
+        summary[name] = {role: [row.to_dict() for row in both[place]] for role, both in extremes.items()}
     return Outcome(summary, tables)
-
-
-def _plain(rows: Sequence[PeggingRow]) -> list[dict[str, Any]]:
-    return [row.to_dict() for row in rows]
 
 
 _TASKS: dict[str, tuple[Callable[[Config], Work], tuple[str, ...]]] = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deepcrib.errors import OptionError
-from deepcrib.options import ascending, at_least, between, each, option, optional, seed_value
+from deepcrib.options import at_least, between, each, option, optional, seed_value
 
 
 @dataclass
@@ -40,7 +40,7 @@ class EvaluationOptions:
     at: list[int] | None = option(
         None,
         "in place of `every`, if that is not 0: iterations with matches; 0: before the first",
-        optional(ascending(each(at_least(0)))),
+        optional(each(at_least(0), ascending=True)),
     )
     games: int = option(1000, "games of a monitoring match", at_least(1))
     final_games: int = option(5000, "games of each final match", at_least(1))

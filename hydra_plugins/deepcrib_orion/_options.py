@@ -15,12 +15,12 @@ class OrionSweeperConf:
     """`hydra.sweeper`, with `hydra/sweeper=orion`."""
 
     _target_: str = "hydra_plugins.deepcrib_orion.sweeper.OrionSweeper"
-    name: str | None = option(None, "of the study; the same name goes on with it")
+    name: str | None = option(None, "of the study; the same name resumes it")
     database: str | None = option(None, "a file, or mongodb://host/database; null: orion.pkl in the study's folder")
     algorithm: str = option("tpe", "or random, asha (which needs a fidelity), and others of Orion's")
     seed: int = option(1, "of the algorithm")
     settings: dict[str, Any] = option({}, "of the algorithm, {n_initial_points: 20} of tpe")
-    max_trials: int = option(20, "of the study, whoever runs them; more of them go on with it", at_least(1))
+    max_trials: int = option(20, "of the study, whoever runs them; more of them resume it", at_least(1))
     max_broken: int = option(5, "that end the study", at_least(1))
     n_workers: int = option(1, "trials at once, by the launcher", at_least(1))
     objective: str = option("deterministic.win_rate", "where in a run's summary.json")

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -97,16 +97,15 @@ class Search:
             words, params, {key: leaf_type(self.schema, key, present) for key in options}
         )
         first = {item.key: item.extremes[0] for item in parameters}
-        self._check(fixed, first)
+        self._check([*fixed, *first.values()])
         for item in parameters:
             for value in item.extremes[1:]:
-                self._check(fixed, first | {item.key: value})
+                self._check([*fixed, *(first | {item.key: value}).values()])
         return parameters, fixed
 
-    def _check(self, fixed: Sequence[str], values: Mapping[str, str]) -> None:
+    def _check(self, words: Sequence[str]) -> None:
         """Compose the job with these overrides and refuse what it would refuse."""
-        words = [*fixed, *(f"{key}={value}" for key, value in values.items())]
-        composed = copy.deepcopy(self._loader.load_sweep_config(self.config, words))
+        composed = copy.deepcopy(self._loader.load_sweep_config(self.config, list(words)))
         with read_write(composed), open_dict(composed):
             del composed["hydra"]
         checked_options(composed, self.schema, parse(words))
@@ -162,6 +161,8 @@ class Search:
             for trial, job in zip(trials, self.launcher.launch(jobs, numbers.index(trials[0].id)), strict=True):
                 self._finish_trial(study, trial, job)
                 waiting.remove(trial)
+        except DATABASE_ERRORS:  # nothing can be given back; the next worker recovers it
+            raise
         except BaseException:
             for trial in waiting:
                 study.give_back(trial)

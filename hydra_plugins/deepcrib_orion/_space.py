@@ -44,7 +44,7 @@ class Parameter:
 
     @property
     def prior(self) -> str:
-        """Its values in Orion's words."""
+        """Its values as a prior of Orion's."""
         low, high = (number_text(bound, self.whole) for bound in self.bounds)
         if self.kind == "choice":
             return f"choices({list(self.choices)!r})"
@@ -55,16 +55,13 @@ class Parameter:
 
     @property
     def extremes(self) -> list[str]:
-        """Texts of the values that, if an option takes them, it takes all: both bounds, or every choice."""
-        return [self.text(value) for value in (self.choices or self.bounds)]
-
-    def text(self, value: Any) -> str:
-        """A value of Orion's as the value of an override."""
-        return value if isinstance(value, str) else number_text(value, self.whole or isinstance(value, int))
+        """Overrides with values that, if an option takes them, it takes all: both bounds, or every choice."""
+        return [self.override(value) for value in (self.choices or self.bounds)]
 
     def override(self, value: Any) -> str:
         """`key=value` for a value of Orion's."""
-        return f"{self.key}={self.text(value)}"
+        text = value if isinstance(value, str) else number_text(value, self.whole or isinstance(value, int))
+        return f"{self.key}={text}"
 
 
 def number_text(value: Any, whole: bool = False) -> str:

@@ -195,14 +195,19 @@ def test_the_difference_of_algorithms_is_welchs(page: tuple[Path, str]) -> None:
 
 def test_seconds_are_of_iterations_with_a_full_buffer_and_hours_of_all(page: tuple[Path, str]) -> None:
     ((monte_carlo, sarsa),) = sections(page[0])["Seconds of an iteration"]
-    assert monte_carlo["seconds an iteration"][0] == pytest.approx(2.0)
-    assert sarsa["seconds an iteration"][0] == pytest.approx(6.0)
-    assert sarsa["hours of all iterations"][0] == pytest.approx(4 * 6 / 3600)
+    assert monte_carlo["seconds an iteration, over seeds"][0] == pytest.approx(2.0)
+    assert sarsa["seconds an iteration, over seeds"][0] == pytest.approx(6.0)
+    assert sarsa["hours of all iterations, over seeds"][0] == pytest.approx(4 * 6 / 3600)
     half = T_2 * math.log(2) / math.sqrt(3)
-    assert sarsa["seconds an iteration"][1:] == pytest.approx([6 * math.exp(-half), 6 * math.exp(half)], rel=1e-5)
-    assert sarsa["times monte_carlo"][0] == pytest.approx(3.0) and monte_carlo["times monte_carlo"] is None
+    assert sarsa["seconds an iteration, over seeds"][1:] == pytest.approx(
+        [6 * math.exp(-half), 6 * math.exp(half)], rel=1e-5
+    )
+    assert (
+        sarsa["times monte_carlo, over seeds"][0] == pytest.approx(3.0)
+        and monte_carlo["times monte_carlo, over seeds"] is None
+    )
     _, row = table_of(page[1], "Seconds of an iteration")
-    assert row["times monte_carlo"].startswith("3.00 [") and row["times mlp"] == "-"
+    assert row["times monte_carlo, over seeds"].startswith("3.00 [") and row["times mlp, over seeds"] == "-"
     assert (row["seeds x iterations timed"], row["seconds a run"]) == ("3 x 2", "3 x 60")
 
 
@@ -214,9 +219,11 @@ def test_curves_are_means_over_the_finished_seeds(page: tuple[Path, str]) -> Non
     assert (row["algorithm"], row["seeds x games each"]) == ("sarsa", "3 x 100")
     half = T_2 * 0.1 / math.sqrt(3)
     last = f"50.0% [{100 * (0.5 - half):.1f}, {100 * (0.5 + half):.1f}]; 50.0% [44.4, 55.6]"
-    assert row["iteration 4"] == last
+    assert row["iteration 4, over seeds; over games"] == last
     floor = T_2 * math.sqrt(0.3 * 0.7 / 300)  # three equal rates: the games alone make the interval this wide
-    assert row["iteration 2"].startswith(f"30.0% [{100 * (0.3 - floor):.1f}, {100 * (0.3 + floor):.1f}]; ")
+    assert row["iteration 2, over seeds; over games"].startswith(
+        f"30.0% [{100 * (0.3 - floor):.1f}, {100 * (0.3 + floor):.1f}]; "
+    )
     assert (page[0] / "figures" / "curves_mlp.png").read_bytes()[:4] == b"\x89PNG"
     assert "](figures/curves_mlp.png)" in page[1]
 
@@ -236,7 +243,9 @@ def test_a_curves_cells_stand_under_their_own_iterations(tmp_path: Path) -> None
         row["algorithm"]: row for row in table_of((tmp_path / "out" / "report.md").read_text(), "Learning curves: mlp")
     }
     found = {
-        name: [row[f"iteration {step}"].partition(";")[0].partition(" ")[0] for step in (2, 4, 6)]
+        name: [
+            row[f"iteration {step}, over seeds; over games"].partition(";")[0].partition(" ")[0] for step in (2, 4, 6)
+        ]
         for name, row in rows.items()
     }
     assert found == {
@@ -383,7 +392,9 @@ def test_pretraining_of_other_lengths_is_not_averaged(tmp_path: Path) -> None:
         save_weights(folder / "weights.safetensors", network, None, {})
     assert call(f"runs={tmp_path / 'runs'} path={tmp_path / 'pre.md'}", tmp_path / "out") == 0
     rows = table_of((tmp_path / "pre.md").read_text(), "Predicted against true")
-    found = [(row["mean absolute error, points"].split(" ")[0], row["runs x hands"].split(" ")[0]) for row in rows]
+    found = [
+        (row["mean absolute error over runs, points"].split(" ")[0], row["runs x hands"].split(" ")[0]) for row in rows
+    ]
     assert found == [("0.6000", "2"), ("0.1000", "1")] and {row["network"] for row in rows} == {"mlp"}
 
 
@@ -396,7 +407,9 @@ def test_values_after_training_are_measured_over_all_hands(tmp_path: Path) -> No
     save_weights(folder / "weights.safetensors", network, None, {})
     assert call(f"runs={folder}", tmp_path / "out") == 0
     ((found,),) = sections(tmp_path / "out")["Values of hands after training"]
-    assert abs(found["rise a point"][0]) < 1 and (tmp_path / "out" / "figures" / "trained_mlp.png").exists()
+    assert (
+        abs(found["rise a point, over networks"][0]) < 1 and (tmp_path / "out" / "figures" / "trained_mlp.png").exists()
+    )
     assert call(f"runs={folder} networks=false", tmp_path / "without") == 0
     assert "Values of hands after training" not in sections(tmp_path / "without")
 

@@ -16,8 +16,7 @@ import pytest
 from martin2000 import rank_pair_bounds
 from rich.console import Console
 
-from deepcrib.analysis.statistics.rows import rank_set_names
-from deepcrib.analysis.statistics.tables import Fitted
+from deepcrib.analysis.statistics import Fitted, rank_set_names
 from deepcrib.cli import main
 from deepcrib.errors import StatisticsError
 from deepcrib.exact import experts as experts_module

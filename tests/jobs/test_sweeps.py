@@ -187,7 +187,7 @@ def test_an_interrupted_sweep_goes_on_to_the_same_weights(
         checkpoints, "save_state", lambda path, state: (steps.append(state["steps"]), save(path, state))
     )
     assert sweep(folder, "seed=1,2") == 0
-    assert steps == [3, 1, 2, 3]
+    assert steps == [3, 0, 1, 2, 3]
     assert {seed: line["state"] for seed, line in rows(folder).items()} == {"1": "resumed", "2": "done"}
     assert "run 0 (seed=1): goes on" in capsys.readouterr().out
     assert all(same_weights(place(folder, seed), place(swept, seed)) for seed in (1, 2))

@@ -45,9 +45,13 @@ def pretraining_section(runs: pd.DataFrame, page: Page) -> Section | None:
         exact, random_starter = group[EXACT].dropna() if EXACT in group else [], kind[1] != "no starter"
         rows.append(
             dict(zip(_KIND, kind, strict=True))
-            | {"mean absolute error, points": mean_interval(group[ERROR].astype(float))}
-            | {"exact after rounding": over_seeds(exact) if len(exact) else None}
-            | {"error with one random starter": mean_interval(group[SAMPLE].astype(float)) if random_starter else None}
+            | {"mean absolute error over runs, points": mean_interval(group[ERROR].astype(float))}
+            | {"exact after rounding, over runs": over_seeds(exact) if len(exact) else None}
+            | {
+                "error with one random starter, over runs": mean_interval(group[SAMPLE].astype(float))
+                if random_starter
+                else None
+            }
             | {"runs x hands": f"{len(group)} x {len(_hands()):,}"}
             | page.origin(group)
         )
@@ -59,8 +63,13 @@ def pretraining_section(runs: pd.DataFrame, page: Page) -> Section | None:
         "is the hand's own points, or those with a starter drawn for each hand; the mean absolute error is then "
         "against the mean over the 48 starters. Intervals are Student's t over runs."
     )
-    formats = {"mean absolute error, points": number(4), "error with one random starter": number(3)}
-    return Section("Predicted against true", [words, Table(rows, formats | {"exact after rounding": share}), *shown])
+    formats = {
+        "mean absolute error over runs, points": number(4),
+        "error with one random starter, over runs": number(3),
+    }
+    return Section(
+        "Predicted against true", [words, Table(rows, formats | {"exact after rounding, over runs": share}), *shown]
+    )
 
 
 def _kind(run: pd.Series) -> dict[str, str]:
@@ -136,7 +145,11 @@ def trained_section(setups: Sequence[pd.DataFrame], page: Page, progress: Callab
                 shown[name] = page.figure(f"trained_{name}", _trained_figure(predicted, title), title)
             progress(1)
         rise, level, correlation = (mean_interval(values) for values in zip(*found, strict=True))
-        fitted = {"value of a hand of 0": level, "rise a point": rise, "correlation": correlation}
+        fitted = {
+            "value of a hand of 0, over networks": level,
+            "rise a point, over networks": rise,
+            "correlation, over networks": correlation,
+        }
         counted = {"networks x hands": f"{len(found)} x {len(_hands()):,}"}
         rows.append(identity(setup) | {"discard network": name} | fitted | counted | page.origin(setup))
     words = (
@@ -146,7 +159,11 @@ def trained_section(setups: Sequence[pd.DataFrame], page: Page, progress: Callab
         "each point) and Pearson's correlation, with Student's t intervals over networks. No cards are thrown in "
         "these positions, so they are none that the networks met in games."
     )
-    formats = {"value of a hand of 0": number(2), "rise a point": number(2), "correlation": number(3)}
+    formats = {
+        "value of a hand of 0, over networks": number(2),
+        "rise a point, over networks": number(2),
+        "correlation, over networks": number(3),
+    }
     return Section("Values of hands after training", [words, Table(rows, formats), *shown.values()]) if rows else None
 
 

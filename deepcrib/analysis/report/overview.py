@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from deepcrib.analysis.report.page import NONE, Page, Section, Table
+from deepcrib.analysis.report.page import Page, Section, Table
 from deepcrib.analysis.report.runs import ALGORITHM, FAILED, FINISHED, NETWORK, UNFINISHED, differing_options
+from deepcrib.analysis.tables import NONE
 from deepcrib.files.runs import is_number, natural
 
 FEW_VALUES, MOST_VALUES = 3, 8

@@ -13,7 +13,7 @@ import pandas as pd
 from jinja2 import Template
 
 from deepcrib.analysis.figures import save_png
-from deepcrib.analysis.tables import percent
+from deepcrib.analysis.tables import NONE, percent
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files import write_atomic
 from deepcrib.intervals import Interval
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MARK = "<!-- a page of `deepcrib report`: it may be written anew -->"
 """First line of a page, by which it is known."""
-NONE = "-"
 TEMPLATE = Template(
     """\
 {{ mark }}

@@ -22,6 +22,7 @@ from deepcrib.analysis.report.run_files import (
     read_json,
     read_options,
 )
+from deepcrib.analysis.sweeps import run_folders
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, natural
 from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progress
@@ -52,7 +53,7 @@ def load_runs(places: Sequence[str]) -> pd.DataFrame:
     is of another job than train and pretrain, or a file cannot be read.
     """
     roots = [root for place in places for root in _folders(place)]
-    folders = {path.resolve(): root.resolve() for root in roots for path in _run_folders(root)}
+    folders = {path.resolve(): root.resolve() for root in roots for path in run_folders(root)}
     rows = [row for folder in sorted(folders, key=natural) for row in _row(folder, folders[folder])]
     if not rows:
         named = places[0] if len(places) == 1 else f"[{','.join(places)}]"
@@ -66,13 +67,6 @@ def _folders(place: str) -> list[Path]:
     if not folders:
         raise OptionError(f"runs={place}: expected a folder of runs, a list of them, or a pattern that fits some")
     return folders
-
-
-def _run_folders(root: Path) -> Iterator[Path]:
-    for folder, inner, files in os.walk(root):
-        inner[:] = sorted(name for name in inner if not name.startswith("."))
-        if CONFIG in files or ERROR in files:
-            yield Path(folder)
 
 
 def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:

@@ -25,6 +25,7 @@ from deepcrib.intervals import Interval, wilson
 BASE = "monte_carlo"
 """The algorithm that the others are held against, as in Bélanger et al. 2019."""
 HOUR = 3600
+SECONDS_EACH = "seconds an iteration, over seeds"
 
 
 def identity(setup: pd.DataFrame) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def curves_section(setups: Sequence[pd.DataFrame], opponent: str, network: str, 
         counted = {"seeds x games each": f"{len(runs)} x {games:,}"}
         rows.append(
             identified
-            | {f"iteration {step}": text for step, text in cells.items()}
+            | {f"iteration {step}, over seeds; over games": text for step, text in cells.items()}
             | counted
             | page.origin(runs)
             | kept
@@ -122,8 +123,11 @@ def seconds_section(setups: Sequence[pd.DataFrame], page: Page) -> Section | Non
         against = {name: ratio(own.seconds, timed[id(other)].seconds) for name, other in partners(setup, shown).items()}
         rows.append(
             identity(setup)
-            | {"seconds an iteration": found, "hours of all iterations": Interval(*(scale * value for value in found))}
-            | {f"times {name}": against.get(name) for name in (BASE, "mlp")}
+            | {
+                SECONDS_EACH: found,
+                "hours of all iterations, over seeds": Interval(*(scale * value for value in found)),
+            }
+            | {f"times {name}, over seeds": against.get(name) for name in (BASE, "mlp")}
             | {"seeds x iterations timed": f"{len(own)} x {own.iterations.min()}"}
             | page.origin(setup)
         )
@@ -133,8 +137,8 @@ def seconds_section(setups: Sequence[pd.DataFrame], page: Page) -> Section | Non
         "the logarithms. Ratios are to the same setup with that algorithm or network."
     )
     two = number(2)
-    formats = {f"times {name}": two for name in (BASE, "mlp")} | {"seconds an iteration": two}
-    table = Table(rows, formats | {"hours of all iterations": number(3)})
+    formats = {f"times {name}, over seeds": two for name in (BASE, "mlp")} | {SECONDS_EACH: two}
+    table = Table(rows, formats | {"hours of all iterations, over seeds": number(3)})
     return Section("Seconds of an iteration", [words, table]) if rows else None
 
 

@@ -1,7 +1,7 @@
-"""A league: every agent against every other one on duplicate deals, a pairing a file, so that it can be gone on with.
+"""A league: every agent against every other one on duplicate deals, a pairing a file, so that it can be resumed.
 
 A pairing's games follow from the seed and the two names, as in a round robin, whoever else takes part. It is played in
-parts, and after each the sums over its games are written; an interrupted league goes on there and comes to the same.
+parts, and after each the sums over its games are written; an interrupted league is resumed there and comes to the same.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,6 @@ from deepcrib.evaluation.league.tournament import pairing_seed
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.runs import read_json, write_json
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
-from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.sources import source_hash
 from deepcrib.matches import Progress, match_part
@@ -94,7 +95,7 @@ class Pairing:
         return self.sums.games == self.terms["games"]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values: what its file holds, and figures for whoever reads it."""
+        """As plain values: what its file holds, and metrics for whoever reads it."""
         figures: dict[str, Any] = {}
         if self.sums.games:
             figures = {"win_rate": list(self.sums.win_rate), "gain": list(self.sums.gain)}
@@ -215,15 +216,15 @@ def _short(value: Any) -> str:
 
 
 def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, progress: Progress | None = None) -> None:
-    """Play what is missing of a pairing and write it after every part; `progress` is told of the games of each.
+    """Play what is missing of a pairing and write it after every part; `progress` gets the games of each.
 
     An agent that breaks a rule, or raises an error, ends the pairing with a fault; its games no longer count.
     """
     path = pairing_file(folder, pairing)
     path.parent.mkdir(parents=True, exist_ok=True)
-    guards = [_Guard(agents[name], name) for name in pairing.names]
-    scripted = all(isinstance(guard.agent, ScriptedAgent) for guard in guards)
-    players: Sequence[Any] = [guard.agent for guard in guards] if scripted else guards
+    players: list[Any] = [agents[name] for name in pairing.names]
+    if not all(isinstance(player, ScriptedAgent) for player in players):
+        players = [_guarded(player, name) for player, name in zip(players, pairing.names, strict=True)]
     games, seed = pairing.terms["games"], pairing_seed(pairing.terms["seed"], *pairing.names)
     size = max(_CYCLE, games // _PARTS // _CYCLE * _CYCLE)
     while not pairing.complete:
@@ -243,20 +244,14 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
             progress(count)
 
 
-class _Guard:
+def _guarded(agent: Agent, name: str) -> SimpleNamespace:
     """An agent by the name that it has in the league, whose errors carry it."""
 
-    def __init__(self, agent: Agent, name: str) -> None:
-        self.agent, self.name, self.num_players = agent, name, agent.num_players
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        return self._answer(self.agent.discard, observation)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        return self._answer(self.agent.play, observation)
-
-    def _answer(self, choose: Callable[[Any], NDArray[np.int8]], observation: Any) -> NDArray[np.int8]:
+    def answer(choose: Callable[[Any], NDArray[np.int8]], observation: Any) -> NDArray[np.int8]:
         try:
             return choose(observation)
         except Exception as error:
-            raise FaultError(self.name, f"{type(error).__name__}: {error}") from error
+            raise FaultError(name, f"{type(error).__name__}: {error}") from error
+
+    choices = {"discard": partial(answer, agent.discard), "play": partial(answer, agent.play)}
+    return SimpleNamespace(name=name, num_players=agent.num_players, **choices)

@@ -128,7 +128,7 @@ class Series:
     match_spread_high: float
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         return asdict(self)
 
 
@@ -197,7 +197,7 @@ class RoundRobin:
     pairings: dict[tuple[str, str], Series]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         pairings = [{"agents": pair, **series.to_dict()} for pair, series in self.pairings.items()]
         return {"standings": [asdict(standing) for standing in self.standings], "pairings": pairings}
 

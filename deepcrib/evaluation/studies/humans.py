@@ -192,7 +192,10 @@ def _record(columns: Sequence[str], values: Sequence[str]) -> _Record:
     actions, counts = _choices(row["choices"], sorted(hand))
     if row["dealer"] not in ("0", "1"):
         raise ChoicesError(f"dealer={row['dealer']}: expected 1 where the person deals, else 0")
-    own, opponent = (_score(name, row[name]) for name in ("own_score", "opponent_score"))
+    own, opponent = (
+        _whole(row[name], 0, MAX_SCORE - 1, f"{name}={row[name]}: expected a whole number from 0 to {MAX_SCORE - 1}")
+        for name in ("own_score", "opponent_score")
+    )
     return _Record(sorted(hand), row["dealer"] == "1", own, opponent, actions, counts, row.get("source", ""))
 
 
@@ -204,13 +207,6 @@ def _cards(what: str, text: str, number: int) -> list[int]:
     if len(cards) != number:
         raise ChoicesError(f"{what} {text!r}: {len(cards)} cards, expected {number}")
     return cards
-
-
-def _score(name: str, text: str) -> int:
-    number = _whole(text)
-    if number is None or number >= MAX_SCORE:
-        raise ChoicesError(f"{name}={text}: expected a whole number from 0 to {MAX_SCORE - 1}")
-    return number
 
 
 def _choices(text: str, hand: list[int]) -> tuple[list[int], list[int]]:
@@ -228,28 +224,20 @@ def _choices(text: str, hand: list[int]) -> tuple[list[int], list[int]]:
         if action in actions:
             raise ChoicesError(f"choice {cards_text!r} stands twice: expected each discard once")
         actions.append(action)
-        counts.append(_count(part.strip(), count_text) if colon else NO_ACTION)
-    _check_counts(text, counts)
+        expected = f"choice {part.strip()!r}: expected a whole number of people, 1 or more, behind the colon"
+        counts.append(_whole(count_text, 1, 10**9 - 1, expected) if colon else NO_ACTION)
+    if NO_ACTION in counts and max(counts) != NO_ACTION:
+        raise ChoicesError(f"choices {text!r}: expected a count behind each choice, or behind none")
+    if counts != sorted(counts, reverse=True):
+        raise ChoicesError(f"choices {text!r}: expected the most chosen first")
     return actions, counts
 
 
-def _count(choice: str, text: str) -> int:
-    number = _whole(text)
-    if not number:
-        raise ChoicesError(f"choice {choice!r}: expected a whole number of people, 1 or more, behind the colon")
-    return number
-
-
-def _whole(text: str) -> int | None:
-    """The number that up to nine digits stand for; None for any other text."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
-
-
-def _check_counts(text: str, counts: Sequence[int]) -> None:
-    if NO_ACTION in counts and max(counts) != NO_ACTION:
-        raise ChoicesError(f"choices {text!r}: expected a count behind each choice, or behind none")
-    if list(counts) != sorted(counts, reverse=True):
-        raise ChoicesError(f"choices {text!r}: expected the most chosen first")
+def _whole(text: str, low: int, high: int, problem: str) -> int:
+    """The number that digits stand for, within bounds. Raises ChoicesError."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and low <= int(text) <= high):
+        raise ChoicesError(problem)
+    return int(text)
 
 
 def _padded(rows: Sequence[Sequence[int]]) -> NDArray[np.int64]:
@@ -274,7 +262,7 @@ class Agreement:
     shares: tuple[Interval, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
+        """All metrics as plain values, for `summary.json`."""
         return asdict(self) | {"shares": [share._asdict() for share in self.shares]}
 
 

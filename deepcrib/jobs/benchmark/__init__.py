@@ -62,8 +62,8 @@ class Config:
     iterations: int = option(6, "of each setup; those with a full buffer are timed")
     setups: list[str] = option(list(SETUPS), "of `iteration`")
     seed: int = option(1, check=seed_value)
-    device: str = option("cpu", "of `iteration` and `profile`; `device` measures every one that is there", torch_device)
-    threads: int = option(1, "of `iteration`; matches use all that there are, `profile` and `device` one", at_least(0))
+    device: str = option("cpu", "of `iteration`; `device` measures every one that is there", torch_device)
+    threads: int = option(1, "of `iteration`; matches use all that there are, `device` one", at_least(0))
 
 
 def run(config: Config, run: Run) -> Outcome:

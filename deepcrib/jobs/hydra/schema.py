@@ -58,7 +58,7 @@ def register_schema(job: Job) -> type:
 
 
 def parse(overrides: Sequence[str]) -> list[Override]:
-    """Hydra's reading of `name=value` words."""
+    """`name=value` overrides as Hydra reads them."""
     parsed: list[Override] = OverridesParser.create().parse_overrides(list(overrides))
     return parsed
 
@@ -143,7 +143,7 @@ def _keys(config: DictConfig, prefix: str = "") -> Iterator[str]:
 
 
 def describe(kind: Any) -> str:
-    """A type in words: `a whole number or null`."""
+    """A type as an error names it: `a whole number or null`."""
     parts = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
     origins = [typing.get_origin(part) or part for part in parts]
     return " or ".join(_EXPECTED.get(part, getattr(part, "__name__", str(part))) for part in origins)

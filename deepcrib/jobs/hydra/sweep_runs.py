@@ -52,7 +52,7 @@ class RefusedError(RunError):
 
 
 def run_name(overrides: Sequence[str]) -> str:
-    """The folder's name of a run that was told these `name=value` words: `algorithm-sarsa+seed-1`.
+    """The name of a run's folder by its overrides: `algorithm-sarsa+seed-1`.
 
     It depends on nothing else, so that runs are found again when a sweep is extended. It can be typed as part of an
     option's value (Hydra takes no `=` or `,` there); a long one is shortened, `learner.games` to `games`, then cut,

@@ -1,4 +1,4 @@
-"""A sweep as a whole: what was there when it began, and the account of all its runs at the end.
+"""A sweep as a whole: what was there when it began, and the table of all its runs at the end.
 
 What a run came to is read from its folder, so that no launcher has to bring it back.
 """

@@ -67,7 +67,7 @@ class Bars:
         self._progress.update(self._tasks[name], completed=done, total=total, **label)  # type: ignore[arg-type]
 
     def counter(self, name: str, total: int) -> Callable[[int], None]:
-        """A callback that is told of each amount done since its last call; the bar is there at once, at zero."""
+        """A callback for each amount done since its last call; the bar is there at once, at zero."""
         done = 0
         self.show(name, done, total)
 

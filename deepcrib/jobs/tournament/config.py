@@ -33,7 +33,7 @@ class Config:
     duplicate: bool = option(
         False, "games in pairs (a league always): same cards, seats swapped; intervals over the pairs"
     )
-    resume: str | None = option(None, "the folder of a league, which then goes on")
+    resume: str | None = option(None, "the folder of a league, to resume it")
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", check=torch_device)
     threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))

@@ -1,4 +1,4 @@
-"""What TensorBoard is told of a run: the charts of its Custom Scalars page, its options and its final figures."""
+"""What a run writes for TensorBoard: the charts of its Custom Scalars page, its options and its final metrics."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
 
 FINAL = "final"
-"""The folder, and to TensorBoard a run of its own, of a run's options and final figures.
+"""The folder, and to TensorBoard a run of its own, of a run's options and final metrics.
 
-Its table of runs then finds out which options differ between runs, and shows the figures of this folder as metrics, not
+Its table of runs then finds out which options differ between runs, and shows the values in this folder as metrics, not
 all that is written while learning.
 """
 FINAL_FIGURES = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
@@ -153,7 +153,7 @@ def final_figures(matches: Mapping[str, Evaluation], summary: Mapping[str, Any],
 def write_options(
     folder: Path, options: Mapping[str, Any], figures: Mapping[str, float] | None = None, step: int = 0
 ) -> None:
-    """Write the options of the run in a folder for TensorBoard's table of runs, and at its end its figures, at `step`.
+    """Write the options of the run in a folder for TensorBoard's table of runs, and at its end its metrics, at `step`.
 
     What was written before goes: of several options of one name TensorBoard would show the first.
     """

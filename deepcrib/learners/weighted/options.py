@@ -9,7 +9,6 @@ from deepcrib.options import (
     anything,
     at_least,
     between,
-    distinct,
     each,
     fraction,
     one_in,
@@ -33,7 +32,7 @@ class WeightedOptions(LearnerOptions):
     name: str = "weighted"
     games: int = option(1_000_000, check=at_least(1))
     strategies: list[str] = option(
-        list(THESIS_STRATEGIES), "any of these and crib_max_avg", distinct(each(one_of(*STRATEGIES), least=1))
+        list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
     initial: str = option("random", "or a strategy (pure), semi_pure_STRATEGY (70%), or the path of weights")
     opponents: list[str] = option(["random"], "initial weights of each of the pool", each(anything, least=1))

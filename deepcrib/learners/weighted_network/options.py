@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.options import at_least, between, distinct, each, one_of, option, positive
+from deepcrib.options import at_least, between, each, one_of, option, positive
 from deepcrib.training.options import LearnerOptions
 
 
@@ -20,7 +20,7 @@ class WeightedNetworkOptions(LearnerOptions):
     name: str = "weighted_network"
     games: int = option(1_000_000, check=at_least(1))
     strategies: list[str] = option(
-        list(THESIS_STRATEGIES), "any of these and crib_max_avg", distinct(each(one_of(*STRATEGIES), least=1))
+        list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
     hidden: list[int] = option([32, 32], "layers of ReLU units; [] is linear", each(at_least(1)))
     opponent: Any = option(None, "agent spec: only one player learns; null: both, by self-play")
