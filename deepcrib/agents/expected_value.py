@@ -15,13 +15,11 @@ from deepcrib.agents.scripted import BestDiscards
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.pegging import exact_records
-from deepcrib.game.cards import rank_of
+from deepcrib.exact.pegging import MEAN_GAINED, MEAN_GIVEN, exact_records
+from deepcrib.game.cards import RANKS
 from deepcrib.game.observations import DiscardObservation
-from deepcrib.game.rank_sets import rank_set_4
+from deepcrib.game.rank_sets import rank_set_numbers
 from deepcrib.game.rules import KEPT_SLOTS_6
-from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
 
 
 class DiscardExpectations(NamedTuple):
@@ -83,8 +81,8 @@ def play_means() -> NDArray[np.float64]:
 
     Of greedy against itself over every hand that the opponent may hold (`exact.pegging.exact_records`).
     """
-    records = exact_records()
-    return records.mean_gained - records.mean_given
+    summary = exact_records().summary()
+    return np.ascontiguousarray(summary[..., MEAN_GAINED] - summary[..., MEAN_GIVEN])
 
 
 def _hand_means(hands: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -106,17 +104,5 @@ def _pegging_means(
     hands: NDArray[np.integer], is_dealer: NDArray[np.bool_], means: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """[N, 15] of means by rank multiset kept and role."""
-    values = np.empty((len(hands), NUM_DISCARDS))
-    roles = is_dealer.astype(np.int8)
-    run_rows(_fill_play_means, len(hands), hands.astype(np.int8), roles, means, values, piece=512)
-    return values
-
-
-@jit
-def _fill_play_means(part: Part, hands: np.ndarray, roles: np.ndarray, means: np.ndarray, values: np.ndarray) -> None:
-    for r in range(*part):
-        for action in range(NUM_DISCARDS):
-            a, b, c, d = KEPT_SLOTS_6[action]
-            hand = hands[r]
-            kept = rank_set_4(rank_of(hand[a]), rank_of(hand[b]), rank_of(hand[c]), rank_of(hand[d]))
-            values[r, action] = means[kept, roles[r]]
+    kept = rank_set_numbers(RANKS[hands[:, KEPT_SLOTS_6]])
+    return means[kept, is_dealer.astype(np.int64)[:, None]]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.exact.strategies.discards import best_choices
+from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import count_choices, pick
+from deepcrib.game.rules import HAND_SIZE, discard_slots
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
@@ -29,6 +33,42 @@ def pick_rows(masks: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.
     choices = np.empty(len(masks), dtype=np.int8)
     run_rows(_pick_rows, len(masks), masks, keys, choices)
     return choices
+
+
+class DiscardsByMask:
+    """Discards one of the choices of `discard_masks`, by default those of the highest of its `discard_values`."""
+
+    discard_values: Callable[[DiscardObservation], NDArray[np.floating]]
+
+    def discard_masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
+        """[N] masks of the discards between which the agent is indifferent."""
+        return best_masks(self.discard_values(observation))
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return pick_rows(self.discard_masks(observation), observation.key)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15], or 5: uniform over the masks."""
+        return uniform_over(self.discard_masks(observation), len(discard_slots(observation.hand.shape[1])))
+
+
+class PlaysByMask:
+    """Plays one of the cards of `play_masks`, by default those of the highest of its `play_values`."""
+
+    play_values: Callable[[PlayObservation], NDArray[np.floating]]
+
+    def play_masks(self, observation: PlayObservation) -> NDArray[np.int64]:
+        """[N] masks of the slots between which the agent is indifferent."""
+        return best_masks(self.play_values(observation))
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return pick_rows(self.play_masks(observation), observation.key)
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4]: uniform over the masks."""
+        return uniform_over(self.play_masks(observation), HAND_SIZE)
 
 
 @jit

@@ -22,7 +22,7 @@ from deepcrib.errors import RunError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.pegging import PeggingRecords, exact_records
+from deepcrib.exact.pegging import MEAN_GAINED, PeggingRecords, exact_records
 from deepcrib.exact.table import lang_index
 from deepcrib.files import csv_text, write_atomic
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANK_NAMES, format_cards
@@ -66,7 +66,7 @@ def discard_rows(hand: Sequence[int], opponent: str) -> list[DiscardRow]:
     mean, uniform = own["hand_sum"] / HAND_STARTERS, own["crib_sum"] / CRIB_COMPLETIONS
     dealer, pone = (crib_means(cards, expert_sums(is_dealer))[0] for is_dealer in (True, False))
     totals = (mean + uniform, mean - uniform) if opponent == "uniform" else (mean + dealer, mean - pone)
-    pegged = exact_records().mean_gained[[rank_set_of_kept(keep) for keep in keeps]]
+    pegged = exact_records().summary()[[rank_set_of_kept(keep) for keep in keeps], :, MEAN_GAINED]
     columns = (
         *(own["hand_min"], mean, own["hand_median_2"] / 2, own["hand_max"], uniform, dealer, pone),
         *(*totals, pegged[:, DEALER], pegged[:, PONE]),
@@ -108,7 +108,7 @@ class PeggingRow:
 def pegging_rows(records: PeggingRecords, names: Sequence[str] | None = None) -> list[PeggingRow]:
     """All 1,820 sets, or those of the records by these names, each as pone and as dealer."""
     hands, errors = records.hands, records.standard_error
-    figures = records.known()
+    figures = records.summary()
     return [
         PeggingRow(
             name, ROLES[role], int(hands[number, role]), *figures[number, role].tolist(), *errors[number, role].tolist()

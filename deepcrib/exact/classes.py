@@ -6,33 +6,24 @@ they are the same for every hand of a class, and name it.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
+from itertools import combinations, combinations_with_replacement
 from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of, suit_of
+from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANKS, rank_of, suit_of
 from deepcrib.game.randomness import Word
-from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
+from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_set_numbers
 from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
 NUM_CLASSES = 962_988
 _SIZE = 6
-
-
-def _suit_sets() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sets of n suits as bit sets, [5, 6], and how many there are, [5]."""
-    sets = np.zeros((NUM_SUITS + 1, 6), dtype=np.int64)
-    counts = np.zeros(NUM_SUITS + 1, dtype=np.int64)
-    for suits in range(1 << NUM_SUITS):
-        n = suits.bit_count()
-        sets[n, counts[n]] = suits
-        counts[n] += 1
-    return sets, counts
 
 
 def _action_table() -> NDArray[np.int8]:
@@ -42,8 +33,9 @@ def _action_table() -> NDArray[np.int8]:
     return table
 
 
-_SUIT_SETS, _NUM_SUIT_SETS = _suit_sets()
 _ACTION_OF_SLOTS = _action_table()
+_SIZES = ((6,), (5, 1), (4, 2), (4, 1, 1), (3, 3), (3, 2, 1), (3, 1, 1, 1), (2, 2, 2), (2, 2, 1, 1))
+"""How many cards of a hand each of its suits may have."""
 
 
 class SuitClasses(NamedTuple):
@@ -59,14 +51,23 @@ class SuitClasses(NamedTuple):
 
 @cache
 def suit_classes() -> SuitClasses:
-    """Enumerate all classes: under a second."""
-    sets = rank_sets(_SIZE)
-    counts = np.zeros(NUM_RANK_SETS_6, dtype=np.int64)
-    run_rows(_count_classes, len(sets), sets, counts, piece=64)
-    starts = np.concatenate(([0], np.cumsum(counts)))
-    keys = np.empty(starts[-1], dtype=np.uint64)
-    run_rows(_fill_keys, len(sets), sets, starts, keys, piece=64)
-    return SuitClasses(keys, starts)
+    """Enumerate all classes: a second."""
+    keys = np.concatenate([_keys_of(sizes) for sizes in _SIZES])
+    numbers = rank_set_numbers(RANKS[class_hands(keys)])
+    order = np.lexsort([keys, numbers])
+    return SuitClasses(keys[order], np.searchsorted(numbers[order], np.arange(NUM_RANK_SETS_6 + 1)))
+
+
+def _keys_of(sizes: tuple[int, ...]) -> NDArray[np.uint64]:
+    """Keys of the classes with so many cards in each suit that has any: all choices of their sets of ranks."""
+    suits = np.zeros((1, 0), dtype=np.int64)
+    for size, count in Counter(sizes).items():
+        sets = [sum(1 << rank for rank in ranks) for ranks in combinations(range(NUM_RANKS), size)]
+        chosen = np.array(list(combinations_with_replacement(sets, count)), dtype=np.int64)
+        suits = np.hstack([np.repeat(suits, len(chosen), axis=0), np.tile(chosen, (len(suits), 1))])
+    places = NUM_RANKS * np.arange(len(sizes) - 1, -1, -1)
+    keys: NDArray[np.uint64] = (np.sort(suits, axis=1) << places).sum(axis=1).astype(np.uint64)
+    return keys
 
 
 def class_sizes(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -85,15 +86,6 @@ def class_hands(keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     hands = np.empty((len(keys), _SIZE), dtype=np.int8)
     run_rows(_fill_hands, len(keys), keys, hands, piece=512)
     return hands
-
-
-@jit
-def _key_of_masks(masks: np.ndarray) -> Word:
-    """Key of four sets of ranks in descending order."""
-    key = np.uint64(0)
-    for suit in range(NUM_SUITS):
-        key |= np.uint64(masks[suit]) << np.uint64(NUM_RANKS * suit)
-    return key
 
 
 @jit
@@ -143,79 +135,6 @@ def find_class(hand: np.ndarray, keys: np.ndarray, starts: np.ndarray, actions: 
     for action in range(len(actions)):
         actions[action] = _ACTION_OF_SLOTS[place[DISCARD_SLOTS_6[action, 0]], place[DISCARD_SLOTS_6[action, 1]]]
     return low
-
-
-# --- enumeration ----------------------------------------------------------------------------------------------------
-
-
-@jit
-def _first_ranks(ranks: np.ndarray, distinct: np.ndarray, counts: np.ndarray) -> int:
-    """Distinct ranks of a multiset and how often each occurs; returns their number."""
-    n = 0
-    for i in range(len(ranks)):
-        if i > 0 and ranks[i] == ranks[i - 1]:
-            counts[n - 1] += 1
-        else:
-            distinct[n] = ranks[i]
-            counts[n] = 1
-            n += 1
-    return n
-
-
-@jit
-def _insert(key: Word, keys: np.ndarray, n: int) -> None:
-    """Insert a key into the n ascending ones: they are few, and `sort` takes a second to compile."""
-    while n > 0 and keys[n - 1] > key:
-        keys[n] = keys[n - 1]
-        n -= 1
-    keys[n] = key
-
-
-@jit
-def _visit(ranks: np.ndarray, keys: np.ndarray, store: bool) -> int:
-    """Count the classes of a rank multiset, and store their keys in ascending order if asked to.
-
-    They are the choices of suits whose four sets of ranks are in descending order.
-    """
-    distinct = np.empty(_SIZE, dtype=np.int64)
-    counts = np.empty(_SIZE, dtype=np.int64)
-    n = _first_ranks(ranks, distinct, counts)
-    for i in range(n):
-        if counts[i] > NUM_SUITS:
-            return 0
-    masks = np.empty(NUM_SUITS, dtype=np.int64)
-    choice = np.empty(_SIZE, dtype=np.int64)  # an odometer over the sets of suits of each rank
-    choice[:] = 0
-    found = 0
-    while True:
-        masks[:] = 0
-        for i in range(n):
-            suits = _SUIT_SETS[counts[i], choice[i]]
-            for suit in range(NUM_SUITS):
-                masks[suit] |= (suits >> suit & 1) << distinct[i]
-        if masks[0] >= masks[1] and masks[1] >= masks[2] and masks[2] >= masks[3]:
-            if store:
-                _insert(_key_of_masks(masks), keys, found)
-            found += 1
-        i = 0
-        while i < n and choice[i] + 1 == _NUM_SUIT_SETS[counts[i]]:
-            choice[i] = 0
-            i += 1
-        if i == n:
-            return found
-        choice[i] += 1
-
-
-@jit
-def _count_classes(part: Part, sets: np.ndarray, counts: np.ndarray) -> None:
-    for row in range(*part):
-        counts[row] = _visit(sets[row], np.empty(0, dtype=np.uint64), False)
-
-
-@jit
-def _fill_keys(part: Part, sets: np.ndarray, starts: np.ndarray, keys: np.ndarray) -> None:
-    for row in range(*part):
-        _visit(sets[row], keys[starts[row] : starts[row + 1]], True)
 
 
 @jit

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.cards import JACK, NUM_RANKS, NUM_SUITS, rank_of, suit_of
-from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_sets
+from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -159,21 +159,16 @@ def _flush_sum(suit: int, seen: int, weights: np.ndarray) -> float:
 
 
 @jit
-def fill_crib_sums(
-    hand: np.ndarray,
-    weights: np.ndarray,
-    points: np.ndarray,
-    by_rank: np.ndarray,
-    total: float,
-    sums: np.ndarray,
-) -> None:
+def fill_crib_sums(hand: np.ndarray, cribs: CribSums, sums: np.ndarray) -> float:
     """sums [15]: weighted points of the crib after each discard of a sorted hand [6], over pairs and starters.
 
-    points [15], by_rank [13] and total are the rows of a `CribSums` for the hand's rank multiset. Divided by
-    STARTERS * total they are means. With uniform weights they are exact sums over C(46, 2) * 44 = 45,540 completions.
+    Returns the weight of all of these, by which sums are divided to be means. With uniform weights they are exact sums
+    over C(46, 2) * 44 = 45,540 completions.
     """
+    number = rank_set_6(hand)
+    points, by_rank, total = cribs.points[number], cribs.by_rank[number], cribs.total[number]
     seen = seen_cards(hand)
-    their_nobs = _their_nobs_sum(seen, weights, by_rank)
+    their_nobs = _their_nobs_sum(seen, cribs.weights, by_rank)
     nobs = np.empty(len(hand))
     _fill_nobs_sums(hand, seen, by_rank, total, nobs)
     flush = np.empty(NUM_SUITS)  # of each suit once it is asked for
@@ -184,5 +179,6 @@ def fill_crib_sums(
         suit = suit_of(hand[first])
         if suit == suit_of(hand[second]):
             if flush[suit] < 0:
-                flush[suit] = FLUSH * _flush_sum(suit, seen, weights)
+                flush[suit] = FLUSH * _flush_sum(suit, seen, cribs.weights)
             sums[action] += flush[suit]
+    return STARTERS * total

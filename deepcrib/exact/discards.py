@@ -16,7 +16,6 @@ from deepcrib.errors import StatisticsError
 from deepcrib.exact.cribs import (
     FLUSH,
     NUM_DISCARDS,
-    STARTERS,
     CribSums,
     crib_sums,
     fill_crib_sums,
@@ -66,7 +65,7 @@ def discard_statistics(hands: ArrayLike) -> NDArray[np.void]:
     """
     checked = checked_hands(hands)
     rows = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
-    run_rows(_fill_rows, len(checked), checked, *uniform_sums(), plain_statistics(), rows, piece=64)
+    run_rows(_fill_rows, len(checked), checked, uniform_sums(), plain_statistics(), rows, piece=64)
     return rows
 
 
@@ -74,7 +73,7 @@ def crib_means(hands: ArrayLike, sums: CribSums) -> NDArray[np.float64]:
     """Mean points of the crib by discard action, [N, 15], against the discards that `sums` was made for."""
     checked = checked_hands(hands)
     means = np.empty((len(checked), NUM_DISCARDS))
-    run_rows(_fill_means, len(checked), checked, *sums, means, piece=64)
+    run_rows(_fill_means, len(checked), checked, sums, means, piece=64)
     return means
 
 
@@ -156,25 +155,14 @@ def _summarise(histogram: np.ndarray, row: np.ndarray, action: int) -> None:
 
 
 @jit
-def fill_statistics(
-    hand: np.ndarray,
-    weights: np.ndarray,
-    points: np.ndarray,
-    by_rank: np.ndarray,
-    total: float,
-    plain: np.ndarray,
-    row: np.ndarray,
-) -> None:
-    """row: DISCARD_DTYPE [15] of one sorted hand.
-
-    plain [15] is the row of `plain_statistics` for the hand's rank multiset; others as for `fill_crib_sums`, uniform.
-    """
+def fill_statistics(hand: np.ndarray, cribs: CribSums, plain: np.ndarray, row: np.ndarray) -> None:
+    """row: DISCARD_DTYPE [15] of one sorted hand; cribs: uniform; plain [15]: of `plain_statistics`, for its ranks."""
     seen = seen_cards(hand)
     histogram = np.empty(MOST_POINTS + 1, dtype=np.int64)
     bonus = np.empty(NUM_SUITS, dtype=np.int64)
     kept = np.empty(HAND_SIZE, dtype=np.int64)
     sums = np.empty(NUM_DISCARDS)
-    fill_crib_sums(hand, weights, points, by_rank, total, sums)
+    fill_crib_sums(hand, cribs, sums)
     for action in range(NUM_DISCARDS):
         for i in range(HAND_SIZE):
             kept[i] = hand[KEPT_SLOTS_6[action, i]]
@@ -212,33 +200,14 @@ def _fill_plain_rows(part: Part, sets: np.ndarray, rows: np.ndarray) -> None:
 
 
 @jit
-def _fill_rows(
-    part: Part,
-    hands: np.ndarray,
-    weights: np.ndarray,
-    points: np.ndarray,
-    by_rank: np.ndarray,
-    total: np.ndarray,
-    plain: np.ndarray,
-    rows: np.ndarray,
-) -> None:
+def _fill_rows(part: Part, hands: np.ndarray, cribs: CribSums, plain: np.ndarray, rows: np.ndarray) -> None:
     for r in range(*part):
-        number = rank_set_6(hands[r])
-        fill_statistics(hands[r], weights, points[number], by_rank[number], total[number], plain[number], rows[r])
+        fill_statistics(hands[r], cribs, plain[rank_set_6(hands[r])], rows[r])
 
 
 @jit
-def _fill_means(
-    part: Part,
-    hands: np.ndarray,
-    weights: np.ndarray,
-    points: np.ndarray,
-    by_rank: np.ndarray,
-    total: np.ndarray,
-    means: np.ndarray,
-) -> None:
+def _fill_means(part: Part, hands: np.ndarray, cribs: CribSums, means: np.ndarray) -> None:
     for r in range(*part):
-        number = rank_set_6(hands[r])
-        fill_crib_sums(hands[r], weights, points[number], by_rank[number], total[number], means[r])
+        total = fill_crib_sums(hands[r], cribs, means[r])
         for action in range(NUM_DISCARDS):
-            means[r, action] /= STARTERS * total[number]
+            means[r, action] /= total

@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
-from deepcrib.exact.cribs import NUM_DISCARDS, STARTERS, CribSums, crib_sums, fill_crib_sums, uniform_weights
-from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
+from deepcrib.exact.cribs import CribSums, crib_sums, uniform_weights
+from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, rank_of
-from deepcrib.game.rank_sets import rank_set_6
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, show_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -112,9 +111,7 @@ def discard_weights(
     hands [C, 6] stand for sizes [C] hands each and have the means hand_means [C, 15]; theirs [13, 13] are the weights
     of the other's discards. Between equally good discards the choice is uniform.
     """
-    sums = crib_sums(theirs)
-    values = np.empty((len(hands), NUM_DISCARDS))
-    run_rows(_fill_values, len(hands), hands, *sums, hand_means, 1.0 if is_dealer else -1.0, values, piece=64)
+    values = hand_means + (1 if is_dealer else -1) * crib_means(hands, crib_sums(theirs))
     best = values >= values.max(axis=1, keepdims=True) - _TIE
     chance = best * (sizes / best.sum(axis=1))[:, None]
     ranks = hands[:, DISCARD_SLOTS_6].astype(np.int64) // NUM_SUITS  # [C, 15, 2], ascending
@@ -150,25 +147,6 @@ def rank_pair_means(theirs: NDArray[np.float64]) -> NDArray[np.float64]:
 def _pair_ways() -> NDArray[np.float64]:
     """Pairs of cards of ranks a <= b, [13, 13]."""
     return np.triu(np.full((NUM_RANKS, NUM_RANKS), 16.0)) - 10 * np.eye(NUM_RANKS)
-
-
-@jit
-def _fill_values(
-    part: Part,
-    hands: np.ndarray,
-    weights: np.ndarray,
-    points: np.ndarray,
-    by_rank: np.ndarray,
-    total: np.ndarray,
-    hand_means: np.ndarray,
-    sign: float,
-    values: np.ndarray,
-) -> None:
-    for r in range(*part):
-        number = rank_set_6(hands[r])
-        fill_crib_sums(hands[r], weights, points[number], by_rank[number], total[number], values[r])
-        for action in range(NUM_DISCARDS):
-            values[r, action] = hand_means[r, action] + sign * values[r, action] / (STARTERS * total[number])
 
 
 @jit

@@ -64,21 +64,6 @@ class PeggingRecords:
         return self.gained.sum(axis=2)
 
     @property
-    def mean_gained(self) -> NDArray[np.float64]:
-        """[1820, 2] points; nan without a record, like all figures but `summary`."""
-        return _figures(self.gained, self.given)[..., MEAN_GAINED]
-
-    @property
-    def median_gained(self) -> NDArray[np.float64]:
-        """[1820, 2] points; halfway between the middle two for an even number of hands."""
-        return _figures(self.gained, self.given)[..., MEDIAN_GAINED]
-
-    @property
-    def mean_given(self) -> NDArray[np.float64]:
-        """[1820, 2] points."""
-        return _figures(self.gained, self.given)[..., MEAN_GIVEN]
-
-    @property
     def standard_deviation(self) -> NDArray[np.float64]:
         """[1820, 2, 2] of the points of one hand, gained and given: that of n hands' mean is sqrt(n) times less."""
         points = np.arange(MAX_POINTS)
@@ -98,18 +83,16 @@ class PeggingRecords:
             return np.where(freedom > 0, self.standard_deviation / np.sqrt(freedom), np.nan)
 
     def summary(self) -> NDArray[np.float64]:
-        """[1820, 2, 3]: mean gained, median gained, mean given, in points.
+        """[1820, 2, 3]: mean gained, median gained, mean given, in points; nan without a record.
 
-        A cell without any record takes the figures of all records of its role (0 if there are none), which the thesis
-        leaves open.
+        A median is halfway between the middle two for an even number of hands.
         """
-        figures = _figures(self.gained, self.given)
-        overall = _figures(self.gained.sum(axis=0, keepdims=True), self.given.sum(axis=0, keepdims=True))
-        return np.where(np.isnan(figures), np.nan_to_num(overall), figures)
-
-    def known(self) -> NDArray[np.float64]:
-        """[1820, 2, 3] as `summary`, but nan where there is no record."""
-        return _figures(self.gained, self.given)
+        hands, seen, points = self.hands, self.gained.cumsum(axis=2), np.arange(MAX_POINTS)
+        lower = (2 * seen >= hands[..., None]).argmax(axis=2)
+        upper = (2 * seen > hands[..., None]).argmax(axis=2)
+        with np.errstate(invalid="ignore"):
+            means = [(histogram * points).sum(axis=2) / hands for histogram in (self.gained, self.given)]
+        return np.stack([means[0], np.where(hands > 0, (lower + upper) / 2, np.nan), means[1]], axis=2)
 
     def pooled(self) -> PeggingRecords:
         """Copies that do not tell the roles apart: in both cells of a set stand the records of either.
@@ -320,16 +303,6 @@ def _summarise(gained: np.ndarray, given: np.ndarray, summary: np.ndarray) -> No
     summary[MEAN_GAINED] = _mean(gained)
     summary[MEDIAN_GAINED] = _median(gained)
     summary[MEAN_GIVEN] = _mean(given)
-
-
-def _figures(gained: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[N, 2, 3] mean gained, median gained and mean given, as `_summarise` has them; nan without a record."""
-    hands, seen, points = gained.sum(axis=2), gained.cumsum(axis=2), np.arange(MAX_POINTS)
-    lower = (2 * seen >= hands[..., None]).argmax(axis=2)
-    upper = (2 * seen > hands[..., None]).argmax(axis=2)
-    with np.errstate(invalid="ignore"):
-        means = [(histogram * points).sum(axis=2) / hands for histogram in (gained, given)]
-    return np.stack([means[0], np.where(hands > 0, (lower + upper) / 2, np.nan), means[1]], axis=2)
 
 
 def _no_records() -> NDArray[np.int64]:

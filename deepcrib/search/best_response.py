@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_players
-from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.errors import RunError
 from deepcrib.exact.beliefs.cribs import crib_means
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
-from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS
@@ -42,7 +41,7 @@ WITHIN = 0.3
 """Points; see `BestResponseAgent`."""
 
 
-class BestResponseAgent:
+class BestResponseAgent(DiscardsByMask, PlaysByMask):
     """Plays the best response to one fixed opponent. For two players.
 
     Args:
@@ -167,22 +166,6 @@ class BestResponseAgent:
         if callable(self.plays_of):
             weigh_earlier_plays(observation, weights, self.plays_of)
         return card_values(observation, weights, self.plays_of)
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15]: uniform over the best discards."""
-        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return pick_rows(best_masks(self.play_values(observation)), observation.key)
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]: uniform over the best cards."""
-        return uniform_over(best_masks(self.play_values(observation)), HAND_SIZE)
 
 
 @jit

@@ -14,23 +14,24 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, seen_cards_of, weigh_plays
-from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
-from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.policies import GREEDY, play_choices
+from deepcrib.exact.beliefs.plays import (
+    ANY_PLAY,
+    SETS_4,
+    count_played,
+    fill_ways,
+    kept_beliefs,
+    seen_cards_of,
+    weigh_plays,
+)
+from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
+from deepcrib.game.policies import GREEDY, lowest, play_choices
 from deepcrib.game.randomness import uniform
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
-from deepcrib.game.rules import HAND_SIZE, RANK_BITS, add_rank, series_from
+from deepcrib.game.rules import HAND_SIZE, RANK_BITS, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.search.play_tree import (
-    NO_VALUE,
-    NUM_ENDS,
-    STACK,
-    fill_play_values,
-    join_hands,
-    pack_hand,
-)
+from deepcrib.search.play_tree import NO_VALUE, NUM_ENDS, STACK, fill_play_values, join_hands, pack_hand
 
 SAMPLES = 50
 MOST_SAMPLES = 1_000_000
@@ -113,8 +114,10 @@ class MinimaxAgent:
             run_rows(
                 _fill_values,
                 len(rows),
-                *(part.hand, part.seat, part.history, part.history_seats, part.series_start, part.count, part.key),
-                *(self.greedy, self.samples, SETS_4, self.hand_weights(part)),
+                part.columns,
+                self.greedy,
+                self.samples,
+                self.hand_weights(part),
                 found,
                 piece=4,
             )
@@ -127,13 +130,8 @@ class MinimaxAgent:
         if self.hands == "kept":
             return kept_beliefs(self._model.arrays, ANY_PLAY, o)
         weights = np.empty((len(o), NUM_RANK_SETS_4))
-        run_rows(
-            _fill_weights,
-            len(o),
-            *(SETS_4, seen_cards_of(o), o.kept, o.history, o.history_seats, o.seat, self.hands == "ranks"),
-            weights,
-            piece=16,
-        )
+        alike = self.hands == "ranks"
+        run_rows(_fill_weights, len(o), o.columns, seen_cards_of(o), o.kept, alike, weights, piece=16)
         return weights
 
 
@@ -150,23 +148,15 @@ def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
 
 @jit
 def _fill_weights(
-    part: Part,
-    sets: np.ndarray,
-    seen: np.ndarray,
-    own: np.ndarray,
-    history: np.ndarray,
-    seats: np.ndarray,
-    seat: np.ndarray,
-    alike: bool,
-    weights: np.ndarray,
+    part: Part, o: PlayColumns, seen: np.ndarray, own: np.ndarray, alike: bool, weights: np.ndarray
 ) -> None:
     """weights [N, 1820] by the ways to make each multiset of the unseen cards; or alike, 1 for each possible one."""
     for r in range(*part):
         fill_ways(seen[r], weights[r])
         if alike:
-            for number in range(len(sets)):
+            for number in range(len(SETS_4)):
                 weights[r, number] = 1.0 if weights[r, number] > 0 else 0.0
-        weigh_plays(ANY_PLAY, own[r], history[r], seats[r], seat[r], weights[r])
+        weigh_plays(ANY_PLAY, own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])
 
 
 @jit
@@ -197,22 +187,15 @@ def _pack_hidden(ranks: np.ndarray, played: np.ndarray) -> int:
 
 @jit
 def _add_values(
-    own: int,
-    series: int,
-    count: int,
-    greedy: bool,
-    sets: np.ndarray,
-    played: np.ndarray,
-    weights: np.ndarray,
-    sums: np.ndarray,
+    own: int, series: int, count: int, greedy: bool, played: np.ndarray, weights: np.ndarray, sums: np.ndarray
 ) -> None:
     """Add to sums [4] the values of the cards against each kept hand less what was played, as often as weights say."""
     stack = np.empty(STACK, dtype=np.int64)
     ends = np.empty(NUM_ENDS, dtype=np.int8)
     values = np.empty(HAND_SIZE, dtype=np.int64)
-    for number in range(len(sets)):
+    for number in range(len(SETS_4)):
         if weights[number] > 0:
-            cards = join_hands(own, _pack_hidden(sets[number], played))
+            cards = join_hands(own, _pack_hidden(SETS_4[number], played))
             fill_play_values(cards, series, count, greedy, stack, ends, values)
             for slot in range(HAND_SIZE):
                 if values[slot] != NO_VALUE:
@@ -221,34 +204,17 @@ def _add_values(
 
 @jit
 def _fill_values(
-    part: Part,
-    hands: np.ndarray,
-    seats: np.ndarray,
-    histories: np.ndarray,
-    history_seats: np.ndarray,
-    starts: np.ndarray,
-    counts: np.ndarray,
-    keys: np.ndarray,
-    greedy: bool,
-    samples: int,
-    sets: np.ndarray,
-    weights: np.ndarray,
-    values: np.ndarray,
+    part: Part, o: PlayColumns, greedy: bool, samples: int, weights: np.ndarray, values: np.ndarray
 ) -> None:
     """values [N, 4] by slot, 0 where it may not be played; weights [N, 1820] are used up."""
     for r in range(*part):
         played = np.zeros(NUM_RANKS, dtype=np.int64)
-        series = 0
-        for k in range(histories.shape[1]):
-            if histories[r, k] != NO_CARD:
-                if history_seats[r, k] != seats[r]:
-                    played[rank_of(histories[r, k])] += 1
-                if k >= starts[r]:
-                    series = add_rank(series, rank_of(histories[r, k]))
+        count_played(o.history[r], o.history_seats[r], o.seat[r], played)
+        series = series_from(o.history[r], o.series_start[r])
         total = float(samples) if samples > 0 else np.sum(weights[r])
         if samples > 0:
-            draw_hands(keys[r], samples, weights[r])
-        _add_values(pack_hand(hands[r]), series, counts[r], greedy, sets, played, weights[r], values[r])
+            draw_hands(o.key[r], samples, weights[r])
+        _add_values(pack_hand(o.hand[r]), series, o.counts[r], greedy, played, weights[r], values[r])
         for slot in range(HAND_SIZE):
             values[r, slot] /= total
 
@@ -271,7 +237,4 @@ def _choose(
             if values[r, slot] > -np.inf and values[r, slot] >= best - _TIE:
                 equal[slot] = hands[r, slot]
         mask = play_choices(GREEDY, equal, series_from(histories[r], starts[r]), counts[r])
-        slot = 0
-        while slot < HAND_SIZE and not mask >> slot & 1:
-            slot += 1
-        slots[r] = slot if slot < HAND_SIZE else -1  # who may play nothing gets an action that is refused
+        slots[r] = lowest(mask) if mask else -1  # who may play nothing gets an action that is refused

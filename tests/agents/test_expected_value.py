@@ -89,7 +89,7 @@ def test_what_the_kept_cards_peg_can_be_counted_too() -> None:
     """Exact means of greedy's pegging by the ranks kept, own minus the opponent's, and by role."""
     plain, pegging = make_agent("expected_value"), make_agent("expected_value_pegging")
     assert (plain.name, pegging.name) == ("expected_value", "expected_value_pegging")
-    records = exact_records()
+    records = exact_records().summary()
     sets = [tuple(map(int, row)) for row in rank_sets(4)]
     hands = brute_force.varied_hands(15, seed=6).tolist()
     for dealer in (False, True):
@@ -99,7 +99,8 @@ def test_what_the_kept_cards_peg_can_be_counted_too() -> None:
             for action in range(15):
                 thrown = reference.thrown_by(hand, action)
                 number = sets.index(tuple(card // 4 for card in sorted(hand) if card not in thrown))
-                worth = records.mean_gained[number, int(dealer)] - records.mean_given[number, int(dealer)]
+                gained, _, given = records[number, int(dealer)]
+                worth = gained - given
                 assert more[row, action] == pytest.approx(worth)
 
 

@@ -23,8 +23,7 @@ from deepcrib.game.randomness import Word
 from deepcrib.game.rank_sets import (
     NUM_RANK_SETS_4,
     NUM_RANK_SETS_6,
-    rank_set_2,
-    rank_set_4,
+    rank_set_numbers,
     rank_sets,
 )
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
@@ -39,28 +38,23 @@ _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1
 
 
 class DiscardArrays(NamedTuple):
-    """A `DiscardModel` as compiled code reads it: choices one after the other, each with what it keeps and throws.
+    """A `DiscardModel` as compiled code reads it: rows of choices, the multisets' usual ones and then the exceptions.
 
-    sets: int8 [18564, 6], the rank multisets. Choices usual_starts[m]:usual_starts[m + 1] are the usual ones of set
-    m: usual_kept, int16, and usual_thrown, int8, number of the rank multiset of four that is kept and of the pair of
-    ranks that is thrown (actions that differ only by equal ranks are one choice); usual, float64, its chance.
-    hands: int64 [E], the multiset of each exceptional class. keys: uint64 [E], its ranks suit by suit, 13 bits each.
-    sizes: int64 [E], its hands. Choices starts[e]:starts[e + 1] are where it differs: kept, thrown as above; changes,
-    float64, what to add to the usual chance.
+    sets: int8 [18564, 6], the rank multisets, of which the first rows are, in their order. keys: uint64 [E], the ranks
+    of each exceptional class suit by suit, 13 bits each. sizes: int64 [E], its hands. numbers: int64 [18564 + E], the
+    multiset of each row. Choices starts[r]:starts[r + 1] are those of row r: kept, int16, and thrown, int8, number of
+    the rank multiset of four that is kept and of the pair of ranks that is thrown (actions that differ only by equal
+    ranks are one choice); chances, float64, of a usual choice, or what to add to it for an exception.
     """
 
     sets: NDArray[np.int8]
-    usual_starts: NDArray[np.int64]
-    usual_kept: NDArray[np.int16]
-    usual_thrown: NDArray[np.int8]
-    usual: NDArray[np.float64]
-    hands: NDArray[np.int64]
     keys: NDArray[np.uint64]
     sizes: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     starts: NDArray[np.int64]
     kept: NDArray[np.int16]
     thrown: NDArray[np.int8]
-    changes: NDArray[np.float64]
+    chances: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,8 @@ def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool) -> Disca
     classes = suit_classes()
     hands, sizes = class_hands(classes.keys), class_sizes(classes.keys)
     sets = rank_sets(6)
-    kept, thrown, first = _action_sets(sets)
+    thrown = rank_set_numbers(sets[:, DISCARD_SLOTS_6])  # [18564, 15]
+    first = (thrown[:, :, None] == thrown[:, None, :]).argmax(axis=2)  # action that throws the same ranks
     chances = np.empty((len(hands), NUM_ACTIONS))
     for low in range(0, len(hands), _CHUNK):
         part = slice(low, low + _CHUNK)
@@ -102,28 +97,22 @@ def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool) -> Disca
     usual = np.zeros((NUM_RANK_SETS_6, NUM_ACTIONS))
     run_rows(_merge_equal, len(first), classes.starts, first, chances, piece=64)
     run_rows(_find_usual, len(usual), classes.starts, chances, sizes, usual, piece=16)
-    differs, changes_of = np.zeros(len(hands), dtype=np.bool_), np.zeros(len(hands), dtype=np.int64)
-    run_rows(_count_changes, len(usual), classes.starts, chances, usual, differs, changes_of, piece=64)
-    numbers = np.repeat(np.arange(NUM_RANK_SETS_6), np.diff(classes.starts))
-    rows = np.flatnonzero(differs)
-    starts = np.concatenate(([0], np.cumsum(changes_of[rows])))
-    actions, changes = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
-    run_rows(_fill_changes, len(rows), rows, numbers, chances, usual, starts, actions, changes)
-    multisets, choices = np.nonzero(usual)
-    changed = np.repeat(numbers[rows], changes_of[rows])
+    multisets = np.repeat(np.arange(NUM_RANK_SETS_6), np.diff(classes.starts))
+    chances -= usual[multisets]
+    differing, changed = np.nonzero(np.abs(chances) > _SAME)
+    exceptions, lengths = np.unique(differing, return_counts=True)
+    sets_of, actions = np.nonzero(usual)
+    numbers = np.concatenate([sets_of, multisets[differing]]), np.concatenate([actions, changed])
+    lengths = np.concatenate([np.bincount(sets_of, minlength=NUM_RANK_SETS_6), lengths])
     return DiscardArrays(
         sets=sets,
-        usual_starts=np.searchsorted(multisets, np.arange(NUM_RANK_SETS_6 + 1)),
-        usual_kept=kept[multisets, choices].astype(np.int16),
-        usual_thrown=thrown[multisets, choices].astype(np.int8),
-        usual=usual[multisets, choices],
-        hands=numbers[rows],
-        keys=classes.keys[rows],
-        sizes=sizes[rows],
-        starts=starts,
-        kept=kept[changed, actions].astype(np.int16),
-        thrown=thrown[changed, actions].astype(np.int8),
-        changes=changes,
+        keys=classes.keys[exceptions],
+        sizes=sizes[exceptions],
+        numbers=np.concatenate([np.arange(NUM_RANK_SETS_6), multisets[exceptions]]),
+        starts=np.concatenate(([0], np.cumsum(lengths))),
+        kept=rank_set_numbers(sets[:, KEPT_SLOTS_6])[numbers].astype(np.int16),
+        thrown=thrown[numbers].astype(np.int8),
+        chances=np.concatenate([usual[sets_of, actions], chances[differing, changed]]),
     )
 
 
@@ -142,29 +131,6 @@ def _checked(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     if not (chances >= -_SAME).all() or not np.allclose(chances.sum(axis=1), 1):
         raise ValueError("discard_probabilities: expected rows of chances that add up to 1")
     return chances
-
-
-def _action_sets(sets: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """[18564, 15] each: rank multiset kept, pair of ranks thrown, and the first action that throws the same ranks."""
-    shape = (NUM_RANK_SETS_6, NUM_ACTIONS)
-    kept, thrown, first = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-    run_rows(_fill_action_sets, len(sets), sets, kept, thrown, first, piece=256)
-    return kept, thrown, first
-
-
-@jit
-def _fill_action_sets(part: Part, sets: np.ndarray, kept: np.ndarray, thrown: np.ndarray, first: np.ndarray) -> None:
-    for m in range(*part):
-        for action in range(NUM_ACTIONS):
-            a, b, c, d = KEPT_SLOTS_6[action]
-            kept[m, action] = rank_set_4(sets[m, a], sets[m, b], sets[m, c], sets[m, d])
-            a, b = DISCARD_SLOTS_6[action]
-            thrown[m, action] = rank_set_2(sets[m, a], sets[m, b])
-            first[m, action] = action
-            for other in range(action):
-                if thrown[m, other] == thrown[m, action]:
-                    first[m, action] = other
-                    break
 
 
 @jit
@@ -212,39 +178,6 @@ def _find_usual(part: Part, starts: np.ndarray, chances: np.ndarray, sizes: np.n
                     usual[m, action] = chances[first[row], action]
 
 
-@jit
-def _count_changes(
-    part: Part, starts: np.ndarray, chances: np.ndarray, usual: np.ndarray, differs: np.ndarray, changes: np.ndarray
-) -> None:
-    for m in range(*part):
-        for c in range(starts[m], starts[m + 1]):
-            for action in range(NUM_ACTIONS):
-                changes[c] += abs(chances[c, action] - usual[m, action]) > _SAME
-            differs[c] = changes[c] > 0
-
-
-@jit
-def _fill_changes(
-    part: Part,
-    rows: np.ndarray,
-    numbers: np.ndarray,
-    chances: np.ndarray,
-    usual: np.ndarray,
-    starts: np.ndarray,
-    actions: np.ndarray,
-    changes: np.ndarray,
-) -> None:
-    for e in range(*part):
-        c = rows[e]
-        n = starts[e]
-        for action in range(NUM_ACTIONS):
-            change = chances[c, action] - usual[numbers[c], action]
-            if abs(change) > _SAME:
-                actions[n] = action
-                changes[n] = change
-                n += 1
-
-
 # --- sums over hands ----------------------------------------------------------------------------------------------
 
 
@@ -260,7 +193,7 @@ def unseen_of(seen: np.ndarray, unseen: np.ndarray) -> Word:
     return mask
 
 
-@jit
+@jit(borrowed=True)
 def hand_ways(ranks: np.ndarray, unseen: np.ndarray) -> int:
     """In how many ways unseen [13] cards of each rank make an ascending rank multiset."""
     ways = 1
@@ -274,22 +207,26 @@ def hand_ways(ranks: np.ndarray, unseen: np.ndarray) -> int:
     return ways
 
 
+@jit(borrowed=True)
+def _row_ways(model: DiscardArrays, row: int, unseen: np.ndarray, free: np.ndarray) -> int:
+    """Hands of a row that the unseen cards make."""
+    exception = row - len(model.sets)
+    if exception < 0:
+        return hand_ways(model.sets[row], unseen)
+    return class_ways(model.keys[exception], model.sizes[exception], free)
+
+
 @jit
 def fill_kept(seen: np.ndarray, model: DiscardArrays, kept: np.ndarray) -> None:
     """Add to kept [1820] the hands, with their chances, of unseen cards that keep each rank multiset."""
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
     unseen_of(seen, unseen)
     free = free_suits(seen)
-    for m in range(len(model.sets)):
-        ways = hand_ways(model.sets[m], unseen)
+    for row in range(len(model.numbers)):
+        ways = _row_ways(model, row, unseen, free)
         if ways > 0:
-            for i in range(model.usual_starts[m], model.usual_starts[m + 1]):
-                kept[model.usual_kept[i]] += ways * model.usual[i]
-    for e in range(len(model.hands)):
-        ways = class_ways(model.keys[e], model.sizes[e], free)
-        if ways > 0:
-            for i in range(model.starts[e], model.starts[e + 1]):
-                kept[model.kept[i]] += ways * model.changes[i]
+            for i in range(model.starts[row], model.starts[row + 1]):
+                kept[model.kept[i]] += ways * model.chances[i]
 
 
 @jit
@@ -301,23 +238,14 @@ def fill_thrown(seen: np.ndarray, model: DiscardArrays, thrown: np.ndarray, besi
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
     unseen_of(seen, unseen)
     free = free_suits(seen)
-    for m in range(len(model.sets)):
-        ways = hand_ways(model.sets[m], unseen)
+    for row in range(len(model.numbers)):
+        ways = _row_ways(model, row, unseen, free)
         if ways > 0:
-            for i in range(model.usual_starts[m], model.usual_starts[m + 1]):
-                _add_thrown(model.sets[m], model.usual_thrown[i], ways * model.usual[i], thrown, beside)
-    for e in range(len(model.hands)):
-        ways = class_ways(model.keys[e], model.sizes[e], free)
-        if ways > 0:
-            for i in range(model.starts[e], model.starts[e + 1]):
-                _add_thrown(model.sets[model.hands[e]], model.thrown[i], ways * model.changes[i], thrown, beside)
-
-
-@jit
-def _add_thrown(ranks: np.ndarray, pair: int, weight: float, thrown: np.ndarray, beside: np.ndarray) -> None:
-    thrown[pair] += weight
-    for rank in ranks:
-        beside[pair, rank] += weight
+            for i in range(model.starts[row], model.starts[row + 1]):
+                weight = ways * model.chances[i]
+                thrown[model.thrown[i]] += weight
+                for slot in range(model.sets.shape[1]):
+                    beside[model.thrown[i], model.sets[model.numbers[row], slot]] += weight
 
 
 @jit

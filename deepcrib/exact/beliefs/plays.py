@@ -87,15 +87,22 @@ def _chance_of_rank(policy: int, left: np.ndarray, series: int, count: int, rank
 
 
 @jit
+def count_played(history: np.ndarray, seats: np.ndarray, seat: int, played: np.ndarray) -> None:
+    """Add to played [13] the cards of each rank that others than `seat` have played."""
+    for k in range(len(history)):
+        if history[k] >= 0 and seats[k] != seat:
+            played[rank_of(history[k])] += 1
+
+
+@jit(borrowed=True)
 def holds_all(ranks: np.ndarray, played: np.ndarray) -> bool:
     """Whether a multiset of ranks [4] holds the played cards of each rank, [13]."""
     for rank in range(NUM_RANKS):
-        if played[rank] > 0:
-            held = 0
-            for slot in range(HAND_SIZE):
-                held += ranks[slot] == rank
-            if held < played[rank]:
-                return False
+        held = 0
+        for slot in range(HAND_SIZE):
+            held += ranks[slot] == rank
+        if held < played[rank]:
+            return False
     return True
 
 
@@ -111,9 +118,7 @@ def weigh_plays(
     """Multiply weights [1820] by the chance of the opponent's plays and goes (`play_chance`); returns their sum."""
     played = np.empty(NUM_RANKS, dtype=np.int64)
     played[:] = 0
-    for k in range(len(history)):
-        if history[k] >= 0 and seats[k] != seat:
-            played[rank_of(history[k])] += 1
+    count_played(history, seats, seat, played)
     total = 0.0
     for number in range(len(weights)):
         if weights[number] > 0:

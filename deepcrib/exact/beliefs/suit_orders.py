@@ -47,7 +47,7 @@ def free_suits(seen: np.ndarray) -> np.ndarray:
     return free
 
 
-@jit
+@jit(borrowed=True)
 def class_ways(key: int, size: int, free: np.ndarray) -> int:
     """Hands of a suit class that have no seen card; free: of `free_suits`.
 

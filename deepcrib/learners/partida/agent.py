@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError
-from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.agents.masks import PlaysByMask
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD, rank_of, value_of_rank
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -60,7 +60,7 @@ def make_form(inputs: int, encoding: str, target: str) -> Form:
     return Form(inputs, ENCODINGS[encoding], target == "rest")
 
 
-class PartidaAgent:
+class PartidaAgent(PlaysByMask):
     """Plays the card after which its network of 12 inputs sees the highest value, ties uniform; discards as another.
 
     The network of 16 inputs sees hidden cards and makes no agent. For two players.
@@ -105,17 +105,6 @@ class PartidaAgent:
             piece=64,
         )
         return values
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return pick_rows(self._masks(observation), observation.key)
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]: uniform over the cards with the highest value."""
-        return uniform_over(self._masks(observation), HAND_SIZE)
-
-    def _masks(self, observation: PlayObservation) -> NDArray[np.int64]:
-        return best_masks(self.play_values(observation))
 
 
 # --- checkpoints ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.expected_value import expectations_of
-from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
+from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD
@@ -19,7 +19,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.td.features import PLAYS, Deal, replay
+from deepcrib.learners.td.features import PLAYS, Deal, State, replay
 from deepcrib.learners.td.inputs import (
     KINDS,
     MOST_INPUTS,
@@ -69,7 +69,7 @@ def make_network(weights: NDArray[np.float64], hidden: tuple[int, ...], inputs: 
 
 
 @dataclass
-class TdPerceptronAgent:
+class TdPerceptronAgent(DiscardsByMask, PlaysByMask):
     """Takes the move to the state of the highest value, ties uniform; values are points, own less the opponent's.
 
     The value of a state is what the rest of the hand is worth, show included. With move_points `added` the points that
@@ -140,22 +140,6 @@ class TdPerceptronAgent:
             means[whole] = np.stack(expectations_of(hands[whole], is_dealer[whole]), axis=2)
         return means
 
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return pick_rows(best_masks(self.discard_values(observation)), observation.key)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return pick_rows(best_masks(self.play_values(observation)), observation.key)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15]: uniform over the discards with the highest value."""
-        return uniform_over(best_masks(self.discard_values(observation)), NUM_DISCARDS)
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]: uniform over the cards with the highest value."""
-        return uniform_over(best_masks(self.play_values(observation)), HAND_SIZE)
-
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
         own = {"hidden": list(self.hidden), "inputs": self.inputs, "move_points": self.move_points}
@@ -191,7 +175,7 @@ def discard_values(
     nobody = np.empty(PLAYS, dtype=np.int64)
     for action in range(NUM_DISCARDS):
         set_discard(hand, action, means, deal)
-        n = fill_inputs(net.kind, deal, NO_CARD, nobody, nobody, 0, 0, s.places, s.x)
+        n = fill_inputs(net.kind, State(deal, NO_CARD, nobody, nobody, 0, 0), s.places, s.x)
         values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
 
 
@@ -222,7 +206,8 @@ def play_values(
         history[n], seats[n] = left[slot], seat
         series, total, _, _ = replay(history, seats, n + 1, seat)
         points[slot] = play_points(series, total)
-        filled = fill_inputs(net.kind, deal, starter, history, seats, n + 1, seat, s.places, s.x)
+        state = State(deal, starter, history, seats, n + 1, seat)
+        filled = fill_inputs(net.kind, state, s.places, s.x)
         values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
         if net.added:
             values[slot] += points[slot]

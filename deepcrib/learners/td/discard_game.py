@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.agents.masks import best_masks, pick_rows
 from deepcrib.errors import OptionError
 from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.exact.cribs import NUM_DISCARDS, seen_cards
@@ -61,26 +62,30 @@ def mean_points(player: Player, hands: int, seed: int) -> Points:
     if hands < 2:
         raise OptionError(f"hands={hands}: expected 2 or more hands")
     cards, starters, keys = deal_hands(seed, hands)
-    scored = np.empty(hands, dtype=np.int64)
-    run_rows(_score, len(cards), cards, starters, np.asarray(player(cards, starters, keys), dtype=np.int8), scored)
-    return Points(hands, *mean_interval(scored))
+    chosen = player(cards, starters, keys).astype(np.int64)
+    return Points(hands, *mean_interval(np.take_along_axis(_points_of(cards, starters), chosen[:, None], 1)[:, 0]))
 
 
 def random_player(hands: NDArray[np.int8], starters: NDArray[np.int8], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """Any of the 15 discards."""
-    return _pick_best(np.zeros((len(hands), NUM_DISCARDS)), keys)
+    return pick_rows(best_masks(np.zeros((len(hands), NUM_DISCARDS))), keys)
 
 
 def ideal_player(hands: NDArray[np.int8], starters: NDArray[np.int8], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """The highest mean over the 46 starters, ties uniform."""
-    return _pick_best(discard_statistics(hands)["hand_sum"].astype(np.float64), keys)
+    return pick_rows(best_masks(discard_statistics(hands)["hand_sum"].astype(np.float64)), keys)
 
 
 def cheating_player(hands: NDArray[np.int8], starters: NDArray[np.int8], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """The most points with the very starter. No agent: it sees what none may see."""
+    return pick_rows(best_masks(_points_of(hands, starters)), keys)
+
+
+def _points_of(hands: NDArray[np.int8], starters: NDArray[np.int8]) -> NDArray[np.float64]:
+    """[N, 15] points of the four cards that each discard keeps, with the starter."""
     points = np.empty((len(hands), NUM_DISCARDS))
     run_rows(_points_with, len(hands), hands, starters, points, piece=256)
-    return _pick_best(points, keys)
+    return points
 
 
 @cache
@@ -136,7 +141,7 @@ class DiscardNetwork:
         self, hands: NDArray[np.int8], starters: NDArray[np.int8], keys: NDArray[np.uint64]
     ) -> NDArray[np.int8]:
         """Its choices: a `Player`."""
-        return _pick_best(self.values(hands), keys)
+        return pick_rows(best_masks(self.values(hands)), keys)
 
 
 # --- kernels --------------------------------------------------------------------------------------------------------
@@ -174,14 +179,6 @@ def _keep(hand: np.ndarray, action: int, kept: np.ndarray) -> None:
 
 
 @jit
-def _score(part: Part, hands: np.ndarray, starters: np.ndarray, actions: np.ndarray, points: np.ndarray) -> None:
-    for r in range(*part):
-        kept = np.empty(HAND_SIZE, dtype=np.int64)
-        _keep(hands[r], actions[r], kept)
-        points[r] = show_points(kept, starters[r], False)
-
-
-@jit
 def _points_with(part: Part, hands: np.ndarray, starters: np.ndarray, points: np.ndarray) -> None:
     for r in range(*part):
         kept = np.empty(HAND_SIZE, dtype=np.int64)
@@ -203,18 +200,6 @@ def _sum_best_points(part: Part, hands: np.ndarray, sums: np.ndarray) -> None:
                 if not seen >> starter & 1:
                     best[starter] = max(best[starter], show_points(kept, starter, False))
         sums[r] = best.sum()
-
-
-def _pick_best(values: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
-    actions = np.empty(len(values), dtype=np.int8)
-    run_rows(_pick_rows, len(values), values, keys, actions)
-    return actions
-
-
-@jit
-def _pick_rows(part: Part, values: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
-    for r in range(*part):
-        actions[r] = pick(best_choices(values[r]), keys[r])
 
 
 @jit

@@ -75,6 +75,20 @@ class Deal(NamedTuple):
     means: np.ndarray
 
 
+class State(NamedTuple):
+    """The state after a player's move: its deal, the starter (-1 after the discard), and the play.
+
+    history, seats: int64 [8], the n cards played and by whom, the last one by `seat`; n is 0 after the discard.
+    """
+
+    deal: Deal
+    starter: int
+    history: np.ndarray
+    seats: np.ndarray
+    n: int
+    seat: int
+
+
 @jit
 def replay(history: np.ndarray, seats: np.ndarray, n: int, seat: int) -> tuple[int, int, int, int]:
     """What the n cards played so far tell: (series, count, floor, said go).
@@ -110,50 +124,33 @@ def _put(place: int, value: float, index: np.ndarray, x: np.ndarray, filled: int
 
 
 @jit
-def _count_cards(
-    deal: Deal,
-    starter: int,
-    history: np.ndarray,
-    seats: np.ndarray,
-    n: int,
-    seat: int,
-    left: np.ndarray,
-    unseen: np.ndarray,
-) -> None:
+def _count_cards(s: State, left: np.ndarray, unseen: np.ndarray) -> None:
     """left, unseen [13]: own cards still to play and cards not seen, by rank."""
     left[:] = 0
     unseen[:] = 4
-    for card in deal.kept:
+    for card in s.deal.kept:
         left[rank_of(card)] += 1
         unseen[rank_of(card)] -= 1
-    for card in deal.thrown:
+    for card in s.deal.thrown:
         unseen[rank_of(card)] -= 1
-    if starter >= 0:
-        unseen[rank_of(starter)] -= 1
-    for k in range(n):
-        if seats[k] == seat:
-            left[rank_of(history[k])] -= 1
+    if s.starter >= 0:
+        unseen[rank_of(s.starter)] -= 1
+    for k in range(s.n):
+        if s.seats[k] == s.seat:
+            left[rank_of(s.history[k])] -= 1
         else:
-            unseen[rank_of(history[k])] -= 1
+            unseen[rank_of(s.history[k])] -= 1
 
 
 @jit
-def fill_features(
-    deal: Deal,
-    starter: int,
-    history: np.ndarray,
-    seats: np.ndarray,
-    n: int,
-    seat: int,
-    index: np.ndarray,
-    x: np.ndarray,
-) -> int:
+def fill_features(s: State, index: np.ndarray, x: np.ndarray) -> int:
     """Write the features of a state and return how many are not 0; arguments as of `inputs.fill_inputs`."""
+    deal, starter, n = s.deal, s.starter, s.n
     left, unseen = np.empty(NUM_RANKS, dtype=np.int64), np.empty(NUM_RANKS, dtype=np.int64)
-    _count_cards(deal, starter, history, seats, n, seat, left, unseen)
+    _count_cards(s, left, unseen)
     mine = 0
     for k in range(n):
-        mine += seats[k] == seat
+        mine += s.seats[k] == s.seat
     theirs = HAND_SIZE - (n - mine)
     hand = deal.means[0] if starter < 0 else float(show_points(deal.kept, starter, False))
     filled = _put(_DEALER, deal.is_dealer, index, x, 0)
@@ -167,7 +164,7 @@ def fill_features(
         filled = _put(_UNSEEN + rank, unseen[rank] / 4, index, x, filled)
     if starter < 0:
         return _put(_PEGGING, deal.means[2] / 4, index, x, filled)
-    series, count, floor, said_go = replay(history, seats, n, seat)
+    series, count, floor, said_go = replay(s.history, s.seats, n, s.seat)
     passed = said_go or theirs == 0
     filled = _put(_POINTS, play_points(series, count) / 4, index, x, filled)
     filled = _put(_SAID_GO, 1 if passed else 0, index, x, filled)

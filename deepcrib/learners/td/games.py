@@ -23,7 +23,7 @@ from deepcrib.game.randomness import uniform
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.kernels import jit
 from deepcrib.learners.td.agent import Network, Scratch, discard_values, new_scratch, play_values
-from deepcrib.learners.td.features import Deal
+from deepcrib.learners.td.features import Deal, State
 from deepcrib.learners.td.inputs import MOST_INPUTS, Tables, discard_means, fill_inputs, new_deal, set_discard
 from deepcrib.learners.td.perceptron import add_gradient, backward, forward
 
@@ -105,9 +105,8 @@ def _enter_state(
     net: Network, trace: Trace, g: Game, seat: int, own: Deal, account: float, history: np.ndarray, seats: np.ndarray
 ) -> None:
     k = trace.counts[seat]
-    trace.filled[seat, k] = fill_inputs(
-        net.kind, own, g.starter, history, seats, g.num_played, seat, trace.places[seat, k], trace.x[seat, k]
-    )
+    state = State(own, g.starter, history, seats, g.num_played, seat)
+    trace.filled[seat, k] = fill_inputs(net.kind, state, trace.places[seat, k], trace.x[seat, k])
     trace.accounts[seat, k] = account
     trace.counts[seat] = k + 1
 

@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deepcrib.agents.expected_value import play_means
 from deepcrib.exact.classes import find_class
-from deepcrib.exact.cribs import NUM_DISCARDS, STARTERS, fill_crib_sums
+from deepcrib.exact.cribs import NUM_DISCARDS, CribSums, fill_crib_sums
 from deepcrib.exact.discards import DISCARD_DTYPE, HAND_STARTERS
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.pegging import MEAN_GAINED, MEAN_GIVEN, exact_records
 from deepcrib.exact.table import cached_table
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, rank_of
-from deepcrib.game.rank_sets import rank_set_6, rank_set_of_kept
+from deepcrib.game.rank_sets import rank_set_of_kept
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
-from deepcrib.learners.td.features import FEATURE_WIDTH, PLAYS, Deal, fill_features
+from deepcrib.learners.td.features import FEATURE_WIDTH, PLAYS, Deal, State, fill_features
 
 RAW, FEATURE = 0, 1
 KINDS = {"raw": RAW, "features": FEATURE}
@@ -37,18 +37,14 @@ WIDTHS = {"raw": RAW_WIDTH, "features": FEATURE_WIDTH}
 class Tables(NamedTuple):
     """What features are looked up in while a perceptron learns; all empty for raw inputs, which need nothing.
 
-    rows, keys, starts: the table of discard statistics and its classes. weights [2, 13, 13], points [2, 18564, 15],
-    by_rank [2, 18564, 13], total [2, 18564]: crib tables against an expert, by own role (0 pone, 1 dealer). pegging
-    [1820, 2]: points gained less points given by four ranks, by role.
+    rows, keys, starts: the table of discard statistics and its classes. cribs: tables against an expert, by own role (0
+    pone, 1 dealer). pegging [1820, 2]: points gained less points given by four ranks, by role.
     """
 
     rows: np.ndarray
     keys: np.ndarray
     starts: np.ndarray
-    weights: np.ndarray
-    points: np.ndarray
-    by_rank: np.ndarray
-    total: np.ndarray
+    cribs: tuple[CribSums, CribSums]
     pegging: np.ndarray
 
 
@@ -58,16 +54,13 @@ def tables(inputs: str) -> Tables:
     if inputs == "raw":
         no_rows = np.zeros((0, NUM_DISCARDS), dtype=DISCARD_DTYPE)
         no_rows.setflags(write=False)  # as the mapped file is: one type for compiled code
-        none, number = np.zeros((2, 0, 0)), np.zeros(0, dtype=np.int64)
-        return Tables(no_rows, number.astype(np.uint64), number, none, none, none, np.zeros((2, 0)), np.zeros((0, 2)))
+        none, number = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
+        no_cribs = CribSums(none, none, none, np.zeros(0))
+        return Tables(no_rows, number.astype(np.uint64), number, (no_cribs, no_cribs), np.zeros((0, 2)))
     table = cached_table()
     rows = np.asarray(table.rows).view()
     rows.setflags(write=False)
-    sums = [expert_sums(is_dealer) for is_dealer in (False, True)]
-    weights, points, by_rank, total = (np.stack(parts) for parts in zip(*sums, strict=True))
-    summary = exact_records().summary()
-    pegging = np.ascontiguousarray(summary[..., MEAN_GAINED] - summary[..., MEAN_GIVEN])
-    return Tables(rows, *table.classes, weights, points, by_rank, total, pegging)
+    return Tables(rows, *table.classes, (expert_sums(False), expert_sums(True)), play_means())
 
 
 @jit
@@ -98,72 +91,46 @@ def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: Tables, means:
     actions, cribs = np.empty(NUM_DISCARDS, dtype=np.int64), np.empty(NUM_DISCARDS)
     kept = np.empty(HAND_SIZE, dtype=np.int64)
     row = t.rows[find_class(hand, t.keys, t.starts, actions)]
-    number = rank_set_6(hand)
-    total = t.total[is_dealer, number]
-    fill_crib_sums(hand, t.weights[is_dealer], t.points[is_dealer, number], t.by_rank[is_dealer, number], total, cribs)
+    total = fill_crib_sums(hand, t.cribs[is_dealer], cribs)
     sign = 1 if is_dealer else -1
     for action in range(NUM_DISCARDS):
         for i in range(HAND_SIZE):
             kept[i] = hand[KEPT_SLOTS_6[action, i]]
         means[action, 0] = row[actions[action]].hand_sum / HAND_STARTERS
-        means[action, 1] = sign * cribs[action] / (STARTERS * total)
+        means[action, 1] = sign * cribs[action] / total
         means[action, 2] = t.pegging[rank_set_of_kept(kept), is_dealer]
 
 
 @jit
-def fill_inputs(
-    kind: int,
-    deal: Deal,
-    starter: int,
-    history: np.ndarray,
-    seats: np.ndarray,
-    n: int,
-    seat: int,
-    index: np.ndarray,
-    x: np.ndarray,
-) -> int:
-    """Write the inputs of a state into index, x [MOST_INPUTS] and return how many there are.
-
-    history, seats [8] hold the n cards played, the last one by `seat`; starter is -1 (and n is 0) after the discard.
-    """
-    if kind == RAW:
-        return _fill_raw(deal, starter, history, seats, n, seat, index, x)
-    return fill_features(deal, starter, history, seats, n, seat, index, x)
+def fill_inputs(kind: int, s: State, index: np.ndarray, x: np.ndarray) -> int:
+    """Write the inputs of a state into index, x [MOST_INPUTS] and return how many there are."""
+    return _fill_raw(s, index, x) if kind == RAW else fill_features(s, index, x)
 
 
 @jit
-def _fill_raw(
-    deal: Deal,
-    starter: int,
-    history: np.ndarray,
-    seats: np.ndarray,
-    n: int,
-    seat: int,
-    index: np.ndarray,
-    x: np.ndarray,
-) -> int:
+def _fill_raw(s: State, index: np.ndarray, x: np.ndarray) -> int:
     """The dealer, the hand (the four cards that will be shown), the other known cards, and the ranks played in order.
 
     Known are the two thrown cards, the starter and what the opponent has played.
     """
     x[:] = 1
     filled = 0
-    if deal.is_dealer:
+    if s.deal.is_dealer:
         index[0] = 0
         filled = 1
-    for card in deal.kept:
+    for card in s.deal.kept:
         index[filled] = _HAND + card
         filled += 1
-    for card in deal.thrown:
+    for card in s.deal.thrown:
         index[filled] = _OTHERS + card
         filled += 1
-    if starter >= 0:
-        index[filled] = _OTHERS + starter
+    if s.starter >= 0:
+        index[filled] = _OTHERS + s.starter
         filled += 1
-    for k in range(n):
-        if seats[k] != seat:
-            index[filled] = _OTHERS + history[k]
+    for k in range(s.n):
+        if s.seats[k] != s.seat:
+            index[filled] = _OTHERS + s.history[k]
             filled += 1
-        index[filled] = _PLAYED + NUM_RANKS * k + rank_of(history[k])
+        index[filled] = _PLAYED + NUM_RANKS * k + rank_of(s.history[k])
         filled += 1
     return filled

@@ -217,7 +217,7 @@ def pegging_figures(strategies: Sequence[str]) -> NDArray[np.float64]:
     """The exact pegging figures of both roles together (`PeggingRecords.pooled`); zeros if no strategy reads it."""
     if _PEGGING.isdisjoint(strategies):
         return np.zeros((NUM_RANK_SETS_4, 2, 3))
-    return exact_records().pooled().known()
+    return exact_records().pooled().summary()
 
 
 def initial_weights(initial: str, strategies: Sequence[str], seed: int, index: int = 0) -> Weights:

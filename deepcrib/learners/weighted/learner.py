@@ -48,7 +48,7 @@ class WeightedLearner(Learner):
         ]
         self.pool, self.play_pool = np.stack(weights), np.stack(plays)
         self.records = _records(options, setting.seed)
-        self.pegging = self.records.known()
+        self.pegging = self.records.summary()
         self.outcomes = np.zeros((SCORES, SCORES, 2, 2))
         self.hands = 0
 

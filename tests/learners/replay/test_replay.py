@@ -387,11 +387,11 @@ def test_combined_minibatches_of_the_loop_hold_the_newest_epoch(
     newest: list[int] = []
     original = learning.minibatches
 
-    def spy(samples: Samples, *rest: Any) -> Any:
-        batches = original(samples, *rest)
-        if len(samples) == 480:
+    def spy(samples: int, newest_samples: int, *rest: Any) -> Any:
+        batches = original(samples, newest_samples, *rest)
+        if samples == 480:
             seen.append([rows for rows, _ in batches])
-            newest.append(samples.newest)
+            newest.append(newest_samples)
         return batches
 
     monkeypatch.setattr(learning, "minibatches", spy)

@@ -23,9 +23,9 @@ from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import MONITORING, derive
-from deepcrib.jobs.train import probes
+from deepcrib.jobs import train as job
 from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
-from deepcrib.learners.td.features import FEATURES, replay
+from deepcrib.learners.td.features import FEATURES, State, replay
 from deepcrib.learners.td.games import Method, learn_step, new_trace, play_hands
 from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
 from deepcrib.learners.td.learner import TdLearner
@@ -131,7 +131,7 @@ def entries(kind: str, deal: Any, starter: int, laid: list[tuple[int, int]], sea
     for k, (player, card) in enumerate(laid):
         history[k], seats[k] = card, player
     index, x = np.zeros(MOST_INPUTS, dtype=np.int64), np.zeros(MOST_INPUTS)
-    n = fill_inputs(0 if kind == "raw" else 1, deal, starter, history, seats, len(laid), seat, index, x)
+    n = fill_inputs(0 if kind == "raw" else 1, State(deal, starter, history, seats, len(laid), seat), index, x)
     assert len(set(index[:n].tolist())) == n  # no input twice
     return dict(zip(index[:n].tolist(), x[:n].tolist(), strict=True))
 
@@ -545,9 +545,9 @@ def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monke
         asked.append((opponent.name, count, seed))
         return SimpleNamespace(margin=1.5)
 
-    monkeypatch.setattr(probes, "hand_pairs", measure)
+    monkeypatch.setattr(job, "hand_pairs", measure)
     shown: dict[int, Any] = {}
-    probe = probes.probe_of(chosen.options, {"random": make_agent("random")})
+    probe = job._probe_of(chosen.options, {"random": make_agent("random")})
     fit(chosen, tmp_path, match, probe=probe, progress=shown.__setitem__)
     assert asked == ([("random", 2, derive(1, MONITORING, 1))] if pairs == 2 else [])
     assert shown[200].get("random/pair_margin") == (1.5 if pairs == 2 else None)

@@ -114,7 +114,7 @@ def test_preferences_are_weights_times_desirability(neighbours: str, strategies:
         seat, dealer = int(seen.seat[row]), bool(seen.is_dealer[row])
         place = int(seen.scores[row, seat]), int(seen.scores[row, 1 - seat]), int(dealer)
         p = plain_weights(weights, place, neighbours, share) @ plain_matrix(
-            seen.hand[row], dealer, strategies, exact_records().pooled().known()
+            seen.hand[row], dealer, strategies, exact_records().pooled().summary()
         )
         np.testing.assert_allclose(preferences[row], p, atol=1e-12)
         best = p >= p.max() - 1e-9
@@ -145,7 +145,7 @@ def test_the_middle_of_counted_points() -> None:
 
 def test_records_do_not_tell_the_roles_apart() -> None:
     """Lang's records know the four cards alone: one opinion of the play, whoever deals."""
-    np.testing.assert_allclose(exact_records().pooled().known(), both_roles(), rtol=1e-12)
+    np.testing.assert_allclose(exact_records().pooled().summary(), both_roles(), rtol=1e-12)
     agent, seen = make_agent("pegging_max_avg_gained"), observations(200, 905)[0]
     turned = replace(seen, dealer=1 - seen.dealer)
     assert np.array_equal(agent.preferences(seen), agent.preferences(turned))

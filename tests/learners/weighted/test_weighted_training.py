@@ -566,7 +566,7 @@ def test_records_grow_by_the_hands_played() -> None:
         new = learner.records.hands - exact_records().pooled().hands
         assert np.array_equal(new[:, 0], new[:, 1])
         assert 2 * (hands - 15) <= new[:, 0].sum() <= 2 * hands if update else not new.any()
-        assert np.allclose(learner.pegging, learner.records.known(), atol=1e-12)
+        assert np.allclose(learner.pegging, learner.records.summary(), atol=1e-12)
     assert exact_records().gained.sum() == shared
 
 
