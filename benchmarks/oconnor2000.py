@@ -16,6 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from discard_game import (
+    DiscardNetwork,
+    cheating_player,
+    exact_means,
+    ideal_player,
+    mean_points,
+    random_player,
+)
 from hydra import compose, initialize_config_dir
 
 from deepcrib.agents import make_agent
@@ -27,14 +35,6 @@ from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra.schema import register_schema
-from deepcrib.learners.td.discard_game import (
-    DiscardNetwork,
-    cheating_player,
-    exact_means,
-    ideal_player,
-    mean_points,
-    random_player,
-)
 
 SEEDS = (1, 2, 3)
 MEASURE_SEED = 2000  # of all matches and of the hands that the discard game is measured on

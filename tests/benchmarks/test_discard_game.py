@@ -5,9 +5,7 @@ from statistics import mean
 
 import numpy as np
 import pytest
-
-from deepcrib.errors import OptionError
-from deepcrib.learners.td.discard_game import (
+from discard_game import (
     DiscardNetwork,
     cheating_player,
     deal_hands,
@@ -16,6 +14,8 @@ from deepcrib.learners.td.discard_game import (
     mean_points,
     random_player,
 )
+
+from deepcrib.errors import OptionError
 from tests.reference import show
 
 DISCARDS = list(combinations(range(6), 2))
