@@ -209,13 +209,13 @@ class QNetworkAgent:
         """[N, 15]: epsilon spread evenly, the rest on the highest value."""
         if self.discards_by is not None:
             return _with_probabilities(self.discards_by).discard_probabilities(observation)
-        return epsilon_greedy(self.discard_values(observation), self.epsilon)
+        return epsilon_greedy_probabilities(self.discard_values(observation), self.epsilon)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value."""
         if self.plays_by is not None:
             return _with_probabilities(self.plays_by).play_probabilities(observation)
-        return epsilon_greedy(self.play_values(observation), self.epsilon)
+        return epsilon_greedy_probabilities(self.play_values(observation), self.epsilon)
 
     def _play_values(self, observation: PlayObservation, legal: NDArray[np.bool_]) -> NDArray[np.float32]:
         if self.play_q is None:
@@ -262,7 +262,7 @@ def _with_probabilities(agent: Agent) -> Probabilities:
     return Probabilities(agent)
 
 
-def epsilon_greedy(values: NDArray[np.float32], epsilon: float) -> NDArray[np.float64]:
+def epsilon_greedy_probabilities(values: NDArray[np.float32], epsilon: float) -> NDArray[np.float64]:
     """[N, A] probabilities of an epsilon-greedy choice among values [N, A] (-inf: not legal)."""
     legal = np.isfinite(values)
     probabilities = epsilon * legal / legal.sum(axis=1, keepdims=True)
@@ -277,7 +277,7 @@ def _choose(values: NDArray[np.float32], keys: NDArray[np.uint64], epsilon: floa
 
 
 @jit
-def _choose_one(values: np.ndarray, key: int, epsilon: float) -> int:
+def _sample_epsilon_greedy(values: np.ndarray, key: int, epsilon: float) -> int:
     best = 0
     num_legal = 0
     for action in range(len(values)):
@@ -298,4 +298,4 @@ def _choose_one(values: np.ndarray, key: int, epsilon: float) -> int:
 @jit
 def _choose_rows(part: Part, values: np.ndarray, keys: np.ndarray, epsilon: float, choices: np.ndarray) -> None:
     for r in range(*part):
-        choices[r] = _choose_one(values[r], keys[r], epsilon)
+        choices[r] = _sample_epsilon_greedy(values[r], keys[r], epsilon)

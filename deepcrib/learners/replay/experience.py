@@ -60,7 +60,7 @@ def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
 def play_samples(
     hands: Trajectories,
     how: PlayTargets,
-    frozen: QFunction,
+    target_q: QFunction,
     epsilon: float,
     *,
     chooser: QFunction | None = None,
@@ -75,9 +75,9 @@ def play_samples(
     Args:
         hands: [H] whole hands.
         how: algorithm, reward and whether forced plays count.
-        frozen: gives the bootstrap values of next decisions.
+        target_q: gives the bootstrap values of next decisions.
         epsilon: the current one, which Expected SARSA's policy has.
-        chooser: whose best action `frozen` values in Q-learning (double Q); None: its own.
+        chooser: whose best action `target_q` values in Q-learning (double Q); None: its own.
         newest: so many of the last hands are those of the newest epoch.
     """
     reward = how.reward
@@ -90,8 +90,8 @@ def play_samples(
     if how.algorithm.name == "monte_carlo":
         found = discounted_returns(rewards, following)
     else:
-        values, traces = _next_values(hands, how.algorithm, following, frozen, chooser, epsilon)
-        found = _returns(rewards, following, chosen, values, traces, how.algorithm, frozen.atoms)
+        values, traces = _next_values(hands, how.algorithm, following, target_q, chooser, epsilon)
+        found = _returns(rewards, following, chosen, values, traces, how.algorithm, target_q.atoms)
     chosen &= learned_plays(hands)
     new = int(chosen[len(hands) - newest :].sum())
     return Samples(hands.play_states[chosen], hands.play_actions[chosen], found[chosen], newest=new)
@@ -115,7 +115,7 @@ def _next_values(
     hands: Trajectories,
     algorithm: AlgorithmOptions,
     following: NDArray[np.int64],
-    frozen: QFunction,
+    target_q: QFunction,
     chooser: QFunction | None,
     epsilon: float,
 ) -> tuple[targets.Values, Float]:
@@ -134,13 +134,13 @@ def _next_values(
     if bootstrap.taken_alone:
         legal = np.zeros_like(legal)
         legal[np.arange(len(actions)), actions] = True
-    q_tp1 = frozen.all_values(states, legal)
+    q_tp1 = target_q.all_values(states, legal)
     chooser_tp1 = q_tp1 if chooser is None else chooser.all_values(states, legal)
     trace: Any = algorithm.trace_decay
     if bootstrap.greedy:
         trace = targets.watkins_decay(algorithm.trace_decay, chooser_tp1, actions)
-    if frozen.atoms is not None:
-        v_tp1: Any = mixture(frozen, states, bootstrap.policy(chooser_tp1, actions, epsilon))
+    if target_q.atoms is not None:
+        v_tp1: Any = mixture(target_q, states, bootstrap.policy(chooser_tp1, actions, epsilon))
     else:
         v_tp1 = bootstrap.value(q_tp1, chooser_tp1, actions, epsilon)
     values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)

@@ -101,7 +101,7 @@ class ReplayLearner(Learner):
             self.teacher = make_teacher(pretraining, setting.device, self.discards_by)
         self.buffer = ReplayBuffer(options.epochs_kept, options.buffer_size)
         self.pool = make_pool(options, setting.device)
-        self.lagging: QNetwork | None = copy.deepcopy(self.play.network) if options.target_every > 1 else None
+        self.target_network: QNetwork | None = copy.deepcopy(self.play.network) if options.target_every > 1 else None
         self.hands = 0
         self.pretrained: PretrainingResult | None = None
         self._discards_ahead: NDArray[np.int8] | None = None  # a resumed run chooses the same anew
@@ -151,8 +151,8 @@ class ReplayLearner(Learner):
         iteration = self.steps_done
         epsilon, discard_lr, play_lr = self.options.schedule(iteration)
         ahead, self._discards_ahead = self._player_ahead(), None  # made here: another thread will change its parts
-        frozen, chooser = self._frozen()
-        self._learned = self._samples(self.buffer.hands(), self.targets, frozen, epsilon, chooser, self.buffer.newest)
+        target_q, chooser = self._update_targets()
+        self._learned = self._samples(self.buffer.hands(), self.targets, target_q, epsilon, chooser, self.buffer.newest)
 
         def learn_discards(network: LearnedNetwork) -> Metrics:
             metrics = self._pass("discard", network, discard_lr, 1)
@@ -176,27 +176,30 @@ class ReplayLearner(Learner):
         self,
         hands: Trajectories,
         how: PlayTargets,
-        frozen: QFunction,
+        target_q: QFunction,
         epsilon: float,
         chooser: QFunction | None = None,
         newest: int = 0,
     ) -> dict[str, Samples]:
         """What each network learns from hands."""
         hands = experience_of(hands, self.sees_scores)
-        samples = {"play": play_samples(hands, how, frozen, epsilon, chooser=chooser, newest=newest)}
+        samples = {"play": play_samples(hands, how, target_q, epsilon, chooser=chooser, newest=newest)}
         if self.discard is not None:
             samples["discard"] = discard_samples(hands, self.reward, newest)
         return samples
 
-    def _frozen(self) -> tuple[QFunction, QFunction | None]:
-        """What values next decisions in this iteration's targets; of double Q-learning also what chooses them."""
-        present = self.play.q_function()
-        if self.lagging is None:
-            return present, None
+    def _update_targets(self) -> tuple[QFunction, QFunction | None]:
+        """Update the target network if due. Returns what values next decisions, and for double Q-learning what chooses.
+
+        Without a target network the online network does it: all targets are computed before the first minibatch.
+        """
+        online_q = self.play.q_function()
+        if self.target_network is None:
+            return online_q, None
         if self.steps_done % self.options.target_every == 0:
-            self.lagging.load_state_dict(self.play.network.state_dict())
-        frozen = QFunction(self.play.encoder, self.lagging, self.play.device, self.options.inference)
-        return frozen, present if self.algorithm.double else None
+            self.target_network.load_state_dict(self.play.network.state_dict())
+        target_q = QFunction(self.play.encoder, self.target_network, self.play.device, self.options.inference)
+        return target_q, online_q if self.algorithm.double else None
 
     # --- who plays --------------------------------------------------------------------------------------------
 
@@ -294,7 +297,7 @@ class ReplayLearner(Learner):
             "play": self.play.state(),
             "buffer": self.buffer.state(),
             "past": self.pool.state(),
-            "lagging": self.lagging.state_dict() if self.lagging else None,
+            "target_network": self.target_network.state_dict() if self.target_network else None,
             "hands": self.hands,
         }
 
@@ -302,15 +305,15 @@ class ReplayLearner(Learner):
         """Take over a saved state. Raises ValueError for one of other options."""
         if (self.discard is None) != (state["discard"] is None):
             raise ValueError("one has a discard network, the other a discard agent")
-        if (self.lagging is None) != (state["lagging"] is None):
+        if (self.target_network is None) != (state["target_network"] is None):
             raise ValueError("learner.target_every is 1 for one, more for the other")
         if self.discard:
             self.discard.load(state["discard"])
         self.play.load(state["play"])
         self.buffer.load(state["buffer"])
         self.pool.load(state["past"], self.discard, self.play, self.discards_by)
-        if self.lagging:
-            self.lagging.load_state_dict(state["lagging"])
+        if self.target_network:
+            self.target_network.load_state_dict(state["target_network"])
         self.hands = state["hands"]
 
     def show(self, writer: Any) -> None:

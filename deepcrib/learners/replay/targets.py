@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.q_network import QFunction, epsilon_greedy
+from deepcrib.agents.q_network import QFunction, epsilon_greedy_probabilities
 from deepcrib.networks import project, two_hot
 
 Float = NDArray[np.float32]
@@ -112,7 +112,7 @@ def _check(r_t: Float, *others: Values) -> None:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How the next decision is valued; q_tp1 [E, A] are the frozen network's values, -inf where not legal.
+    """How the next decision is valued; q_tp1 [E, A] are the target network's values, -inf where not legal.
 
     value: (q_tp1, chooser_tp1, a_tp1, epsilon) -> [E], where chooser_tp1 [E, A] are those of the network that chooses
     (of double Q-learning another one, else q_tp1) and a_tp1 [E] the actions taken.
@@ -135,12 +135,12 @@ def _taken(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
 
 def _exploring(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
     """The epsilon-greedy policy."""
-    return epsilon_greedy(chooser_tp1, epsilon).astype(np.float32)
+    return epsilon_greedy_probabilities(chooser_tp1, epsilon).astype(np.float32)
 
 
 def _best(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
     """The best action."""
-    return epsilon_greedy(chooser_tp1, 0.0).astype(np.float32)
+    return epsilon_greedy_probabilities(chooser_tp1, 0.0).astype(np.float32)
 
 
 def _q_learning(q_tp1: Float, chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Values:
@@ -159,10 +159,10 @@ ALGORITHMS: dict[str, Bootstrap | None] = {
 # --- distributions in place of values: the head `categorical` (Bellemare et al. 2017) ---------------------------------
 
 
-def mixture(frozen: QFunction, states: NDArray[np.int8], probabilities: Float) -> Float:
+def mixture(target_q: QFunction, states: NDArray[np.int8], probabilities: Float) -> Float:
     """Distributions [E, K] of the returns from compact states [E, C], whose actions have probabilities [E, A]."""
     rows, actions = np.nonzero(probabilities)
-    parts = frozen.distributions(states[rows], actions.astype(np.int8)) * probabilities[rows, actions, None]
+    parts = target_q.distributions(states[rows], actions.astype(np.int8)) * probabilities[rows, actions, None]
     mixed = np.zeros((len(states), parts.shape[1]), dtype=np.float32)
     firsts = np.flatnonzero(np.diff(rows, prepend=-1))
     mixed[rows[firsts]] = np.add.reduceat(parts, firsts, axis=0) if len(firsts) else parts
