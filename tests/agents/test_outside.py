@@ -106,7 +106,7 @@ def test_an_agent_is_its_own_spec() -> None:
             {"name": "outside_one:First", "label": "bad"},
             "cannot be made: ValueError: no such label",
         ),
-        ("outside_one", "unknown agent 'outside_one' .*package.module:Class"),
+        ("outside_one", "unknown agent 'outside_one': .*package.module:Class"),
     ],
 )
 @pytest.mark.usefixtures("folder")
