@@ -20,7 +20,7 @@ from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 
 _SAME = 1e-9
-"""Points, or a chance, by which two figures may differ through rounding alone."""
+"""Points, or a chance, by which two values may differ through rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ class HandValues:
 
     def _agent_to_dict(self, choice: AgentChoice) -> dict[str, Any]:
         chosen = self.discards[choice.action]
-        figures = {"toss": chosen.toss, "keep": chosen.keep, "place": choice.place, "gives_up": choice.gives_up}
-        tosses = [figures.toss for figures in self.discards]
+        values = {"toss": chosen.toss, "keep": chosen.keep, "place": choice.place, "gives_up": choice.gives_up}
+        tosses = [row.toss for row in self.discards]
         by_toss = {
             name: None if each is None else dict(zip(tosses, each, strict=True))
             for name, each in (("probabilities", choice.probabilities), ("values", choice.values))
         }
-        return {**figures, **by_toss, "unit": choice.unit}
+        return {**values, **by_toss, "unit": choice.unit}
 
 
 def hand_values(
@@ -112,7 +112,7 @@ def hand_values(
         require_players(agent, 2)
     observation = decision(hand, is_dealer, score, seed)
     discards = discard_figures(observation)
-    totals = np.array([figures.total for figures in discards])
+    totals = np.array([row.total for row in discards])
     choices = {name: agent_choice(agent, observation, totals) for name, agent in agents.items()}
     return HandValues(format_cards(hand), ROLES[int(is_dealer)], score, discards, choices)
 
@@ -134,10 +134,10 @@ def discard_figures(observation: DiscardObservation) -> tuple[DiscardFigures, ..
     expected, own, cards = discard_expectations(one), discard_statistics(one.hand)[0], one.hand[0]
     means = (expected.crib_mean, expected.pegging, expected.total)
     columns = (expected.hand_mean[0], own["hand_min"], own["hand_max"], *(mean[0] for mean in means))
-    figures = zip(*(column.tolist() for column in columns), strict=True)
+    values = zip(*(column.tolist() for column in columns), strict=True)
     return tuple(
         DiscardFigures(format_cards(cards[tossed]), format_cards(cards[kept]), *row)
-        for kept, tossed, row in zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, figures, strict=True)
+        for kept, tossed, row in zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, values, strict=True)
     )
 
 

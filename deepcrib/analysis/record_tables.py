@@ -23,13 +23,13 @@ def baselines_table(title: str, baselines: Sequence[Baseline]) -> Table:
     columns: dict[str, Cell] = {
         "people": lambda one: escape(one.people[0]) if len(one.people) == 1 else f"{len(one.people)} people",
         "opponent": lambda one: escape(one.opponent),
-        "games": "{0.figures.games:,}",
-        "won": "{0.figures.wins:,}",
-        "win rate [95%]": lambda one: win_rate(one.figures),
-        "dealt\nfirst": lambda one: f"{100 * one.first_deals / one.figures.games:.0f}%",
-        "skunks for\n- against": "{0.figures.skunks} - {0.figures.skunks_against}",
+        "games": "{0.evaluation.games:,}",
+        "won": "{0.evaluation.wins:,}",
+        "win rate [95%]": lambda one: win_rate(one.evaluation),
+        "dealt\nfirst": lambda one: f"{100 * one.first_deals / one.evaluation.games:.0f}%",
+        "skunks for\n- against": "{0.evaluation.skunks} - {0.evaluation.skunks_against}",
         "points a hand,\npeople - agent": (
-            "{0.figures.points_per_hand:.2f} - {0.figures.opponent_points_per_hand:.2f}"
+            "{0.evaluation.points_per_hand:.2f} - {0.evaluation.opponent_points_per_hand:.2f}"
         ),
     }
     table = table_of(escape(title), baselines, columns)

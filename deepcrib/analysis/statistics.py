@@ -72,8 +72,8 @@ def discard_rows(hand: Sequence[int], opponent: str) -> list[DiscardRow]:
         *(*totals, pegged[:, DEALER], pegged[:, PONE]),
     )
     names = [(format_cards(k), format_cards(t), lang_index(k, t)) for k, t in zip(keeps, tosses, strict=True)]
-    figures = zip(*(column.tolist() for column in columns), strict=True)
-    return [DiscardRow(*name, *row) for name, row in zip(names, figures, strict=True)]
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    return [DiscardRow(*name, *row) for name, row in zip(names, values, strict=True)]
 
 
 def best_first(rows: Sequence[DiscardRow], is_dealer: bool) -> list[DiscardRow]:
@@ -108,10 +108,10 @@ class PeggingRow:
 def pegging_rows(records: PeggingRecords, names: Sequence[str] | None = None) -> list[PeggingRow]:
     """All 1,820 sets, or those of the records by these names, each as pone and as dealer."""
     hands, errors = records.hands, records.standard_error
-    figures = records.summary()
+    values = records.summary()
     return [
         PeggingRow(
-            name, ROLES[role], int(hands[number, role]), *figures[number, role].tolist(), *errors[number, role].tolist()
+            name, ROLES[role], int(hands[number, role]), *values[number, role].tolist(), *errors[number, role].tolist()
         )
         for number, name in enumerate(names or rank_set_names(HAND_SIZE))
         for role in (PONE, DEALER)

@@ -89,7 +89,7 @@ def pairs_table(title: str, result: HandPairs) -> Table:
         ("as dealer", f"{result.dealer_margin:+.3f}"),
         ("as pone", f"{result.pone_margin:+.3f}"),
     ]
-    return plain_table(title, ("figure", "agent less opponent"), rows)
+    return plain_table(title, ("metric", "agent less opponent"), rows)
 
 
 def exploit_table(title: str, found: Exploitability) -> Table:
@@ -128,36 +128,37 @@ def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
     return table_of(title, decisions, columns)
 
 
-def match_table(title: str, figures: Evaluation, unit: str | None = None) -> Table:
+def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> Table:
     """All metrics of one match but the points by role; unit: what the interval of the win rate is, if not the usual."""
-    unit = unit or ("95%, over pairs" if figures.duplicate else "95%, Wilson")
-    rows = [(f"win rate [{unit}]", win_rate(figures))]
-    if figures.normal_low is not None and figures.normal_high is not None:
-        interval = percent(figures.win_rate, figures.normal_low, figures.normal_high)
+    unit = unit or ("95%, over pairs" if evaluation.duplicate else "95%, Wilson")
+    rows = [(f"win rate [{unit}]", win_rate(evaluation))]
+    if evaluation.normal_low is not None and evaluation.normal_high is not None:
+        interval = percent(evaluation.win_rate, evaluation.normal_low, evaluation.normal_high)
         rows.append(("win rate [95%, normal, by game]", interval))
-    rates = (figures.first_deal_win_rate, figures.second_deal_win_rate)
+    rates = (evaluation.first_deal_win_rate, evaluation.second_deal_win_rate)
+    points = f"{evaluation.points_per_hand:.2f} / {evaluation.opponent_points_per_hand:.2f}"
     rows += [
-        ("wins - losses", f"{figures.wins:,} - {figures.games - figures.wins:,}"),
+        ("wins - losses", f"{evaluation.wins:,} - {evaluation.games - evaluation.wins:,}"),
         (
             "win rate dealing first / second",
             " / ".join(NONE if rate is None else f"{100 * rate:.1f}%" for rate in rates),
         ),
-        ("skunks for - against", f"{figures.skunks:,} - {figures.skunks_against:,}"),
-        ("game points for - against", f"{figures.game_points:,} - {figures.game_points_against:,}"),
-        ("points a hand, agent / opponent", f"{figures.points_per_hand:.2f} / {figures.opponent_points_per_hand:.2f}"),
-        ("mean margin (points a game)", f"{figures.margin:+.2f}"),
-        ("hands a game", f"{figures.hands_per_game:.2f}"),
+        ("skunks for - against", f"{evaluation.skunks:,} - {evaluation.skunks_against:,}"),
+        ("game points for - against", f"{evaluation.game_points:,} - {evaluation.game_points_against:,}"),
+        ("points a hand, agent / opponent", points),
+        ("mean margin (points a game)", f"{evaluation.margin:+.2f}"),
+        ("hands a game", f"{evaluation.hands_per_game:.2f}"),
     ]
-    if figures.seconds > 0:  # none of recorded games, say
-        speed = f"{figures.seconds:.2f} ({figures.games / figures.seconds:,.0f})"
+    if evaluation.seconds > 0:  # none of recorded games, say
+        speed = f"{evaluation.seconds:.2f} ({evaluation.games / evaluation.seconds:,.0f})"
         rows.append(("seconds (games a second)", speed))
-    return plain_table(title, ("figure", "value"), rows)
+    return plain_table(title, ("metric", "value"), rows)
 
 
-def points_table(title: str, figures: Evaluation) -> Table:
+def points_table(title: str, evaluation: Evaluation) -> Table:
     """Mean points by role and kind, the agent's above the opponent's."""
     rows = []
-    for player, points in (("agent", figures.points), ("opponent", figures.opponent_points)):
+    for player, points in (("agent", evaluation.points), ("opponent", evaluation.opponent_points)):
         for role in reversed(ROLES):
             kinds = points[role]
             cells = [f"{kinds[kind]:.2f}" if kind in kinds else NONE for kind in KINDS]

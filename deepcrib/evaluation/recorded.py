@@ -52,14 +52,14 @@ class PlayedGame:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What some people did against one agent. figures: as of a match, the people being the agent of it.
+    """What some people did against one agent. evaluation: as of a match, the people being the agent of it.
 
     first_deals: games in which the person dealt first. points, opponent_points: with intervals over hands.
     """
 
     people: tuple[str, ...]
     opponent: str
-    figures: Evaluation
+    evaluation: Evaluation
     first_deals: int
     points: Points
     opponent_points: Points
@@ -174,7 +174,7 @@ def _baseline(opponent: str, games: Sequence[PlayedGame]) -> Baseline:
     return Baseline(
         people=tuple(dict.fromkeys(game.person.name for game in games)),
         opponent=opponent,
-        figures=summarise(result, duplicate=False),
+        evaluation=summarise(result, duplicate=False),
         first_deals=int((result.first_dealer == 0).sum()),
         points=_points([(game.record, game.seat) for game in games]),
         opponent_points=_points([(game.record, 1 - game.seat) for game in games]),
@@ -182,11 +182,11 @@ def _baseline(opponent: str, games: Sequence[PlayedGame]) -> Baseline:
 
 
 def paper_baseline() -> dict[str, Any]:
-    """The published figures, with the interval that the paper prints and Wilson's in its place."""
+    """The published evaluation, with the interval that the paper prints and Wilson's in its place."""
     interval = wilson(PAPER_WINS, PAPER_GAMES)
-    figures = {"win_rate": interval.estimate, "ci_low": interval.low, "ci_high": interval.high}
+    evaluation = {"win_rate": interval.estimate, "ci_low": interval.low, "ci_high": interval.high}
     counted = {"opponent": PAPER_OPPONENT, "games": PAPER_GAMES, "wins": PAPER_WINS}
-    return {**counted, **figures, "printed_half_width": PAPER_HALF_WIDTH}
+    return {**counted, **evaluation, "printed_half_width": PAPER_HALF_WIDTH}
 
 
 # --- points of hands ----------------------------------------------------------------------------------------

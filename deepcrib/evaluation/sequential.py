@@ -75,12 +75,12 @@ class StoppingRule:
 class SequentialEvaluation:
     """A match that could stop early.
 
-    figures: of the games up to the stop, win_rate with the interval that is valid there, of level 1 - alpha. verdict:
-    `better` or `worse` (the agent), `equal` (within `difference` of 1/2), or `undecided` after the last game.
+    evaluation: of the games up to the stop, win_rate with the interval that is valid there, of level 1 - alpha.
+    verdict: `better` or `worse` (the agent), `equal` (within `difference` of 1/2), or `undecided` after the last game.
     max_games: how many would have been played at most.
     """
 
-    figures: Evaluation
+    evaluation: Evaluation
     verdict: str
     rule: StoppingRule
     max_games: int
@@ -88,11 +88,11 @@ class SequentialEvaluation:
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`."""
         rule = {**asdict(self.rule), "level": 1 - self.rule.alpha}
-        return {**self.figures.to_dict(), "verdict": self.verdict, "max_games": self.max_games, **rule}
+        return {**self.evaluation.to_dict(), "verdict": self.verdict, "max_games": self.max_games, **rule}
 
     def sentence(self) -> str:
         """The verdict in words."""
-        d, games = self.rule.difference, f"after {self.figures.games:,} games"
+        d, games = self.rule.difference, f"after {self.evaluation.games:,} games"
         if self.verdict == UNDECIDED:
             return f"undecided {games}, the most allowed"
         if self.verdict == EQUAL:
@@ -139,8 +139,8 @@ def evaluate_until(
     played = MatchResult.concatenate(parts)
     result = replace(played.take(slice(2 * stop)), seconds=played.seconds)
     interval = always_valid(pair_counts(means[:stop])[-1], rule.alpha)
-    figures = summarise(result, duplicate=duplicate)
-    honest = replace(figures, ci_low=interval.low, ci_high=interval.high, normal_low=None, normal_high=None)
+    evaluation = summarise(result, duplicate=duplicate)
+    honest = replace(evaluation, ci_low=interval.low, ci_high=interval.high, normal_low=None, normal_high=None)
     honest = replace(honest, hand_margin_low=None, hand_margin_high=None)
     return SequentialEvaluation(honest, verdict, rule, games)
 

@@ -73,4 +73,4 @@ def _table(config: Config, result: PretrainingResult) -> Table:
     ]
     value = "mean over starters" if starter else "without a starter"
     title = f"{config.discard_network.name} on state {config.state.discard}: show value, {value}"
-    return plain_table(title, ("figure", "value"), rows)
+    return plain_table(title, ("metric", "value"), rows)

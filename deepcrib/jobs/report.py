@@ -173,7 +173,7 @@ def _count(config: Config, games: Sequence[PlayedGame], left_out: dict[str, int]
     tables = []
     for baseline in found:
         title = f"{', '.join(baseline.people)} against {baseline.opponent}"
-        tables += [recorded_points_table(f"points: {title}", baseline), match_table(escape(title), baseline.figures)]
+        tables += [recorded_points_table(f"points: {title}", baseline), match_table(escape(title), baseline.evaluation)]
     people = len({game.person.name for game in games})
     title = f"people against agents: {_games(len(games))}, {people} {'person' if people == 1 else 'people'}"
     rows = [baseline.to_dict() for baseline in found]

@@ -176,7 +176,7 @@ def _build_table(path: Path, summary: dict[str, Any]) -> Any:
         ("file size", f"{summary['bytes'] / 1e6:,.1f} MB"),
         ("enumerated by the rules", verified),
     ]
-    return plain_table(f"exact statistics of every discard: {path}", ("figure", "value"), rows)
+    return plain_table(f"exact statistics of every discard: {path}", ("metric", "value"), rows)
 
 
 # --- cribs --------------------------------------------------------------------------------------------------

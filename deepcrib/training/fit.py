@@ -14,7 +14,7 @@ from deepcrib.networks import checkpoints
 from deepcrib.training.checkpointing import STATE_FILE, fitting_state, weights_file, write_scalars
 from deepcrib.training.interruption import deferred_interrupts
 from deepcrib.training.learner import Learner, Metrics
-from deepcrib.training.monitoring import Evaluate, match_figures
+from deepcrib.training.monitoring import Evaluate, match_metrics
 from deepcrib.training.progress import ProgressFile
 
 Progress = Callable[[int, Mapping[str, float]], None]
@@ -52,7 +52,7 @@ def fit(
     Args:
         learner: what learns.
         run_dir: the run folder.
-        evaluate: plays the evaluation matches, (agent, opponent, games, seed) -> what `match_figures` reads.
+        evaluate: plays the evaluation matches, (agent, opponent, games, seed) -> what `match_metrics` reads.
         opponents: of these matches, by name; None: those that the options name are made.
         writer: a TensorBoard SummaryWriter, or None.
         progress: called after every step, and before the first.
@@ -175,7 +175,7 @@ class _Training:
             return {}
         metrics, seed = Metrics(), derive(learner.setting.evaluation_seed, MONITORING, number)
         for name, opponent in self.opponents.items():
-            metrics |= match_figures(name, self.evaluate(agent, opponent, options.games, seed))
+            metrics |= match_metrics(name, self.evaluate(agent, opponent, options.games, seed))
         metrics |= {} if self.probe is None else self.probe(agent, seed)
         metrics["speed/monitoring_seconds"] = time.perf_counter() - begin
         learner.seconds = time.perf_counter() - self.began

@@ -7,7 +7,7 @@ from typing import Any
 
 from deepcrib.agents import Agent
 
-MATCH_FIGURES = {
+MATCH_METRICS = {
     "win_rate": "win_rate",
     "win_rate_low": "ci_low",
     "win_rate_high": "ci_high",
@@ -22,10 +22,10 @@ MATCH_FIGURES = {
 
 
 Evaluate = Callable[[Agent, Any, int, int], Any]
-"""(agent, opponent, games, seed) -> what has the fields of MATCH_FIGURES: `evaluation` is no room to import here."""
+"""(agent, opponent, games, seed) -> what has the fields of MATCH_METRICS: `evaluation` is no room to import here."""
 
 
-def match_figures(name: str, found: Any) -> dict[str, float]:
+def match_metrics(name: str, found: Any) -> dict[str, float]:
     """A match against the opponent of that name, without bounds that there are not."""
-    figures = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_FIGURES.items()}
+    figures = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_METRICS.items()}
     return {tag: value for tag, value in figures.items() if value is not None}

@@ -60,7 +60,7 @@ def test_wins_skunks_and_deals_are_those_of_the_files(tmp_path: Path, capsys: py
     margins = [end["scores"][seat] - end["scores"][1 - seat] for end, seat in zip(ends, seats, strict=True)]
     first = sum(lines_of(record)[1]["dealer"] == seat for record, seat in zip(records, seats, strict=True))
     (row,) = summary_of(tmp_path / "out")["baselines"]
-    figures = row["figures"]
+    figures = row["evaluation"]
     assert (row["people"], row["opponent"], row["first_deals"]) == (["Ann"], "deterministic", first)
     assert (figures["games"], figures["wins"]) == (8, wins)
     assert (figures["skunks"], figures["skunks_against"]) == (
@@ -96,9 +96,9 @@ def test_points_by_role_are_those_of_the_lines_and_of_the_engine() -> None:
     assert len(sums) == 3
     for role in ROLES:  # the engine counts by itself
         means = {kind: interval.estimate for kind, interval in baseline.points[role].items()}
-        assert means == pytest.approx(baseline.figures.points[role])
+        assert means == pytest.approx(baseline.evaluation.points[role])
         means = {kind: interval.estimate for kind, interval in baseline.opponent_points[role].items()}
-        assert means == pytest.approx(baseline.figures.opponent_points[role])
+        assert means == pytest.approx(baseline.evaluation.opponent_points[role])
 
 
 def test_games_that_do_not_count_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +147,7 @@ def test_rows_are_of_opponents_or_of_persons(tmp_path: Path) -> None:
         places = f"[{tmp_path / 'games'},{folder / 'a.jsonl'}]"  # the second file is in the folder
         assert call(f"humans games={places} by={by}", tmp_path / by) == 0
         rows = summary_of(tmp_path / by)["baselines"]
-        assert [(row["people"], row["opponent"], row["figures"]["games"]) for row in rows] == expected
+        assert [(row["people"], row["opponent"], row["evaluation"]["games"]) for row in rows] == expected
 
 
 def test_agents_of_one_name_are_told_apart_by_their_specs() -> None:

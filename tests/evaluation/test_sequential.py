@@ -206,22 +206,22 @@ def test_a_stop_gives_the_figures_of_so_many_games(
 ) -> None:
     rule = StoppingRule(until, difference=0.03)
     found = evaluate_until("greedy", "deterministic", 20000, 11, rule, duplicate=duplicate)
-    assert found.verdict == "better" and found.figures.games < 10000
-    fixed = evaluate("greedy", "deterministic", found.figures.games, 11, duplicate=duplicate)
-    assert comparable(found.figures) == comparable(fixed)
+    assert found.verdict == "better" and found.evaluation.games < 10000
+    fixed = evaluate("greedy", "deterministic", found.evaluation.games, 11, duplicate=duplicate)
+    assert comparable(found.evaluation) == comparable(fixed)
     # wider than the interval of a match whose length was fixed before, and around the same estimate
-    assert found.figures.ci_low < fixed.ci_low < fixed.win_rate < fixed.ci_high < found.figures.ci_high
-    assert found.figures.normal_low is None
+    assert found.evaluation.ci_low < fixed.ci_low < fixed.win_rate < fixed.ci_high < found.evaluation.ci_high
+    assert found.evaluation.normal_low is None
     monkeypatch.setattr(sequential, "_batch", lambda done, games: min(52, games - done))
     again = evaluate_until("greedy", "deterministic", 20000, 11, rule, duplicate=duplicate)
-    assert replace(again.figures, seconds=0) == replace(found.figures, seconds=0)
+    assert replace(again.evaluation, seconds=0) == replace(found.evaluation, seconds=0)
 
 
 def test_a_match_that_is_not_decided_says_so() -> None:
     found = evaluate_until("greedy", "greedy", 200, 1, StoppingRule())
-    assert (found.verdict, found.figures.games) == ("undecided", 200)
+    assert (found.verdict, found.evaluation.games) == ("undecided", 200)
     assert "undecided after 200 games" in found.sentence()
-    assert found.figures.ci_low < 0.5 < found.figures.ci_high
+    assert found.evaluation.ci_low < 0.5 < found.evaluation.ci_high
     assert found.to_dict()["level"] == 0.95
 
 

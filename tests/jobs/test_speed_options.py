@@ -29,7 +29,7 @@ from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import load_state, load_weights
 from deepcrib.networks.encoders import legal_plays, make_play_encoder
-from deepcrib.training.monitoring import MATCH_FIGURES
+from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 from tests.replaying import train
 
@@ -72,7 +72,7 @@ class Matches:
 
     def __call__(self, agent: object, opponent: object, games: int, seed: int) -> SimpleNamespace:
         self.agents.append(agent)
-        return SimpleNamespace(**dict.fromkeys(MATCH_FIGURES.values(), 0.5))
+        return SimpleNamespace(**dict.fromkeys(MATCH_METRICS.values(), 0.5))
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,10 @@ def test_with_the_same_hands_monte_carlo_learns_the_same_in_any_inference(
     ("command", "words"),
     [
         ("benchmark iteration device=abacus", "device=abacus: expected"),
-        ("train learner.inference=float16", "learner.inference=float16: expected one of float32, bfloat16"),
+        (
+            "train learner.inference=float16",
+            "learner.inference=float16: did you mean bfloat16? expected one of float32, bfloat16",
+        ),
     ],
 )
 def test_refusals(command: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

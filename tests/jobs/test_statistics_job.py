@@ -345,7 +345,7 @@ def test_help_says_that_cards_are_taken_bare(capsys: pytest.CaptureFixture[str])
         ("index=x", "index=x: expected a whole number or null"),
         (f"{HAND} index=484950514647", "expected one of them"),
         (f"{HAND} dealer=perhaps", "dealer=perhaps: expected true or false or null"),
-        (f"{HAND} weights=expert", "weights=expert: expected one of experts, uniform"),
+        (f"{HAND} weights=expert", "weights=expert: did you mean experts? expected one of experts, uniform"),
         (f"{HAND} verify=5", "verify=5: only for build, not for hand"),
         ("build hand=5H", "hand=5H: only for hand, not for build"),
         ("build verify=-1", "verify=-1: expected 0 or more"),

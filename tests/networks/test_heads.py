@@ -556,7 +556,10 @@ class Job:
 
 def test_options_out_of_range_are_refused() -> None:
     for config, message in (
-        (PlayNetworkConfig(head="duelling"), "head=duelling: expected one of value, dueling, categorical"),
+        (
+            PlayNetworkConfig(head="duelling"),
+            r"head=duelling: did you mean dueling\? expected one of value, dueling, categorical",
+        ),
         (DiscardNetworkConfig(atoms_low=-5000), "atoms_low=-5000: expected -1000 to 1000"),
     ):
         with pytest.raises(OptionError, match=message):

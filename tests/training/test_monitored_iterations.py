@@ -21,7 +21,7 @@ from deepcrib.learners.replay.monitoring import FIGURES, draws_at
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.networks.checkpoints import load_state
-from deepcrib.training.monitoring import MATCH_FIGURES
+from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
 from tests.learners.replay.test_replay import Stopped, Writer, assert_same_runs, run, small
@@ -118,7 +118,7 @@ def test_the_file_holds_what_matches_found_beside_the_metrics_of_the_iteration(t
     for (step, opponent), match in found.items():
         row = {tag.partition("/")[2]: value for tag, value in rows[step].items() if tag.startswith(f"{opponent}/")}
         assert row.pop("games") == "7"
-        for tag, name in MATCH_FIGURES.items():
+        for tag, name in MATCH_METRICS.items():
             assert float(row.pop(tag)) == pytest.approx(getattr(match, name), rel=1e-9, abs=1e-9)
         assert not row
     for tag, values in writer.scalars.items():

@@ -96,12 +96,12 @@ class Pairing:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values: what its file holds, and metrics for whoever reads it."""
-        figures: dict[str, Any] = {}
+        metrics: dict[str, Any] = {}
         if self.sums.games:
-            figures = {"win_rate": list(self.sums.win_rate), "gain": list(self.sums.gain)}
+            metrics = {"win_rate": list(self.sums.win_rate), "gain": list(self.sums.gain)}
         return {
             **{"terms": self.terms, "complete": self.complete, "fault": self.fault, "seconds": self.seconds},
-            **{"sums": asdict(self.sums), **figures},
+            **{"sums": asdict(self.sums), **metrics},
         }
 
 

@@ -67,26 +67,26 @@ class MatchScore:
 
 def score_match(result: MatchResult) -> MatchScore:
     """Score the games of a match of two for its first agent, A."""
-    figures = summarise(result)
+    evaluation = summarise(result)
     margins: np.ndarray = result.scores[:, 0].astype(np.int64) - result.scores[:, 1]
     mean = margin_interval(pair_means(margins, result.pair))
-    wins = (figures.wins, figures.games - figures.wins)
-    game_points = (figures.game_points, figures.game_points_against)
+    wins = (evaluation.wins, evaluation.games - evaluation.wins)
+    game_points = (evaluation.game_points, evaluation.game_points_against)
     spread = int(margins.sum())
     return MatchScore(
-        games=figures.games,
+        games=evaluation.games,
         wins=wins,
-        skunks=(figures.skunks, figures.skunks_against),
+        skunks=(evaluation.skunks, evaluation.skunks_against),
         game_points=game_points,
         spread=spread,
-        spread_low=figures.games * mean.low,
-        spread_high=figures.games * mean.high,
-        spread_per_game=figures.margin,
+        spread_low=evaluation.games * mean.low,
+        spread_high=evaluation.games * mean.high,
+        spread_per_game=evaluation.margin,
         spread_per_game_low=mean.low,
         spread_per_game_high=mean.high,
-        win_rate=figures.win_rate,
-        ci_low=figures.ci_low,
-        ci_high=figures.ci_high,
+        win_rate=evaluation.win_rate,
+        ci_low=evaluation.ci_low,
+        ci_high=evaluation.ci_high,
         winner=acc_winner(game_points, spread, wins),
     )
 

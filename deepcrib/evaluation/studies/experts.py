@@ -138,16 +138,16 @@ def probe(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> dic
     return found
 
 
-def probe_figures(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> dict[str, float]:
+def probe_metrics(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> dict[str, float]:
     """`probe` by TensorBoard tag: `experts/A45T/lead_10` (0..1) and, with values, `experts/A45T/q_10`.
 
     For monitoring: two calls of the agent with 3 x deals decisions.
     """
-    figures = {}
+    metrics = {}
     for name, result in probe(agent, deals, seed).items():
-        figures.update({f"experts/{name}/lead_{rank}": share for rank, share in result.leads.items()})
-        figures.update({f"experts/{name}/q_{rank}": value for rank, value in (result.values or {}).items()})
-    return figures
+        metrics.update({f"experts/{name}/lead_{rank}": share for rank, share in result.leads.items()})
+        metrics.update({f"experts/{name}/q_{rank}": value for rank, value in (result.values or {}).items()})
+    return metrics
 
 
 def values_of(agent: Agent, observation: PlayObservation) -> Values | None:
@@ -157,7 +157,7 @@ def values_of(agent: Agent, observation: PlayObservation) -> Values | None:
     return agent.play_values(observation)
 
 
-def _by_rank(ranks: Sequence[int], figures: Values, join: Callable[[Values], Any]) -> dict[str, float]:
+def _by_rank(ranks: Sequence[int], metrics: Values, join: Callable[[Values], Any]) -> dict[str, float]:
     """Figures [4] by slot, joined where slots share a rank."""
     slots = np.asarray(ranks)
-    return {rank_label(rank): float(join(figures[slots == rank])) for rank in dict.fromkeys(ranks)}
+    return {rank_label(rank): float(join(metrics[slots == rank])) for rank in dict.fromkeys(ranks)}

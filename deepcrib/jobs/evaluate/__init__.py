@@ -51,12 +51,12 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
         counter = bars.counter("games" if rule is None else "games, at most", config.games)
         options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "progress": counter}
         if rule is None:
-            figures = evaluate(*match, **options)
-            outcome = _outcome(config, agent, opponent, figures)
+            evaluation = evaluate(*match, **options)
+            outcome = _outcome(config, agent, opponent, evaluation)
         else:
             found = evaluate_until(*match, rule, **options)
             run.notes.append(found.sentence())
-            outcome = _outcome(config, agent, opponent, found.figures, f"{100 * (1 - rule.alpha):g}%, always valid")
+            outcome = _outcome(config, agent, opponent, found.evaluation, f"{100 * (1 - rule.alpha):g}%, always valid")
             outcome.summary = found.to_dict()
     if config.exploit:
         outcome = _other_tasks().with_exploit(config, run, agent, outcome)
@@ -64,10 +64,10 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
 
 
 def _outcome(
-    config: Config, agent: Agent, opponent: Agent, figures: Evaluation, interval: str | None = None
+    config: Config, agent: Agent, opponent: Agent, evaluation: Evaluation, interval: str | None = None
 ) -> Outcome:
-    title = f"{agent.name} against {opponent.name}: {figures.games:,} games, seed {config.seed}"
-    return Outcome(figures.to_dict(), (points_table("points", figures), match_table(title, figures, interval)))
+    title = f"{agent.name} against {opponent.name}: {evaluation.games:,} games, seed {config.seed}"
+    return Outcome(evaluation.to_dict(), (points_table("points", evaluation), match_table(title, evaluation, interval)))
 
 
 def _rule(config: Config) -> StoppingRule | None:

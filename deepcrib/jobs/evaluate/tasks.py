@@ -24,16 +24,16 @@ def play_alone(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outco
     check_hands(hands)
     with working(run, config.threads) as bars:
         counter = bars.counter("hands", hands)
-        figures = play_only(agent, opponent, hands, config.seed, duplicate=config.duplicate, progress=counter)
+        found = play_only(agent, opponent, hands, config.seed, duplicate=config.duplicate, progress=counter)
     title = f"{agent.name} against {opponent.name}, the play alone: {hands:,} hands, seed {config.seed}"
-    interval = f"{figures.difference:+.3f} [{figures.ci_low:+.3f}, {figures.ci_high:+.3f}]"
+    interval = f"{found.difference:+.3f} [{found.ci_low:+.3f}, {found.ci_high:+.3f}]"
     rows = [
         ("difference [95%]", interval),
-        ("points", f"{figures.points:.3f}"),
-        ("opponent's points", f"{figures.opponent_points:.3f}"),
-        *((name, f"{value:+.3f}") for name, value in figures.by_role().items()),
+        ("points", f"{found.points:.3f}"),
+        ("opponent's points", f"{found.opponent_points:.3f}"),
+        *((name, f"{value:+.3f}") for name, value in found.by_role().items()),
     ]
-    return Outcome(figures.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
+    return Outcome(found.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
 
 
 def pairs_of_hands(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
@@ -42,9 +42,9 @@ def pairs_of_hands(config: Config, run: Run, agent: Agent, opponent: Agent) -> O
         raise OptionError(f"pairs={config.pairs}: expected 2 or more pairs of hands")
     with working(run, config.threads) as bars:
         counter = bars.counter("pairs of hands", config.pairs)
-        figures = hand_pairs(agent, opponent, config.pairs, config.seed, progress=counter)
+        found = hand_pairs(agent, opponent, config.pairs, config.seed, progress=counter)
     title = f"{agent.name} against {opponent.name}: {config.pairs:,} pairs of hands, seed {config.seed}"
-    return Outcome(figures.to_dict(), (pairs_table(title, figures),))
+    return Outcome(found.to_dict(), (pairs_table(title, found),))
 
 
 def audit_decisions(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:

@@ -15,14 +15,14 @@ from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import hands_table, plain_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.hands import HandsWon, hand_pairs, hands_won
-from deepcrib.evaluation.studies.experts import probe_figures
+from deepcrib.evaluation.studies.experts import probe_metrics
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars, short_path
 from deepcrib.jobs.train.config import Config
-from deepcrib.jobs.train.monitoring import final_figures, layout, write_options
+from deepcrib.jobs.train.monitoring import final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import make_learner
 from deepcrib.training.checkpointing import STATE_FILE
@@ -62,7 +62,7 @@ def run(config: Config, run: Run) -> Outcome:
     if agent is not None and config.evaluation.hands:
         hands = {name: hands_won(agent, other, config.evaluation.hands, seed) for name, other in opponents.items()}
     summary = learner.summary()
-    write_options(folder, options, final_figures(matches, summary, learner.seconds), learner.steps_done)
+    write_options(folder, options, final_metrics(matches, summary, learner.seconds), learner.steps_done)
     training = f"{learner.description()}, {learner.seconds:,.0f} s"
     tables = [hands_table("hands won on play points", hands)] if hands else []
     if "play_only" in summary:
@@ -122,7 +122,7 @@ def _train(
 def _probe_of(options: LearnerOptions, opponents: Mapping[str, Agent]) -> Probe | None:
     """What is measured where matches are played: leads in experts' positions, or margins of pairs of hands."""
     if options.name == "replay":
-        return lambda agent, seed: probe_figures(agent)
+        return lambda agent, seed: probe_metrics(agent)
     pairs = getattr(options, "pairs", 0)
     if options.name == "td" and pairs >= 2:  # one has no interval
         return lambda agent, seed: {

@@ -11,7 +11,7 @@ from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.studies.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.train.config import Config
-from deepcrib.training.monitoring import MATCH_FIGURES
+from deepcrib.training.monitoring import MATCH_METRICS
 
 Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
@@ -22,7 +22,7 @@ FINAL = "final"
 Its table of runs then finds out which options differ between runs, and shows the values in this folder as metrics, not
 all that is written while learning.
 """
-FINAL_FIGURES = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
+FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 """Of the final matches."""
 
 _WEIGHTS = "(?!largest$|change$)"  # of the tags weights_*/..., those that are strategies
@@ -141,17 +141,17 @@ def _lines(pattern: str) -> list[Any]:
     return ["Multiline", [f"{pattern}$"]]
 
 
-def final_figures(matches: Mapping[str, Evaluation], summary: Mapping[str, Any], seconds: float) -> dict[str, float]:
+def final_metrics(matches: Mapping[str, Evaluation], summary: Mapping[str, Any], seconds: float) -> dict[str, float]:
     """What the table of runs shows of a finished run, by tag; summary: what else its learner measured."""
-    figures = {
-        f"{name}/{tag}": getattr(found, MATCH_FIGURES[tag]) for name, found in matches.items() for tag in FINAL_FIGURES
+    metrics = {
+        f"{name}/{tag}": getattr(found, MATCH_METRICS[tag]) for name, found in matches.items() for tag in FINAL_METRICS
     }
-    figures |= {name: float(value) for name, value in flat(summary, separator="/") if isinstance(value, int | float)}
-    return figures | {"hours": seconds / 3600}
+    metrics |= {name: float(value) for name, value in flat(summary, separator="/") if isinstance(value, int | float)}
+    return metrics | {"hours": seconds / 3600}
 
 
 def write_options(
-    folder: Path, options: Mapping[str, Any], figures: Mapping[str, float] | None = None, step: int = 0
+    folder: Path, options: Mapping[str, Any], metrics: Mapping[str, float] | None = None, step: int = 0
 ) -> None:
     """Write the options of the run in a folder for TensorBoard's table of runs, and at its end its metrics, at `step`.
 
@@ -164,9 +164,9 @@ def write_options(
         old.unlink()
     _, start, end = hparams(_plain(options), {})
     with SummaryWriter(str(folder / FINAL)) as writer:
-        for summary in (start,) if figures is None else (start, end):
+        for summary in (start,) if metrics is None else (start, end):
             writer.file_writer.add_summary(summary)
-        for tag, value in (figures or {}).items():
+        for tag, value in (metrics or {}).items():
             writer.add_scalar(tag, value, step)
 
 

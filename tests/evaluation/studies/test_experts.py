@@ -16,7 +16,7 @@ from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.studies.expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, rule_slots
-from deepcrib.evaluation.studies.experts import PROBES, probe, probe_figures, probe_observation, rank_label
+from deepcrib.evaluation.studies.experts import PROBES, probe, probe_metrics, probe_observation, rank_label
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 
 HANDS = 2000
@@ -213,12 +213,12 @@ def test_any_card_is_led_of_a_probe_as_often_as_it_is_held() -> None:
 
 
 def test_figures_by_tag_hold_leads_and_values() -> None:
-    figures = probe_figures(LOWEST, deals=3)
+    figures = probe_metrics(LOWEST, deals=3)
     assert figures["experts/88QA/lead_A"] == 1.0 and figures["experts/88QA/lead_8"] == 0.0
     assert figures["experts/88QA/q_8"] == -7.0 and figures["experts/A45T/q_10"] == -9.0
     assert len(figures) == 2 * (4 + 4 + 3)
     assert probe(LOWEST, deals=3)["A79T"].order == ["A", "7", "9", "10"]
-    assert len(probe_figures(ScriptedAgent("greedy"))) == 4 + 4 + 3  # it has no values
+    assert len(probe_metrics(ScriptedAgent("greedy"))) == 4 + 4 + 3  # it has no values
 
 
 def test_an_agent_whose_cards_another_plays_has_no_values() -> None:

@@ -476,7 +476,7 @@ def test_a_file_that_cannot_be_written(saved: tuple[WeightedAgent, Path], tmp_pa
 # --- mistakes -----------------------------------------------------------------------------------------------
 
 MISTAKES: list[tuple[Any, str]] = [
-    ("hand_max_mean", "unknown agent 'hand_max_mean' .*semi_pure_STRATEGY, .*path of a checkpoint"),
+    ("hand_max_mean", "unknown agent 'hand_max_mean': .*semi_pure_STRATEGY, .*path of a checkpoint"),
     ("semi_pure_random", "unknown agent 'semi_pure_random'"),
     ({"name": "hand_max_avg", "seed": 2}, "agent 'hand_max_avg' has no option 'seed'"),
     ({"name": "random_weights", "seed": -1}, "seed=-1: expected a whole number from 0"),

@@ -39,7 +39,7 @@ from deepcrib.matches import play_match
 from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
-from deepcrib.training.monitoring import MATCH_FIGURES
+from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 from tests import reference
 from tests.figures import match_of
@@ -668,7 +668,7 @@ def test_what_a_run_leaves(tmp_path: Path) -> None:
     assert [call[3] for call in match.calls] == [derive(4, MONITORING, number) for number in (2, 2, 4, 4)]
     events = EventAccumulator(str(tmp_path)).Reload()
     roles = [f"weights_{role}/{tag}" for role in ("pone", "dealer") for tag in (*names, "largest", "change")]
-    rates = [f"{name}/{tag}" for name in ("greedy", "random") for tag in MATCH_FIGURES]
+    rates = [f"{name}/{tag}" for name in ("greedy", "random") for tag in MATCH_METRICS]
     speed = {"speed/games_per_second", "speed/monitoring_seconds"}
     assert set(events.Tags()["scalars"]) == {*roles, *rates, *speed}
     assert all([event.step for event in events.Scalars(tag)] == [10, 20, 30, 40, 45] for tag in roles)

@@ -352,7 +352,10 @@ def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.Capt
     ("word", "expected"),
     [
         ("learner.target=points", "learner.target=points: expected one of win, margin"),
-        ("learner.strategies=[hand_max]", "learner.strategies=['hand_max']: expected one of hand_max_min"),
+        (
+            "learner.strategies=[hand_max]",
+            "learner.strategies=['hand_max']: did you mean hand_max_min? expected one of hand_max_min",
+        ),
         ("learner.opponent=gredy", "unknown agent 'gredy'"),
         ("learner.hidden=[0]", "learner.hidden=[0]: expected 1 or more"),
         ("learner.scaling=2", "learner.scaling is an option of learner=weighted, not of learner=weighted_network"),
