@@ -22,7 +22,7 @@ from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.learners.weighted.agent import WeightedAgent, load_weighted
-from deepcrib.training.checkpointing import CHECKPOINTS, checkpoint_files
+from deepcrib.training.run_files import CHECKPOINTS, checkpoint_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

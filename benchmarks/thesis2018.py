@@ -29,7 +29,7 @@ from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.intervals import mean_interval
 from deepcrib.learners.weighted.agent import load_weighted
-from deepcrib.training.checkpointing import STATE_FILE
+from deepcrib.training.run_files import STATE_FILE
 
 PAIRS_1, SEEDS = 16, 5
 CONTEST_GAMES, CONTEST_SEED = 101, 20_182  # of the draft: who of a pair goes on

@@ -11,11 +11,11 @@ from typing import Any
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
-from deepcrib.training.checkpointing import STATE_FILE, fitting_state, weights_file, write_scalars
 from deepcrib.training.interruption import deferred_interrupts
 from deepcrib.training.learner import Learner, Metrics
 from deepcrib.training.monitoring import Evaluate, match_metrics
 from deepcrib.training.progress import ProgressFile
+from deepcrib.training.run_files import STATE_FILE, fitting_state, weights_file, write_scalars
 
 Progress = Callable[[int, Mapping[str, float]], None]
 """(steps done, metrics by TensorBoard tag)."""

@@ -25,7 +25,7 @@ from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import check_task, working
 from deepcrib.jobs.tournament.config import ALL, Config
 from deepcrib.jobs.tournament.league import run_league
-from deepcrib.training.checkpointing import checkpoint_files
+from deepcrib.training.run_files import checkpoint_files
 
 GAMES = 100
 

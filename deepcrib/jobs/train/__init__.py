@@ -25,10 +25,10 @@ from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import make_learner
-from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import Probe, fit, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
+from deepcrib.training.run_files import STATE_FILE
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter

@@ -38,7 +38,7 @@ from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.networks import QNetwork
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
-from deepcrib.training.checkpointing import write_scalars
+from deepcrib.training.run_files import write_scalars
 
 NUM_STARTERS = NUM_CARDS - HAND_SIZE
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1

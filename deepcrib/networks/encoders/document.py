@@ -14,7 +14,8 @@ _INTRODUCTION = """\
 Generated from the encoders by `python -m deepcrib.networks.encoders.document`; a test keeps this page equal to them.
 
 A state is encoded together with one choice (a play, or a discard), as a row of numbers: the network's output
-is the value of that choice. `one-hot` channels hold at most one 1 in a row of the table, `count` channels how
+is the value of that choice. The tables stand in `deepcrib/networks/encoders/`: `play.py`, `discard.py`,
+`belanger2019.py`. `one-hot` channels hold at most one 1 in a row of the table, `count` channels how
 often the thing is there, a `flag` is 0 or 1, a `scalar` is a number times its factor. Ranks are A 2 3 4 5 6
 7 8 9 T J Q K, suits clubs, diamonds, hearts, spades. Only what the player is allowed to see is encoded.
 `basic` and `full` are the states of Bélanger, Tremblay, Vachon and Viviano 2019 (sections 3.6.3 and 3.7.4);
@@ -23,7 +24,8 @@ to a play state; `afterstate` and all discard states always have it. The tables 
 
 Of the opponent a play state shows what it played: `basic` in the current series, `full` in the whole hand, together
 with one's own cards; `afterstate` also how many cards it holds and whether it said go; with `state.scores=true` its
-score. A discard state shows nothing of it but, with `state.scores=true`, its score, and who deals.
+score; the states of `belanger2019_*` its cards of earlier series apart from one's own. A discard state shows nothing
+of it but, with `state.scores=true`, its score, and who deals.
 """
 
 

@@ -36,7 +36,7 @@ from deepcrib.matches import MatchResult, play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.training.checkpointing import checkpoint_files
+from deepcrib.training.run_files import checkpoint_files
 
 SCRIPTED = {name: make_agent(name) for name in ("greedy", "deterministic", "random")}
 

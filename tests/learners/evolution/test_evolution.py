@@ -29,10 +29,10 @@ from deepcrib.learners.evolution.steps import (
     is_short,
     learn_from_deals,
 )
-from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.run_files import STATE_FILE
 from tests.reference import cards, four_cards, rank, show, thrown_by
 
 DEALS = ShowDeals.deal(4, 300)

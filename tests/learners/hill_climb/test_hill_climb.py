@@ -21,10 +21,10 @@ from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
-from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.run_files import STATE_FILE
 from tests.figures import match_of
 
 NO_MATCHES = EvaluationOptions(opponents=[], every=0)

@@ -25,10 +25,10 @@ from deepcrib.learners.partida.learner import PartidaLearner, layers_of
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.networks import MLP
-from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.run_files import STATE_FILE
 from tests import reference
 from tests.reference import Board, cards, rank
 

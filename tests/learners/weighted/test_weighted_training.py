@@ -36,11 +36,11 @@ from deepcrib.learners.weighted.learner import WeightedLearner
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted.state import READINGS, Memory, Tables, new_memory, new_scratch
 from deepcrib.matches import play_match
-from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.run_files import STATE_FILE
 from tests import reference
 from tests.figures import match_of
 from tests.learners.weighted.test_weighted_agent import SETS, plain_matrix, plain_weights

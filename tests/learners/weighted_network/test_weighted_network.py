@@ -24,10 +24,10 @@ from deepcrib.learners.weighted_network.games import FROM_ZERO, Decisions, play_
 from deepcrib.learners.weighted_network.learner import WeightedNetworkLearner, gain_targets
 from deepcrib.learners.weighted_network.network import StrategyNetwork
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
-from deepcrib.training.checkpointing import STATE_FILE
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
+from deepcrib.training.run_files import STATE_FILE
 from tests.reference import cards, show, thrown_by
 
 TWO = ("hand_max_avg", "crib_max_avg")

@@ -1,4 +1,4 @@
-"""Files of a training: checkpoints, its state, and what of them is found again."""
+"""Files of a training in its run folder: names, the training state read back, checkpoints found again."""
 
 from __future__ import annotations
 
