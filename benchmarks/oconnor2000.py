@@ -23,7 +23,7 @@ from deepcrib.analysis.curves import read_scalar
 from deepcrib.analysis.figures import lines_with_bands
 from deepcrib.cli import main as main_of_deepcrib
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.hand_pairs import hand_pairs
+from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra.schema import register_schema

@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from rich.table import Table
+
 from deepcrib import __version__
 from deepcrib.errors import OptionError, UserError
 from deepcrib.jobs import JOBS, Job
-from deepcrib.jobs.shared.console import error_line
+from deepcrib.jobs.shared.console import console, error_line
 
 WRONG_CALL, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes; the last two as a shell reports Ctrl-C and SIGTERM
 
@@ -68,9 +70,7 @@ def _orderly_end() -> Iterator[None]:
 
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
-        from deepcrib.jobs.hydra.overview import print_overview
-
-        print_overview()
+        _print_overview()
         return 0
     if words[0] in ("-V", "--version"):
         print(f"deepcrib {__version__}")
@@ -87,6 +87,22 @@ def _run(words: list[str]) -> int:
     from deepcrib.jobs.hydra.launch import launch
 
     return launch(job, _with_task(job, arguments.words), arguments)
+
+
+def _print_overview() -> None:
+    """The jobs with one line each, and examples."""
+    out = console()
+    out.print("[bold]deepcrib <job> \\[task] \\[name=value ...][/]   deep-RL agents for cribbage\n")
+    jobs = Table.grid(padding=(0, 3))
+    for job in JOBS.values():
+        jobs.add_row(f"  [cyan]{job.name}[/]", job.summary)
+        if job.tasks:
+            jobs.add_row("", f"tasks: {', '.join(job.tasks)}")
+    out.print(jobs)
+    out.print("\nExamples")
+    for job in JOBS.values():
+        out.print(f"  {job.examples[0]}", markup=False)
+    out.print("\ndeepcrib <job> --help lists a job's options; deepcrib --version prints the version.")
 
 
 def _find_job(word: str) -> Job:

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.exact.cribs import NUM_DISCARDS
-from deepcrib.game.cards import rank_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import GREEDY, POLICIES, discard_choices, play_choices
-from deepcrib.game.rules import HAND_SIZE, add_rank, discard_slots
+from deepcrib.game.rules import HAND_SIZE, discard_slots, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
@@ -92,16 +91,6 @@ class BestDiscards(GreedyPlay):
 def _discard_masks(part: Part, policy: int, hands: np.ndarray, masks: np.ndarray) -> None:
     for r in range(*part):
         masks[r] = discard_choices(policy, hands[r])
-
-
-@jit
-def series_from(history: np.ndarray, start: int) -> int:
-    """The series of the cards of a history (NO_CARD behind the last) from `start` on."""
-    series = 0
-    for n in range(start, len(history)):
-        if history[n] >= 0:
-            series = add_rank(series, rank_of(history[n]))
-    return series
 
 
 @jit

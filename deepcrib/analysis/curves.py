@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.analysis.figures import lines_with_bands
 from deepcrib.errors import RunError
 from deepcrib.training.progress import PROGRESS_FILE, Curve, read_progress
 
@@ -53,40 +54,37 @@ def learning_curves(
     measured at the same iterations. log: that axis is logarithmic, and linear from 0 to its first point after that.
     Needs matplotlib. Raises RunError.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter, PercentFormatter
+    from matplotlib.ticker import PercentFormatter
 
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.add_subplot()
+    lines: dict[str, tuple[Any, NDArray[np.float64]]] = {}
     for tag in tags:
         read = [read_scalar(run, tag) for run in runs]
         steps = read[0][0]
         if any(not np.array_equal(steps, other) for other, _ in read):
             raise RunError(f"the runs were not measured at the same iterations ({tag})")
-        values = np.array([found for _, found in read])
         x = steps if x_tag is None else _at_steps(runs[0], x_tag, steps)
-        (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=tag.split("/")[0])
-        axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
+        lines[tag.split("/")[0]] = x, np.array([found for _, found in read])
+    xlabel = "iteration" if x_tag is None else x_tag.split("/")[-1].replace("_", " ")
+    figure = lines_with_bands(lines, title=title, xlabel=xlabel, ylabel=tags[0].split("/")[-1].replace("_", " "))
+    axes = figure.axes[0]
     if log:
         _logarithmic(axes, float(min(x[x > 0])), float(max(x)))
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     if tags[0].endswith("rate"):
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.set_xlabel("iteration" if x_tag is None else x_tag.split("/")[-1].replace("_", " "))
-    axes.set_ylabel(tags[0].split("/")[-1].replace("_", " "))
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
     axes.legend(title="against", loc="best")
     return figure
 
 
 def _logarithmic(axes: Any, first: float, last: float) -> None:
     """A logarithmic x axis that begins at 0, and is linear from there to `first`; ticks at 0 and powers of ten."""
+    from matplotlib.ticker import EngFormatter
+
     powers = 10.0 ** np.arange(np.floor(np.log10(first)), np.ceil(np.log10(last)) + 1)
     axes.set_xscale("symlog", linthresh=first, linscale=0.4)
     axes.set_xticks([0, *powers[powers >= first]])
     between = np.outer(powers, np.arange(2, 10)).ravel()
     axes.set_xticks(between[between >= first], minor=True)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))  # the scale has brought its own
     axes.set_xlim(-0.1 * first, 1.2 * last)  # last, since ticks beyond the ends widen it
 
 

@@ -64,7 +64,7 @@ def predicted_against_true(
 
 def lines_with_bands(
     lines: Mapping[str, tuple[Sequence[float], np.ndarray]],
-    levels: Mapping[str, float],
+    levels: Mapping[str, float] | None = None,
     *,
     title: str,
     xlabel: str,
@@ -82,7 +82,7 @@ def lines_with_bands(
     for label, (x, values) in lines.items():
         (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=label)
         axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
-    for label, level in levels.items():
+    for label, level in (levels or {}).items():
         axes.axhline(level, color="0.4", linewidth=0.8, linestyle="--")
         axes.annotate(label, (0.25, level), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from deepcrib.analysis.tables import percent, plain_table
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.league.league import Pairing
 from deepcrib.evaluation.league.ratings import MEAN, bradley_terry, misfit
+from deepcrib.files import csv_text
 from deepcrib.intervals import Interval
 
 if TYPE_CHECKING:
@@ -108,24 +108,28 @@ def _plain(value: Interval | None) -> list[float] | None:
 # --- cells ------------------------------------------------------------------------------------------------------
 
 
-def _rating(rating: Interval | None) -> str:
-    return NONE if rating is None else f"{rating.estimate:.0f} [{rating.low:.0f}, {rating.high:.0f}]"
+def _bounds(value: tuple[float, float, float] | None, form: str = "+.2f") -> str:
+    return NONE if value is None else f"{value[0]:{form}} [{value[1]:{form}}, {value[2]:{form}}]"
 
 
-def _points(value: Interval | tuple[float, float, float] | None) -> str:
-    return NONE if value is None else f"{value[0]:+.2f} [{value[1]:+.2f}, {value[2]:+.2f}]"
-
-
-def _half(value: Interval, scale: float, form: str) -> str:
+def _half(value: Interval | None, scale: float, form: str) -> str:
     """`52.3 ±0.4`, the interval by half of its width."""
+    if value is None:
+        return NONE
     return f"{scale * value.estimate:{form}} ±{scale * (value.high - value.low) / 2:{form.lstrip('+')}}"
 
 
 def _standing(number: int, row: Row, ceilings: Ceilings) -> tuple[str, ...]:
     known = ceilings.get(row.name, {})
     rate = NONE if row.win_rate is None else percent(*row.win_rate)
-    own = (str(number), row.name, _rating(row.rating), rate, _points(row.gain))
-    return (*own, *(_points(known.get(role)) for role in ROLES))
+    own = (str(number), row.name, _bounds(row.rating, ".0f"), rate, _bounds(row.gain))
+    return (*own, *(_bounds(known.get(role)) for role in ROLES))
+
+
+def _cross(league: League, cell: Callable[[str, str], str]) -> list[tuple[str, ...]]:
+    """By rank: rank, name, and a cell for each opponent by rank."""
+    names = league.names
+    return [(str(number), name, *(cell(name, other) for other in names)) for number, name in enumerate(names, start=1)]
 
 
 # --- on the screen ----------------------------------------------------------------------------------------------
@@ -137,34 +141,26 @@ def league_tables(title: str, league: League, ceilings: Ceilings | None = None) 
     In the cross table columns are ranks, cells win rates in whole per cent; the intervals are in the files.
     """
     ceilings = ceilings or {}
-    cross = Table(title=f"{title}: win rate (%) by rank", title_justify="left", box=None)
-    cross.title_style, cross.pad_edge, cross.padding = "bold", False, (0, 1, 0, 0)
-    cross.add_column("", justify="right")
-    cross.add_column("agent", no_wrap=True, max_width=NAME_WIDTH, overflow="ellipsis")
-    for number in range(1, len(league.rows) + 1):
-        cross.add_column(str(number), justify="right", no_wrap=True)
-    for number, name in enumerate(league.names, start=1):
-        cells = [_whole(league, name, other) for other in league.names]
-        cross.add_row(str(number), name, *cells)
-    rows = [
-        (
-            str(number),
-            row.name,
-            NONE if row.rating is None else _half(row.rating, 1, ".0f"),
-            NONE if row.win_rate is None else _half(row.win_rate, 100, ".1f"),
-            NONE if row.gain is None else _half(row.gain, 1, "+.2f"),
-            " / ".join(f"{known[role][0]:+.2f}" if role in known else NONE for role in ROLES),
-        )
-        for number, row in enumerate(league.rows, start=1)
-        for known in [ceilings.get(row.name, {})]
-    ]
-    heads = ("", "agent", "rating", "win rate (%)", "points a hand,\nown - other's", "best responder\nas pone / dealer")
-    standings = plain_table("standings, ± 95%", heads, rows)
-    standings.columns[0].no_wrap, standings.columns[1].justify, standings.columns[1].max_width = (
-        True,
-        "left",
-        NAME_WIDTH,
+    ranks = map(str, range(1, len(league.rows) + 1))
+    rows = _cross(league, partial(_whole, league))
+    cross = plain_table(f"{title}: win rate (%) by rank", ("", "agent", *ranks), rows)
+    cross.box, cross.pad_edge, cross.padding = None, False, (0, 1, 0, 0)
+    standings = plain_table(
+        "standings, ± 95%",
+        ("", "agent", "rating", "win rate (%)", "points a hand,\nown - other's", "best responder\nas pone / dealer"),
+        [
+            (
+                *(str(number), row.name, _half(row.rating, 1, ".0f"), _half(row.win_rate, 100, ".1f")),
+                _half(row.gain, 1, "+.2f"),
+                " / ".join(f"{known[role][0]:+.2f}" if role in known else NONE for role in ROLES),
+            )
+            for number, row in enumerate(league.rows, start=1)
+            for known in [ceilings.get(row.name, {})]
+        ],
     )
+    for table in (cross, standings):
+        rank, name = table.columns[:2]
+        rank.justify, rank.no_wrap, name.justify, name.max_width = "right", True, "left", NAME_WIDTH
     return cross, standings
 
 
@@ -186,8 +182,7 @@ def markdown_page(league: League, intro: str, figure: str | None, ceilings: Ceil
     ceiling = tuple(f"a best responder gains as {role}" for role in ROLES)
     rows = [_standing(number, row, ceilings) for number, row in enumerate(league.rows, start=1)]
     image = f"![Ratings and win rates]({figure})\n\n" if figure else ""
-    rates = _cross(league, lambda cell: _half(cell[0], 100, ".1f"))
-    gains = _cross(league, lambda cell: _half(cell[1], 1, "+.2f"))
+    rates, gains = _cross_page(league, 0, 100, ".1f"), _cross_page(league, 1, 1, "+.2f")
     faults = "".join(f"- {name}, in {' - '.join(pair)}: {what}\n" for pair, (name, what) in league.faults.items())
     return (
         f"# The league\n\n{intro}\n\n## Standings\n\n{_markdown((*heads, *ceiling), rows)}\n"
@@ -203,16 +198,14 @@ def markdown_page(league: League, intro: str, figure: str | None, ceilings: Ceil
     )
 
 
-def _cross(league: League, cell: Callable[[tuple[Interval, Interval]], str]) -> str:
-    rows = [
-        (
-            str(number),
-            name,
-            *(cell(league.cells[name, other]) if (name, other) in league.cells else NONE for other in league.names),
-        )
-        for number, name in enumerate(league.names, start=1)
-    ]
-    return _markdown(("", "agent", *map(str, range(1, len(rows) + 1))), rows)
+def _cross_page(league: League, part: int, scale: float, form: str) -> str:
+    """Win rates (part 0) or points (1) of every pair, with half of their intervals."""
+    ranks = map(str, range(1, len(league.rows) + 1))
+
+    def cell(name: str, other: str) -> str:
+        return _half(league.cells[name, other][part] if (name, other) in league.cells else None, scale, form)
+
+    return _markdown(("", "agent", *ranks), _cross(league, cell))
 
 
 def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -230,7 +223,7 @@ def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
         known = ceilings.get(row.name, {})
         values = [_plain(row.rating), row.win_rate, row.gain, *(known.get(role) for role in ROLES)]
         lines.append([number, row.name, row.games, *(x for value in values for x in (value or ("", "", "")))])
-    return _csv(lines)
+    return csv_text(lines)
 
 
 def pairings_csv(pairings: Sequence[Pairing]) -> str:
@@ -244,13 +237,7 @@ def pairings_csv(pairings: Sequence[Pairing]) -> str:
         if pairing.complete:
             counts = [s.lost, s.shared, s.won, s.skunks, s.skunks_against, s.hands, round(pairing.seconds, 2)]
             lines.append([*pairing.names, s.games, *s.win_rate, *s.gain, *counts])
-    return _csv(lines)
-
-
-def _csv(lines: Sequence[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
+    return csv_text(lines)
 
 
 # --- figure -----------------------------------------------------------------------------------------------------
@@ -268,18 +255,10 @@ def league_figure(league: League) -> Figure | None:
         rates[league.names.index(name), league.names.index(other)] = 100 * rate.estimate
     figure = Figure(figsize=(7 + 0.32 * num, 1.8 + 0.32 * num), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(4, 2 + 0.32 * num))
-    for place, row in enumerate(league.rows):
-        if row.rating:
-            r = row.rating
-            left.errorbar(
-                r.estimate,
-                place,
-                xerr=[[r.estimate - r.low], [r.high - r.estimate]],
-                fmt="o",
-                color="tab:blue",
-                markersize=4,
-                capsize=2,
-            )
+    rated = [(place, row.rating) for place, row in enumerate(league.rows) if row.rating]
+    errors = np.array([(rating.estimate - rating.low, rating.high - rating.estimate) for _, rating in rated]).T
+    style = {"fmt": "o", "color": "tab:blue", "markersize": 4, "capsize": 2}
+    left.errorbar([rating.estimate for _, rating in rated], [place for place, _ in rated], xerr=errors, **style)
     labels = [f"{row.name}  {place}" for place, row in enumerate(league.rows, start=1)]
     left.set(xlabel="rating [95%]", ylim=(num - 0.5, -0.5), yticks=range(num), yticklabels=labels)
     left.grid(alpha=0.3)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
 from rich.table import Table
 
-from deepcrib.analysis.tables import percent, plain_table
+from deepcrib.analysis.tables import NONE, Cell, bounds, percent, plain_table, table_of, win_rate
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.recorded import PAPER_GAMES, PAPER_OPPONENT, PAPER_WINS, Baseline
 from deepcrib.evaluation.review import Loss, Review
@@ -21,34 +20,22 @@ PAPER = "5 people (Bélanger et al. 2019)"
 
 def baselines_table(title: str, baselines: Sequence[Baseline]) -> Table:
     """One row for each opponent, or person and opponent, and the published one."""
-    rows = [_baseline_row(baseline) for baseline in baselines]
-    published = percent(*wilson(PAPER_WINS, PAPER_GAMES))
-    rows.append((PAPER, PAPER_OPPONENT, str(PAPER_GAMES), str(PAPER_WINS), published, "-", "-", "-"))
-    columns = (
-        *("people", "opponent", "games", "won", "win rate [95%]"),
-        *("dealt\nfirst", "skunks for\n- against", "points a hand,\npeople - agent"),
-    )
-    return _names_table(title, columns, rows)
-
-
-def _names_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table with names from files in it, in which nothing is markup."""
-    return plain_table(escape(title), columns, [[escape(cell) for cell in row] for row in rows])
-
-
-def _baseline_row(baseline: Baseline) -> tuple[str, ...]:
-    figures = baseline.figures
-    people = baseline.people[0] if len(baseline.people) == 1 else f"{len(baseline.people)} people"
-    return (
-        people,
-        baseline.opponent,
-        f"{figures.games:,}",
-        f"{figures.wins:,}",
-        percent(figures.win_rate, figures.ci_low, figures.ci_high),
-        f"{100 * baseline.first_deals / figures.games:.0f}%",
-        f"{figures.skunks} - {figures.skunks_against}",
-        f"{figures.points_per_hand:.2f} - {figures.opponent_points_per_hand:.2f}",
-    )
+    columns: dict[str, Cell] = {
+        "people": lambda one: escape(one.people[0]) if len(one.people) == 1 else f"{len(one.people)} people",
+        "opponent": lambda one: escape(one.opponent),
+        "games": "{0.figures.games:,}",
+        "won": "{0.figures.wins:,}",
+        "win rate [95%]": lambda one: win_rate(one.figures),
+        "dealt\nfirst": lambda one: f"{100 * one.first_deals / one.figures.games:.0f}%",
+        "skunks for\n- against": "{0.figures.skunks} - {0.figures.skunks_against}",
+        "points a hand,\npeople - agent": (
+            "{0.figures.points_per_hand:.2f} - {0.figures.opponent_points_per_hand:.2f}"
+        ),
+    }
+    table = table_of(escape(title), baselines, columns)
+    published = (str(PAPER_GAMES), str(PAPER_WINS), percent(*wilson(PAPER_WINS, PAPER_GAMES)))
+    table.add_row(PAPER, PAPER_OPPONENT, *published, NONE, NONE, NONE)
+    return table
 
 
 def recorded_points_table(title: str, baseline: Baseline) -> Table:
@@ -57,15 +44,9 @@ def recorded_points_table(title: str, baseline: Baseline) -> Table:
     people = baseline.people[0] if len(baseline.people) == 1 else "people"
     for player, points in ((people, baseline.points), (baseline.opponent, baseline.opponent_points)):
         for role in reversed(ROLES):
-            cells = [_mean(points[role][kind]) if kind in points[role] else "-" for kind in KINDS]
-            rows.append((f"{player} as {role}", *cells))
-    return _names_table(title, ("points when counted [95%]", *KINDS), rows)
-
-
-def _mean(interval: Interval) -> str:
-    """`6.31 [5.02, 7.60]`; the mean alone where one value gives no interval."""
-    bounds = "" if math.isnan(interval.low) else f" [{interval.low:.2f}, {interval.high:.2f}]"
-    return f"{interval.estimate:.2f}{bounds}"
+            cells = [_mean(points[role].get(kind)) for kind in KINDS]
+            rows.append((escape(f"{player} as {role}"), *map(escape, cells)))
+    return plain_table(escape(title), ("points when counted [95%]", *KINDS), rows)
 
 
 def game_title(record: GameRecord, seat: int) -> str:
@@ -80,33 +61,42 @@ def game_title(record: GameRecord, seat: int) -> str:
 
 def review_table(title: str, review: Review) -> Table:
     """The costliest choices of a game; in parentheses own minus opponent's expected points from there on."""
-    rows = [
-        (f"{d.regret:.2f}", f"{d.hand + 1}, {d.role}", d.kind, d.cards, d.seen or "-", d.taken, d.best)
-        for d in review.worst
-    ]
-    table = _names_table(title, ("points\nlost", "hand", "decision", "cards", "seen", "taken", "best"), rows)
+    columns: dict[str, Cell] = {
+        "points\nlost": "{0.regret:.2f}",
+        "hand": lambda decision: f"{decision.hand + 1}, {decision.role}",
+        "decision": "{0.kind}",
+        "cards": "{0.cards}",
+        "seen": lambda decision: decision.seen or NONE,
+        "taken": "{0.taken}",
+        "best": "{0.best}",
+    }
+    table = table_of(escape(title), review.worst, columns)
     table.columns[4].no_wrap = False
     return table
 
 
 def reviews_table(title: str, reviews: Mapping[str, Review]) -> Table:
     """One row a game: expected points lost, and whom the best response answered."""
-    rows = [
-        (
-            name,
-            f"{review.opponent}{' (stand-in)' if review.stand_in else ''}",
-            str(len(review.hands)),
-            f"{review.lost:.2f}",
-            f"{review.per_hand:.2f}",
-        )
-        for name, review in reviews.items()
-    ]
-    return _names_table(title, ("game", "answered", "hands", "points lost", "a hand"), rows)
+    columns: dict[str, Cell] = {
+        "game": lambda name, _: escape(name),
+        "answered": lambda _, review: escape(f"{review.opponent}{' (stand-in)' if review.stand_in else ''}"),
+        "hands": lambda _, review: str(len(review.hands)),
+        "points lost": "{1.lost:.2f}",
+        "a hand": "{1.per_hand:.2f}",
+    }
+    return table_of(escape(title), reviews.items(), columns)
 
 
 def losses_table(title: str, losses: Mapping[str, Loss]) -> Table:
     """Points lost a hand by kind of decision, and by all."""
-    rows = [
-        (kind, f"{loss.decisions:,}", f"{100 * loss.right:.1f}%", _mean(loss.per_hand)) for kind, loss in losses.items()
-    ]
-    return plain_table(title, ("decision", "number", "best", "points lost a hand [95%]"), rows)
+    columns: dict[str, Cell] = {
+        "decision": "{0}",
+        "number": "{1.decisions:,}",
+        "best": "{1.right:.1%}",
+        "points lost a hand [95%]": lambda _, loss: _mean(loss.per_hand),
+    }
+    return table_of(title, losses.items(), columns)
+
+
+def _mean(found: Interval | None) -> str:
+    return NONE if found is None else bounds(found.estimate, found.low, found.high, ".2f")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deepcrib.analysis.tables import percent
-from deepcrib.files import runs, write_atomic
+from deepcrib.files import csv_text, runs, write_atomic
 
 SWEEP_JSON, SWEEP_CSV = "sweep.json", "sweep.csv"
 DONE, FAILED, UNFINISHED, ABSENT = "done", "failed", "unfinished", "not started"
@@ -127,11 +125,7 @@ def sweep_csv(folder: Path, rows: Sequence[SweepRow]) -> str:
     ]
     names = list(dict.fromkeys(name for line in lines for name in line))
     names.sort(key=lambda name: name.startswith("summary."))  # stable: the options of all runs come before figures
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return text.getvalue()
+    return csv_text([names, *([line.get(name, "") for name in names] for line in lines)])
 
 
 def _cell(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -68,10 +68,9 @@ def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> Play
 def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponseAgent) -> PlayHint:
     """The hint with own minus the opponent's points from each card on, exact means against a greedy player."""
     means = exact.play_values(observation)[0]
-    values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
     best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
-    choices = {EXACT: best, **hint.choices}
-    return PlayHint(hint.slots, hint.cards, hint.parts, values, choices)
+    values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
+    return replace(hint, values=values, choices={EXACT: best, **hint.choices})
 
 
 @cache

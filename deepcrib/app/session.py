@@ -23,9 +23,8 @@ from deepcrib.records.replay import ROW
 class Session:
     """One game of a person against agents, written event by event as soon as an event cannot be taken back.
 
-    Whoever drives it asks `to_choose`: for the person it calls `hold`, then `commit` or `undo`; for an agent `ask`,
-    then `act`; and `step` where nobody chooses. These return the events that happened. A choice that is held has not
-    been made yet, so nothing follows from it that could tell the person anything (that the opponent says go, say).
+    Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `ask`, then `act`; and `step`
+    where nobody chooses. These return the events that happened.
 
     The person throws first: what others throw is hidden, and they may take long. Events keep the engine's order, so
     what the person has thrown before its turn is carried out, and recorded, at that turn.
@@ -50,9 +49,8 @@ class Session:
         self.writer = writer
         self.events: list[Event] = list(header.events)
         """Everything that has happened, hints included."""
-        self.held: int | None = None
-        """The person's choice that does not count yet: an action of its phase."""
-        self._early: int | None = None  # the person's discard that waits for its turn
+        self.early: int | None = None
+        """The person's discard that waits for its turn."""
         self.turns = replay(header, first_dealer, redeal=True)
         happened = [event.kind for event in header.events if event.kind != "hint"]
         self._told = len(happened) - max((place for place, kind in enumerate(happened) if kind == "deal"), default=0)
@@ -78,15 +76,10 @@ class Session:
     @property
     def to_choose(self) -> int | None:
         """Seat that must discard or play; None where a `step` comes next, or nothing."""
-        if self.turns.phase[0] == DISCARD and self._early is None and self.game["kept"][self.person, 0] == NO_CARD:
+        if self.turns.phase[0] == DISCARD and self.early is None and self.game["kept"][self.person, 0] == NO_CARD:
             return self.person
         seat = int(self.turns.seat[0])
         return seat if seat >= 0 else None
-
-    @property
-    def chosen(self) -> int | None:
-        """The person's choice that the game does not show yet: it is held, or waits for its turn."""
-        return self._early if self.held is None else self.held
 
     @property
     def record(self) -> GameRecord:
@@ -100,30 +93,27 @@ class Session:
             return self.turns.games.discard_observation(ROW, [self.to_choose])
         return self.turns.play_observation(ROW)
 
-    def hold(self, action: int) -> None:
-        """The person's choice, which does not count before `commit`. Raises IllegalActionError; then none is held."""
-        self.held = None
+    def check(self, action: int) -> None:
+        """Raise IllegalActionError on a choice of the person that the engine would refuse, in words for a person."""
         if self.to_choose != self.person:
             raise IllegalActionError("it is not your turn")
-        self._check(action)
-        self.held = action
+        if self.turns.phase[0] == DISCARD:
+            dealt = int((self.game["dealt"][self.person] != NO_CARD).sum())
+            if not 0 <= action < len(discard_slots(dealt)):
+                raise IllegalActionError(f"there is no discard {action}")
+            return
+        card = self.game["left"][self.person, action] if 0 <= action < HAND_SIZE else NO_CARD
+        if card == NO_CARD:
+            raise IllegalActionError(f"there is no card {action + 1}")
+        if not is_legal_play(int(self.game["count"]), int(card)):
+            raise IllegalActionError("that card would go over 31")
 
-    def undo(self) -> bool:
-        """Take the held choice back; False where none is held."""
-        held, self.held = self.held, None
-        return held is not None
-
-    def commit(self) -> list[Event]:
-        """Let the held choice count; nothing happens yet where others throw first.
-
-        Raises IllegalActionError where none is held.
-        """
-        if self.held is None:
-            raise IllegalActionError("no choice is held")
-        action, self.held = self.held, None
+    def choose(self, action: int) -> list[Event]:
+        """The person's choice; nothing happens yet where others throw first. Raises IllegalActionError."""
+        self.check(action)
         if self.turns.seat[0] == self.person:
             return self._choose(action)
-        self._early = action
+        self.early = action
         return []
 
     def ask(self) -> int:
@@ -159,23 +149,10 @@ class Session:
         """Record that the person asked for a hint."""
         self._record([Event("hint", self.person)])
 
-    def _check(self, action: int) -> None:
-        """Refuse what the engine would refuse, in words for a person."""
-        if self.turns.phase[0] == DISCARD:
-            dealt = int((self.game["dealt"][self.person] != NO_CARD).sum())
-            if not 0 <= action < len(discard_slots(dealt)):
-                raise IllegalActionError(f"there is no discard {action}")
-            return
-        card = self.game["left"][self.person, action] if 0 <= action < HAND_SIZE else NO_CARD
-        if card == NO_CARD:
-            raise IllegalActionError(f"there is no card {action + 1}")
-        if not is_legal_play(int(self.game["count"]), int(card)):
-            raise IllegalActionError("that card would go over 31")
-
     def _choose(self, action: int) -> list[Event]:
         self.turns.choose(ROW, [action])
-        if self._early is not None and self.turns.seat[0] == self.person:
-            action, self._early = self._early, None
+        if self.early is not None and self.turns.seat[0] == self.person:
+            action, self.early = self.early, None
             self.turns.choose(ROW, [action])
         return self._news()
 

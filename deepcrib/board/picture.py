@@ -169,12 +169,10 @@ def card_sprite(card: int, width: int, height: int, faded: bool = False, small: 
         draw.rounded_rectangle((margin, margin, w - margin, h - margin), w // 12, None, BACK_LINES, SCALE)
         return _smaller(image)
     suit, color = card % NUM_SUITS, SUIT_COLORS[card % NUM_SUITS]
-    size, corner = (h * 3 // 4, (w * 3 // 10, h // 2)) if small else (w * 11 // 32, (w // 4, h // 24 + w // 6))
+    size, corner = (h * 5 // 8, (w * 3 // 10, h // 2)) if small else (w * 11 // 32, (w // 4, h // 24 + w // 6))
     draw.text(corner, rank_text(card), color, font(size), anchor="mm", stroke_width=SCALE // 3)
     places = (
-        [(w * 7 // 10, h // 2, h * 6 // 10)]
-        if small
-        else [(w // 4, h * 7 // 16, w // 4), (w * 5 // 8, h * 2 // 3, w // 2)]
+        [(w * 3 // 4, h // 2, h // 2)] if small else [(w // 4, h * 7 // 16, w // 4), (w * 5 // 8, h * 2 // 3, w // 2)]
     )
     for x, y, across in places:
         _draw_suit(draw, suit, (x, y), across / 2)

@@ -121,7 +121,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self.infos: dict[str, dict[str, Any]] = {name: {} for name in self.agents}
         self._skip_agent_selection = None
         self.agent_selection = self.possible_agents[self._seat]
-        self._show(begins=True)
+        self._screen.follow(self._game["scores"], self.render, begins=True)
 
     def step(self, action: Any) -> None:
         """The action of the agent whose turn it is. Raises IllegalActionError; TypeError on what is no whole number."""
@@ -129,17 +129,20 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         if self.terminations[chosen] or self.truncations[chosen]:
             self._was_dead_step(action)
             return
-        before = self._scores()
-        self._choose(operator.index(action))
+        action, hands, before = operator.index(action), self.options.hands, self._game["scores"].astype(np.int64)
+        if fault_of(self._game, action, hands) != LEGAL:
+            refuse(Turns(self.games, hands), 0, action)
+        choose_action(self._game, action, hands)
+        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, hands)
         self._cumulative_rewards[chosen] = 0.0
-        self.rewards = dict(zip(self.agents, self._rewards(self._scores() - before), strict=True))
+        self.rewards = dict(zip(self.agents, self._rewards(self._game["scores"] - before), strict=True))
         self._accumulate_rewards()
         if self._seat < 0:
             self.terminations = dict.fromkeys(self.agents, True)
             self._deads_step_first()
         else:
             self.agent_selection = self.possible_agents[self._seat]
-        self._show()
+        self._screen.follow(self._game["scores"], self.render)
 
     def observe(self, agent: str) -> Observation:
         """What an agent may see now, and what it may do: nothing unless it must choose."""
@@ -168,29 +171,11 @@ class CribbageAEC(AECEnv[str, Any, Any]):
     def _game(self) -> np.void:
         return self.games.records[0]
 
-    def _scores(self) -> NDArray[np.int64]:
-        return self._game["scores"].astype(np.int64)
-
-    def _choose(self, action: int) -> None:
-        """Carry out an action, and what follows until somebody must choose."""
-        hands = self.options.hands
-        if fault_of(self._game, action, hands) != LEGAL:
-            refuse(Turns(self.games, hands), 0, action)
-        choose_action(self._game, action, hands)
-        self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, hands)
-
     def _rewards(self, gained: NDArray[np.int64]) -> list[float]:
         """Rewards [P] of a step in which the players gained points [P]."""
         if self.options.reward == "win":
             winner = int(self._game["winner"])
             return [0.0 if winner < 0 else 1.0 if seat == winner else -1.0 for seat in range(len(gained))]
         if self.options.reward == "margin":
-            return [float(own - (gained.sum() - own) / (len(gained) - 1)) for own in gained]
-        return [float(own) for own in gained]
-
-    def _show(self, begins: bool = False) -> None:
-        """Move the pegs, and print the table in mode `human`, where nobody calls `render`."""
-        if self.render_mode is not None:
-            self._screen.move(self._scores().tolist(), begins)
-        if self.render_mode == "human":
-            self.render()
+            gained = gained - (gained.sum() - gained) / (len(gained) - 1)
+        return [float(points) for points in gained]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,15 @@ class Screen:
         self._behind: tuple[int, ...] = ()
         self._now: tuple[int, ...] = ()
 
-    def move(self, scores: Sequence[int], begins: bool = False) -> None:
-        """Move the pegs to scores [P]; `begins`: of a new game."""
+    def follow(self, scores: Sequence[int], render: Callable[[], Picture], begins: bool = False) -> None:
+        """Move the pegs to scores [P], `begins`: of a new game; render in mode `human`, where nobody else does."""
+        if self.mode is None:
+            return
         now = tuple(int(score) for score in scores)
         self._behind = (0,) * len(now) if begins else pegs_behind(self._behind, self._now, now)
         self._now = now
+        if self.mode == "human":
+            render()
 
     def draw(self, game: Any, viewer: int | None, names: Sequence[str], turn: int | None) -> Picture:
         """The table of a game (a record) as a seat sees it, or with None as a spectator does who sees all cards.

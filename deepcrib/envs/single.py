@@ -56,7 +56,7 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
                 number = int(self.episodes.state["number"][0]) + 1
         self._started = True
         self.episodes.begin(int(seed), numbers=[0 if number is None else int(number)])
-        self._show(begins=True)
+        self._screen.follow(self.episodes.games.scores[0], self.render, begins=True)
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -67,7 +67,7 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
         if self.episodes.over[0]:
             raise ResetNeeded("no episode goes on: reset the environment before a step")
         reward = float(self.episodes.step([action])[0])
-        self._show()
+        self._screen.follow(self.episodes.games.scores[0], self.render)
         return self._observation(), reward, bool(self.episodes.over[0]), False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -84,13 +84,6 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
         names = np.roll(["learner", *self.episodes.names], seat).tolist()
         turn = None if self.episodes.over[0] else seat
         return self._screen.draw(self.episodes.games.state[0], seat, names, turn)
-
-    def _show(self, begins: bool = False) -> None:
-        """Move the pegs, and print the board in mode `human`, where nobody calls `render`."""
-        if self.render_mode is not None:
-            self._screen.move(self.episodes.games.scores[0], begins)
-        if self.render_mode == "human":
-            self.render()
 
     def _observation(self) -> Observation:
         # The order is that of the space, which sorts its keys.

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deepcrib.envs.observation import Starts, fill_mask, fill_observation
-from deepcrib.game.engine import phases
 from deepcrib.game.engine.batch import pick_for
-from deepcrib.game.engine.phases import DISCARD, PLAY
+from deepcrib.game.engine.phases import DISCARD, PLAY, begin, choose, phase_of, seat_to_choose, step_on
 from deepcrib.game.engine.state import CARD_IS_GONE, LEGAL, NO_SUCH_ACTION, NOT_ONES_TURN, OVER_THE_LIMIT, Game
 from deepcrib.game.policies import discard_choices, play_choices
 from deepcrib.game.randomness import LEARNER_SEAT, below, hash_key
@@ -28,14 +27,6 @@ from deepcrib.game.rules import (
 )
 from deepcrib.game.rules import PLAY as PLAY_KIND
 from deepcrib.kernels import Part, jit
-
-_begin, _choose, _step_on, _phase_of, _seat_to_choose = (
-    phases.begin,
-    phases.choose,
-    phases.step_on,
-    phases.phase_of,
-    phases.seat_to_choose,
-)
 
 # What an environment waits for: the learner, an agent that must be asked, or the next episode.
 LEARNER, ASKED, OVER = range(3)
@@ -101,7 +92,7 @@ def fault_of(g: Game, action: int, hands: int) -> int:
     discards = _num_discards(g)
     if not 0 <= action < discards + HAND_SIZE:
         return NO_SUCH_ACTION
-    phase = _phase_of(g, hands)
+    phase = phase_of(g, hands)
     if phase == DISCARD:
         return LEGAL if action < discards else NOT_ONES_TURN
     if phase != PLAY or action < discards:
@@ -116,15 +107,15 @@ def fault_of(g: Game, action: int, hands: int) -> int:
 def choose_action(g: Game, action: int, hands: int) -> None:
     """Carry out a legal action of the seat that must choose."""
     discards = _num_discards(g)
-    _choose(g, action if action < discards else action - discards, True, hands)
+    choose(g, action if action < discards else action - discards, True, hands)
 
 
 @jit
 def settle_seat(g: Game, seed: int, random_dealer: bool, hands: int) -> int:
     """Carry out what takes no choice; returns the seat that must choose then, -1: the episode is over."""
-    while _step_on(g, seed, random_dealer, True, hands):
+    while step_on(g, seed, random_dealer, True, hands):
         pass
-    return _seat_to_choose(g, hands)
+    return seat_to_choose(g, hands)
 
 
 @jit
@@ -166,7 +157,7 @@ def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
         choices = discard_choices(policy, g.dealt[seat])
     else:
         choices = play_choices(policy, g.left[seat], g.series, g.count)
-    _choose(g, pick_for(g, seat, choices, settings.seed), True, settings.hands)
+    choose(g, pick_for(g, seat, choices, settings.seed), True, settings.hands)
 
 
 @jit
@@ -177,9 +168,9 @@ def go_on(g: Game, e: Episode, settings: Settings) -> None:
         if settings.counted == SHOWN and g.starter >= 0:
             e.status = OVER
             break
-        if _step_on(g, settings.seed, settings.random_dealer, True, settings.hands):
+        if step_on(g, settings.seed, settings.random_dealer, True, settings.hands):
             continue
-        seat = _seat_to_choose(g, settings.hands)
+        seat = seat_to_choose(g, settings.hands)
         if seat < 0:
             e.status = OVER
             break
@@ -211,7 +202,7 @@ def start(g: Game, e: Episode, number: int, settings: Settings) -> None:
     e.seat = settings.fixed_seat
     if settings.fixed_seat < 0:
         e.seat = below(hash_key(settings.seed, number, 0, -1, LEARNER_SEAT), 0, num_players)
-    _begin(g, number, settings.seed, -1)
+    begin(g, number, settings.seed, -1)
     go_on(g, e, settings)
 
 

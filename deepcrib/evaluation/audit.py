@@ -7,13 +7,14 @@ are followed by the best response to the opponent. Values are exact means over w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.errors import OptionError
+from deepcrib.evaluation.metrics import Metrics
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price_discards, price_plays
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -46,7 +47,7 @@ class Regret:
 
 
 @dataclass
-class Audit:
+class Audit(Metrics):
     """An agent's decisions in some hands against an opponent.
 
     kinds: those of KINDS of which there were two or more. worst: the costliest decisions first.
@@ -57,10 +58,6 @@ class Audit:
     hands: int
     kinds: dict[str, Regret]
     worst: list[Decision]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
-        return asdict(self)
 
 
 def audit(

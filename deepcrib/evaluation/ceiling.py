@@ -23,24 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.evaluation.exploit import over_deals
+from deepcrib.evaluation.exploit import over_deals, play_after, with_starters
 from deepcrib.exact.beliefs.cribs import fill_flush_means
-from deepcrib.exact.beliefs.discards import DiscardArrays, fill_kept
+from deepcrib.exact.beliefs.discards import DiscardArrays
 from deepcrib.exact.beliefs.plays import SETS_4
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
-from deepcrib.game.cards import SUITS
+from deepcrib.game.cards import RANKS, SUITS
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.policies import GREEDY
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4
-from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, RANK_BITS
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_numbers
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, RANK_BITS
 from deepcrib.intervals import Interval, mean_interval
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
-from deepcrib.search.scripted_opponent.values import kept_ranks, kept_set, pegged_with
-from deepcrib.search.scripted_opponent.workspace import BEST, new_workspace
 
 
 @dataclass
@@ -71,25 +69,22 @@ def rests(responder: BestResponseAgent, ids: NDArray[np.int64], seed: int) -> ND
     shown = responder.show_values(own)
     best = responder.discard_values(own, shown).argmax(axis=1)
     shown += np.where(own.is_dealer, 1, -1)[:, None] * surprise_of_flushes(responder, own, other, starters)
-    hands = np.ascontiguousarray(np.concatenate([own.hand, starters[:, None]], axis=1))
-    found = np.empty((len(rows), 2))
-    for is_dealer in (False, True):
-        which = np.flatnonzero(own.is_dealer == is_dealer)
-        run_rows(
-            _fill_rests,
-            len(which),
-            which,
-            SETS_4,
-            hands,
-            is_dealer,
-            responder.against(is_dealer),
-            shown,
-            best,
-            sight(is_dealer),
-            found,
-            piece=1,
-        )
-    return found
+    weights = [responder.model.kept_weights(seen, ~own.is_dealer) for seen in (own.hand, with_starters(own, starters))]
+    seen_first, seen_then = (shown + _mean_sights(own, known) for known in weights)
+    values = play_after(own, starters, weights[1], rows, best, GREEDY) + shown[rows, best]
+    most = values.copy()
+    seen_then[rows, best] = -np.inf
+    tried, actions = np.nonzero(seen_then > values[:, None])  # else not even sight would make it better
+    np.maximum.at(most, tried, shown[tried, actions] + play_after(own, starters, weights[1], tried, actions, GREEDY))
+    return np.stack([most, seen_first.max(axis=1)], axis=1) - values[:, None]
+
+
+def _mean_sights(own: DiscardObservation, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[N, 15] mean points of the sighted play after each discard, over the opponent's hands of weights [N, 1820]."""
+    means = np.empty((len(own), NUM_DISCARDS))
+    numbers = rank_set_numbers(RANKS[own.hand[:, KEPT_SLOTS_6]])
+    run_rows(_fill_sights, len(own), (sight(False), sight(True)), own.is_dealer, numbers, weights, means, piece=1)
+    return means
 
 
 def surprise_of_flushes(
@@ -100,9 +95,7 @@ def surprise_of_flushes(
     Its means of the crib take the opponent's suits to be spread evenly; everything else in them is exact.
     """
     expected = np.empty((len(own), NUM_DISCARDS))
-    for is_dealer in (False, True):
-        rows = np.flatnonzero(own.is_dealer == is_dealer)
-        run_rows(_fill_flushes, len(rows), rows, own.hand, responder.against(is_dealer), expected, piece=16)
+    run_rows(_fill_flushes, len(own), own.hand, responder.model.arrays, own.is_dealer, expected, piece=16)
     mine, theirs = (_thrown_suits(seen.hand) for seen in (own, other))
     flush = (mine[:, :, None] == theirs[:, None, :]) & (mine == SUITS[starters][:, None])[:, :, None]
     chances = np.einsum("nij,nj->ni", flush.astype(np.float64), responder.discards_of(other))
@@ -155,53 +148,27 @@ def _fill_sight(part: Part, sets: np.ndarray, is_dealer: bool, table: np.ndarray
 
 
 @jit
-def _fill_flushes(part: Part, rows: np.ndarray, hands: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
-    for i in range(*part):
-        fill_flush_means(hands[rows[i]], model, means[rows[i]])
-
-
-@jit
-def _mean_sight(sight: np.ndarray, numbers: np.ndarray, weights: np.ndarray, means: np.ndarray) -> None:
-    """means [15] of the sighted play of each discard's kept ranks, numbers [15], over hands of weights [1820]."""
-    total = weights.sum()
-    for action in range(NUM_DISCARDS):
-        points = 0.0
-        for other in range(len(weights)):
-            points += weights[other] * sight[numbers[action], other]
-        means[action] = points / total
-
-
-@jit
-def _fill_rests(
-    part: Part,
-    rows: np.ndarray,
-    sets: np.ndarray,
-    hands: np.ndarray,
-    is_dealer: bool,
-    model: DiscardArrays,
-    shown: np.ndarray,
-    best: np.ndarray,
-    sight: np.ndarray,
-    found: np.ndarray,
+def _fill_flushes(
+    part: Part, hands: np.ndarray, models: tuple[DiscardArrays, DiscardArrays], dealers: np.ndarray, means: np.ndarray
 ) -> None:
-    """found [N, 2] of deals hands [N, 7], the starter last; shown [N, 15]: points of hand and crib."""
-    for i in range(*part):
-        r = rows[i]
-        workspace, numbers = new_workspace(), np.empty(NUM_DISCARDS, dtype=np.int64)
+    for r in range(*part):
+        fill_flush_means(hands[r], models[0 if dealers[r] else 1], means[r])
+
+
+@jit
+def _fill_sights(
+    part: Part,
+    sights: tuple[np.ndarray, np.ndarray],
+    dealers: np.ndarray,
+    numbers: np.ndarray,
+    weights: np.ndarray,
+    means: np.ndarray,
+) -> None:
+    """means [N, 15] of the sighted play of each discard's kept ranks, numbers [N, 15]."""
+    for r in range(*part):
+        sight, total = sights[1 if dealers[r] else 0], weights[r].sum()
         for action in range(NUM_DISCARDS):
-            numbers[action] = kept_set(kept_ranks(hands[r], action))
-        weights, sighted = np.zeros(NUM_RANK_SETS_4), np.empty(NUM_DISCARDS)
-        fill_kept(hands[r, : len(hands[r]) - 1], model, weights)
-        _mean_sight(sight, numbers, weights, sighted)
-        most_seen = (shown[r] + sighted).max()
-        weights[:] = 0
-        fill_kept(hands[r], model, weights)
-        _mean_sight(sight, numbers, weights, sighted)
-        own = shown[r, best[r]] + pegged_with(workspace, hands[r], best[r], GREEDY, BEST, sets, weights, is_dealer)
-        most = own
-        for action in range(NUM_DISCARDS):
-            if shown[r, action] + sighted[action] > most:  # else not even sight would make it better
-                pegged = pegged_with(workspace, hands[r], action, GREEDY, BEST, sets, weights, is_dealer)
-                most = max(most, shown[r, action] + pegged)
-        found[r, 0] = most - own
-        found[r, 1] = most_seen - own
+            points = 0.0
+            for other in range(len(sight)):
+                points += weights[r, other] * sight[numbers[r, action], other]
+            means[r, action] = points / total

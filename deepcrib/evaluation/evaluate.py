@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
+from deepcrib.evaluation.metrics import Metrics
 from deepcrib.game.rules import KINDS, SKUNK_MARGIN
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, play_match
-
-if TYPE_CHECKING:
-    pass
 
 ROLES = ("pone", "dealer")
 WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
 
 
 @dataclass
-class Evaluation:
+class Evaluation(Metrics):
     """What one agent did in a match of two. Shares are 0..1, points are cribbage points.
 
     ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals; of a match that
@@ -64,10 +62,6 @@ class Evaluation:
     first_deal_win_rate: float | None
     second_deal_win_rate: float | None
     seconds: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, for `summary.json`."""
-        return asdict(self)
 
 
 def evaluate(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import require_players
 from deepcrib.agents.asking import ask, named
 from deepcrib.errors import OptionError
+from deepcrib.evaluation.metrics import Metrics
 from deepcrib.exact.pegging import DEALER, PONE, deal_kept
 from deepcrib.game.cards import NO_CARD, NUM_CARDS
 from deepcrib.game.engine import Games
@@ -28,7 +29,7 @@ BATCH = 8192  # hands in lockstep
 
 
 @dataclass
-class PlayOnly:
+class PlayOnly(Metrics):
     """Points of the play, go and last card included, of one player and its opponent on average over hands.
 
     difference: own minus opponent's, points a hand, with its 95% interval: Student's t on pairs of hands, one as pone
@@ -48,10 +49,6 @@ class PlayOnly:
     def by_role(self) -> dict[str, float]:
         """The difference by own role."""
         return {"difference as pone": self.as_pone, "difference as dealer": self.as_dealer}
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values."""
-        return asdict(self)
 
 
 def play_only(

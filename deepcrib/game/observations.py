@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,19 @@ class DiscardObservation(_Observation):
     """Before the discard: hand [N, 6] (two players) or [N, 5], sorted; seat, dealer [N]; scores [N, P], 0..121."""
 
 
+class PlayColumns(NamedTuple):
+    """What compiled code reads of play observations, a row a decision: see `PlayObservation`."""
+
+    hand: np.ndarray
+    seat: np.ndarray
+    dealer: np.ndarray
+    key: np.ndarray
+    history: np.ndarray
+    history_seats: np.ndarray
+    series_start: np.ndarray
+    counts: np.ndarray
+
+
 @dataclass(frozen=True)
 class PlayObservation(_Observation):
     """One's turn in the play.
@@ -88,6 +101,12 @@ class PlayObservation(_Observation):
     series_start: Int8
     goes: Int8
     count: Int8
+
+    @property
+    def columns(self) -> PlayColumns:
+        """The arrays that compiled code reads."""
+        places = (self.history, self.history_seats, self.series_start, self.count)
+        return PlayColumns(self.hand, self.seat, self.dealer, self.key, *places)
 
     @property
     def kept(self) -> Int8:

@@ -54,6 +54,13 @@ def rank_set_6(hand: np.ndarray) -> int:
     return number
 
 
+def rank_set_numbers(ranks: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Numbers [...] of multisets of n ascending ranks [..., n]."""
+    n = ranks.shape[-1]
+    numbers: NDArray[np.int64] = _BINOMIALS[ranks + np.arange(n), np.arange(1, n + 1)].sum(axis=-1)
+    return numbers
+
+
 def rank_sets(size: int) -> NDArray[np.int8]:
     """All multisets of `size` ranks, ascending, in the order of their numbers: int8 [C(12 + size, size), size]."""
     every = chain.from_iterable(combinations_with_replacement(range(NUM_RANKS), size))

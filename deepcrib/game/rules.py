@@ -188,6 +188,16 @@ def pack_series(ranks: np.ndarray, n: int) -> int:
 
 
 @jit
+def series_from(history: np.ndarray, start: int) -> int:
+    """The series of the cards of a history (ids, NO_CARD behind the last) from `start` on."""
+    series = 0
+    for n in range(start, len(history)):
+        if history[n] >= 0:
+            series = add_rank(series, rank_of(history[n]))
+    return series
+
+
+@jit
 def series_count(series: int) -> int:
     """Sum of the values of the cards of a series."""
     total = 0

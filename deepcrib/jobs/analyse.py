@@ -25,9 +25,9 @@ from deepcrib.game.cards import format_cards
 from deepcrib.game.observations import PlayObservation
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import check_task, chosen_agents, six_cards, use_threads
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.options import torch_device
 from deepcrib.options import at_least, one_of, option, seed_value
 from deepcrib.records import find_files, read_games
 from deepcrib.search.best_response import BestResponseAgent

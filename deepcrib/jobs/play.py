@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.table import Table
 
@@ -19,10 +19,9 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import KINDS
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import short_path
-from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.jobs.shared.options import RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 
@@ -59,15 +58,20 @@ def run(config: Config, run: Run) -> Outcome:
     _check(config)
     resumed = None if config.resume is None else _interrupted(config)
     hints = name_agents([make_agent(spec, device=config.device) for spec in config.hints])
-    start = _starter(config, resumed, run.folder.path / RECORD)
+    path = run.folder.path / RECORD
+    setup = Setup(_starter(config, resumed, path), hints, config.suits, config.pace)
     use_threads(config.threads)
     run.start()
-    setup = Setup(start, hints, config.suits, config.pace)
     run_app(setup)
-    _raise_failure(setup, run.folder.path / RECORD)
-    if _can_go_on(setup):
-        run.notes.append(_to_go_on(run.folder.path / RECORD))
-    return Outcome(_summary(setup, run.folder.path / RECORD), _tables(setup))
+    unfinished = any(not session.over for session in setup.games)
+    resume = [f"to go on: deepcrib play resume={short_path(path)}"] if unfinished else []
+    if setup.interrupted:
+        raise KeyboardInterrupt(*resume)
+    if setup.failure is not None:
+        _raise(setup.failure, path)
+    run.notes += resume
+    games = [_game_summary(session) for session in setup.games]
+    return Outcome({"record": str(path), "games": games}, _tables(games))
 
 
 def _check(config: Config) -> None:
@@ -101,64 +105,45 @@ def _interrupted(config: Config) -> GameRecord:
 
 def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable[[int], Session]:
     """What makes the n-th game. Agents are made here, so that a wrong one is refused before anything is written."""
-    players = (Player(config.name.strip()),) if resumed is None else resumed.players
-    spec = config.opponent if resumed is None else next(p.spec for p in players if p.kind == "agent")
+    dealer = {"cut": None, "me": 0, "opponent": 1}[config.dealer]
+    if resumed is None:
+        spec, person, rules, first = config.opponent, config.name.strip(), config.rules.name, 0
+        seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
+    else:
+        spec = next(player.spec for player in resumed.players if player.kind == "agent")
+        person, rules = resumed.players[resumed.humans[0]].name, resumed.rules
+        seed, first = resumed.seed or 0, resumed.game or 0
     agent = make_agent(spec, device=config.device)
     opponent = Player(agent.name, "agent", spec)
-    seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
-    dealer = {"cut": None, "me": 0, "opponent": 1}[config.dealer]
 
     def start(number: int) -> Session:
         if resumed is not None and number == 0:
             agents = [None if player.kind == "human" else agent for player in resumed.players]
             return Session(resumed, agents, GameWriter(path))
-        if resumed is not None:
-            person = next(player.name for player in resumed.players if player.kind == "human")
-            header = new_header(person, [opponent], resumed.rules, resumed.seed or 0, (resumed.game or 0) + number)
-            return Session(header, [None, agent], GameWriter(path))
-        first = dealer if number == 0 else None
-        header = new_header(players[0].name, [opponent], config.rules.name, seed, number)
-        return Session(header, [None, agent], GameWriter(path), first)
+        header = new_header(person, [opponent], rules, seed, first + number)
+        return Session(header, [None, agent], GameWriter(path), dealer if number == 0 else None)
 
     return start
 
 
-def _raise_failure(setup: Setup, path: Path) -> None:
-    """Say what ended the game, if it was no choice of the person's."""
-    if setup.interrupted:
-        raise KeyboardInterrupt(*([_to_go_on(path)] if _can_go_on(setup) else []))
-    if setup.failure is None:
-        return
+def _raise(failure: Exception, path: Path) -> NoReturn:
+    """Say what ended the game, and where it is."""
     kept = f"; the game up to there is in {short_path(path)}" if path.is_file() else ""
-    if isinstance(setup.failure, UserError | IllegalActionError):
-        raise RunError(f"{setup.failure}{kept}") from setup.failure
-    raise setup.failure
-
-
-def _can_go_on(setup: Setup) -> bool:
-    """Whether a game stopped in the middle."""
-    return any(not session.over for session in setup.games)
-
-
-def _to_go_on(path: Path) -> str:
-    return f"to go on: deepcrib play resume={short_path(path)}"
-
-
-def _summary(setup: Setup, path: Path) -> dict[str, Any]:
-    games = [_game_summary(session) for session in setup.games]
-    return {"record": str(path), "games": games}
+    if isinstance(failure, UserError | IllegalActionError):
+        raise RunError(f"{failure}{kept}") from failure
+    raise failure
 
 
 def _game_summary(session: Session) -> dict[str, Any]:
     game, players = session.game, session.header.players
-    points = game["points"].sum(axis=1)
+    points, hints = game["points"].sum(axis=1), sum(event.kind == "hint" for event in session.events)
     return {
         "finished": session.over,
         "winner": players[int(game["winner"])].name if session.over else None,
         "seed": session.header.seed,
         "game": session.header.game,
         "hands": int(game["hand_number"]) + 1,
-        "hints": sum(event.kind == "hint" for event in session.events),
+        "hints": hints,
         "players": [
             {
                 "name": player.name,
@@ -171,12 +156,10 @@ def _game_summary(session: Session) -> dict[str, Any]:
     }
 
 
-def _tables(setup: Setup) -> list[Table]:
+def _tables(games: Sequence[dict[str, Any]]) -> list[Table]:
     rows = []
-    for number, session in enumerate(setup.games, start=1):
-        names = [player.name for player in session.header.players]
-        scores = [int(score) for score in session.game["scores"]]
-        result = f"{names[int(session.game['winner'])]} won" if session.over else "unfinished"
-        shown = ", ".join(f"{name} {score}" for name, score in zip(names, scores, strict=True))
-        rows.append((str(number), result, shown, str(int(session.game["hand_number"]) + 1)))
+    for number, game in enumerate(games, start=1):
+        shown = ", ".join(f"{player['name']} {player['score']}" for player in game["players"])
+        result = f"{game['winner']} won" if game["finished"] else "unfinished"
+        rows.append((str(number), result, shown, str(game["hands"])))
     return [plain_table("games", ("game", "result", "scores", "hands"), rows)] if rows else []

@@ -14,9 +14,8 @@ from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
 from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.checks import torch_device
-from deepcrib.jobs.shared.common import summary_writer, use_threads
-from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.common import summary_writer, working
+from deepcrib.jobs.shared.options import torch_device
 from deepcrib.learners.replay.options import PretrainingOptions, StateOptions
 from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
@@ -43,12 +42,10 @@ def run(config: Config, run: Run) -> Outcome:
         raise OptionError(
             f"pretraining.teacher={config.pretraining.teacher}: expected none here, deepcrib train has teachers"
         )
-    use_threads(config.threads)
     encoder = make_discard_encoder(config.state.discard, scores=config.state.scores)
     torch.manual_seed(config.seed)
     network = make_discard_network(config.discard_network, encoder.spec).to(config.device)
-    run.start()
-    with closing(summary_writer(run.folder.path)) as writer, Bars(run.show_progress) as bars:
+    with working(run, config.threads) as bars, closing(summary_writer(run.folder.path)) as writer:
         result = pretrain(
             network,
             encoder,

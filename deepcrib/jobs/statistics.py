@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -125,7 +125,7 @@ def _show_hand(config: Config, hand: list[int], action: int | None, run: Run, ba
         "hand": format_cards(hand),
         "weights": config.weights,
         "best_first_as": role if action is None else None,
-        "discards": [row.to_dict() for row in chosen],
+        "discards": [asdict(row) for row in chosen],
     }
     return Outcome(summary, (hand_table(title, chosen),))
 

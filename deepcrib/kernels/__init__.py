@@ -32,19 +32,20 @@ def jit(function: Function) -> Function: ...
 
 
 @overload
-def jit(*, inlined: bool) -> Callable[[Function], Function]: ...
+def jit(*, inlined: bool = False, borrowed: bool = False) -> Callable[[Function], Function]: ...
 
 
-def jit(function: Function | None = None, *, inlined: bool = False) -> Any:
+def jit(function: Function | None = None, *, inlined: bool = False, borrowed: bool = False) -> Any:
     """Compile a function with Numba: cached on disk, without the GIL, division by zero as in NumPy.
 
     inlined: into its callers, for a function that does little and to which several arrays are passed for every card.
+    borrowed: without counting references to arrays, for a function of a hot loop that makes and returns none.
 
     A function over rows takes a `Part` of them; `kernels.workers.run_rows` shares parts among threads.
     """
     if function is None:
-        return partial(jit, inlined=inlined)
-    compiled: Any = numba.njit(**_OPTIONS, forceinline=inlined)(function)
+        return partial(jit, inlined=inlined, borrowed=borrowed)
+    compiled: Any = numba.njit(**_OPTIONS, forceinline=inlined, _nrt=not borrowed)(function)
     compiled._cache = KernelCache(compiled)
     compiled.get_call_template = partial(_settle, compiled.get_call_template)
     return compiled

@@ -178,5 +178,5 @@ def _whole_hands(record: GameRecord) -> Iterator[_WholeHand]:
             continue
         hand.plays.append((turns.play_observation(ROW), action))
         if len(hand.plays) == PLAYS:
-            hand.before_last = turns.snapshot()
+            hand.before_last = np.array(turns.games.state)
             yield hand

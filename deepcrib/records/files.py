@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,11 +32,9 @@ class GameWriter:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        try:
+        with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             _drop_half_line(self.path)
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
 
     def begin(self, record: GameRecord) -> None:
         """The header of a game, and the events that it has already."""
@@ -48,17 +47,18 @@ class GameWriter:
     def _append(self, lines: list[str]) -> None:
         if not lines:
             return
-        try:
-            with open(self.path, "ab") as file:
-                file.write("".join(f"{line}\n" for line in lines).encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
+        with _writing(self.path), open(self.path, "ab") as file:
+            file.write("".join(f"{line}\n" for line in lines).encode())
+            file.flush()
+            os.fsync(file.fileno())
 
 
-def _cannot_write(path: Path, error: OSError) -> RunError:
-    return RunError(f"cannot write {path}: {error.strerror or error}")
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _drop_half_line(path: Path) -> None:
@@ -99,22 +99,19 @@ def read_games(path: Path | str) -> list[GameRecord]:
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
         raise RecordError(f"{path}: no games" + (f" but the half line {rest[:40]!r}" if rest.strip() else ""))
-    games: list[GameRecord] = []
-    events: list[Event] = []
+    games: list[tuple[GameRecord, list[Event]]] = []
     for number, line in numbered:
         try:
             content = parse_line(line)
             if content["event"] == "game" or not games:
-                header = replace(parse_header(content), source=f"{path}, line {number}")
-                _close(games, events)
-                games.append(header)
+                games.append((replace(parse_header(content), source=f"{path}, line {number}"), []))
             else:
-                events.append(replace(parse_event(content, len(games[-1].players)), line=number))
+                header, events = games[-1]
+                events.append(replace(parse_event(content, len(header.players)), line=number))
         except (RecordError, RecursionError) as error:
             what = str(error) if isinstance(error, RecordError) else "nested too deep for a game record"
             raise RecordError(f"{path}, line {number}: {what}") from error
-    _close(games, events)
-    return games
+    return [replace(header, events=tuple(events)) for header, events in games]
 
 
 def find_files(places: Iterable[Path | str]) -> list[Path]:
@@ -127,10 +124,3 @@ def find_files(places: Iterable[Path | str]) -> list[Path]:
         for path in inside:
             found.setdefault(path.resolve(), path)
     return list(found.values())
-
-
-def _close(games: list[GameRecord], events: list[Event]) -> None:
-    """Give the events that have been read to the game that they belong to."""
-    if games:
-        games[-1] = replace(games[-1], events=tuple(events))
-        events.clear()

@@ -22,22 +22,24 @@ from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_play
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.errors import RunError
-from deepcrib.exact.beliefs.discards import DiscardArrays, DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import SETS_4, seen_cards_of
+from deepcrib.exact.beliefs.cribs import crib_means
+from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
+from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.files import write_atomic
+from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4
-from deepcrib.game.rules import HAND_SIZE
+from deepcrib.game.randomness import below
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_numbers
+from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
+from deepcrib.kernels import jit
 from deepcrib.kernels.sources import cache_folder
-from deepcrib.kernels.workers import run_rows
-from deepcrib.search.any_opponent.replies import add_play_values_of, play_values_of
-from deepcrib.search.scripted_opponent.values import add_crib_means, add_play_values, fill_play_table, fill_play_values
+from deepcrib.search.replies.asking import weigh_earlier_plays
+from deepcrib.search.replies.values import Ways, after_discards, card_values, opening, start_values
 
 WITHIN = 0.3
 """Points; see `BestResponseAgent`."""
-NO_TABLE = np.zeros(0)
 
 
 class BestResponseAgent:
@@ -47,7 +49,7 @@ class BestResponseAgent:
         to: the opponent, which must know the probabilities of its choices, or be `deterministic`. Its discards are
             taken to be those at 0-0.
             One that plays as a player of `policies` does is answered by compiled code; any other one is asked what it
-            would do at every turn of every hand (`any_opponent.replies`), some hundred times slower.
+            would do at every turn of every hand (`replies.asking`), some hundred times slower.
         within: points; discards that seem so much worse than the best one, by exact hand and crib and the play's value
             when only the kept cards are known (`play_table`), are not searched. None searches all, many times slower.
             Of 300 discards against greedy none was another one for it, and the widest gap was 0.13 points.
@@ -71,7 +73,7 @@ class BestResponseAgent:
         self.within = np.inf if within is None else float(within)
         self._model: DiscardModel | None = None
         self.discards_of = Probabilities(to).discard_probabilities
-        self.plays_of = Probabilities(to).play_probabilities
+        self.plays_of: Ways = Probabilities(to).play_probabilities if self.policy is None else self.policy
 
     @property
     def model(self) -> DiscardModel:
@@ -96,7 +98,7 @@ class BestResponseAgent:
                 table: NDArray[np.float64] = np.load(path, allow_pickle=False)
                 if table.shape == (2, NUM_RANK_SETS_4):
                     return table
-        table = self._new_play_table(self.policy)
+        table = self._new_play_table()
         if path is not None:
             content = io.BytesIO()
             np.save(content, table)
@@ -111,20 +113,15 @@ class BestResponseAgent:
                 content.update(np.ascontiguousarray(array).tobytes())
         return content.hexdigest()
 
-    def _new_play_table(self, policy: int) -> NDArray[np.float64]:
-        table = np.empty((2, NUM_RANK_SETS_4))
-        for is_dealer in (False, True):
-            run_rows(
-                fill_play_table,
-                len(SETS_4),
-                policy,
-                SETS_4,
-                is_dealer,
-                self.against(is_dealer),
-                table[int(is_dealer)],
-                piece=1,
-            )
-        return table
+    def _new_play_table(self) -> NDArray[np.float64]:
+        suits = (SETS_4[:, None, :] == SETS_4[:, :, None]) & np.tri(HAND_SIZE, k=-1, dtype=np.bool_)
+        kept = (NUM_SUITS * SETS_4 + suits.sum(axis=2)).astype(np.int8)  # each in the first suits that make it
+        nothing, values = np.full((len(kept), 2), NO_CARD, dtype=np.int8), []
+        for is_dealer in (np.full(len(kept), False), np.full(len(kept), True)):
+            weights = self.model.kept_weights(kept, ~is_dealer)
+            o = opening(kept, nothing, nothing[:, 0], is_dealer)
+            values.append(start_values(o, weights, np.arange(len(kept)), self.plays_of))
+        return np.stack(values)
 
     def discard_values(
         self, observation: DiscardObservation, shown: NDArray[np.float64] | None = None
@@ -134,66 +131,42 @@ class BestResponseAgent:
         The opponent's hand and heels, which no discard changes, are left out. Where `within` leaves one discard alone,
         that has the value by which it was chosen. shown: `show_values`, where they are known already.
         """
-        values = self.show_values(observation) if shown is None else shown.copy()
-        exact = np.isinf(self.within)
-        if self.policy is None:
-            table = None if exact else self.play_table
-            add_play_values_of(observation, self.model, self.plays_of, table, self.within, values)
-            return values
-        for is_dealer in (False, True):
-            rows = np.flatnonzero(observation.is_dealer == is_dealer)
-            table = NO_TABLE if exact else self.play_table[int(is_dealer)]
-            model = self.against(is_dealer)
-            run_rows(
-                add_play_values,
-                len(rows),
-                rows,
-                self.policy,
-                SETS_4,
-                observation.hand,
-                is_dealer,
-                model,
-                table,
-                self.within,
-                values,
-                piece=1,
-            )
+        o = observation
+        values = self.show_values(o) if shown is None else shown.copy()
+        numbers = rank_set_numbers(RANKS[o.hand[:, KEPT_SLOTS_6]])  # [N, 15]
+        searched = np.ones(values.shape, dtype=np.bool_)
+        if np.isfinite(self.within):
+            rough = self.play_table[o.is_dealer.astype(np.int64)[:, None], numbers]
+            values += rough
+            searched = values >= values.max(axis=1, keepdims=True) - self.within
+            values[~searched] = -np.inf
+            searched &= searched.sum(axis=1, keepdims=True) > 1
+            values[searched] -= rough[searched]
+        rows, actions = np.nonzero(searched)
+        seen, starters = o.hand, np.full(len(o), NO_CARD, dtype=np.int8)
+        first = again = np.arange(len(rows))
+        if self.policy is None:  # a player may need to see a starter
+            _draw_starters(o.hand, o.key, starters)
+            seen = np.concatenate([o.hand, starters[:, None]], axis=1)
+        else:  # suits do not matter
+            _, first, again = np.unique([rows, numbers[rows, actions]], axis=1, return_index=True, return_inverse=True)
+        used, hands = np.unique(rows[first], return_inverse=True)
+        opened = after_discards(o.hand, o.is_dealer, starters, rows[first], actions[first])
+        weights = self.model.kept_weights(seen[used], ~o.is_dealer[used])
+        values[rows, actions] += start_values(opened, weights, hands, self.plays_of)[again.ravel()]
         return values
 
     def show_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] mean points of hand and crib, the crib's negative to the pone."""
         values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
-        for is_dealer in (False, True):
-            rows = np.flatnonzero(observation.is_dealer == is_dealer)
-            run_rows(
-                add_crib_means, len(rows), rows, observation.hand, is_dealer, self.against(is_dealer), values, piece=16
-            )
-        return values
+        return values + crib_means(self.model.arrays, observation.hand, observation.is_dealer)
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] mean own minus opponent's points from the play of each slot on; -inf for what may not be played."""
-        o, values = observation, np.empty((len(observation), HAND_SIZE))
-        if self.policy is None:
-            return play_values_of(o, self.model, self.plays_of)
-        seen, own = seen_cards_of(o), o.kept
-        for is_dealer in (False, True):
-            rows = np.flatnonzero(o.is_dealer == is_dealer)
-            places = (o.history, o.history_seats, o.seat, o.series_start, o.count)
-            run_rows(
-                fill_play_values,
-                len(rows),
-                rows,
-                self.policy,
-                SETS_4,
-                self.against(is_dealer),
-                seen,
-                own,
-                o.hand,
-                *places,
-                values,
-                piece=1,
-            )
-        return values
+        weights = kept_beliefs(self.model.arrays, ANY_PLAY if self.policy is None else self.policy, observation)
+        if callable(self.plays_of):
+            weigh_earlier_plays(observation, weights, self.plays_of)
+        return card_values(observation, weights, self.plays_of)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -211,6 +184,13 @@ class BestResponseAgent:
         """[N, 4]: uniform over the best cards."""
         return uniform_over(best_masks(self.play_values(observation)), HAND_SIZE)
 
-    def against(self, is_dealer: bool) -> DiscardArrays:
-        """How the opponent of a dealer (or pone) discards."""
-        return self.model.arrays[0 if is_dealer else 1]
+
+@jit
+def _draw_starters(hands: np.ndarray, keys: np.ndarray, starters: np.ndarray) -> None:
+    """starters [N]: a card that is not in the hand, by the decision's key."""
+    for r in range(len(hands)):
+        counter = 0
+        starters[r] = hands[r, 0]
+        while (hands[r] == starters[r]).any():
+            starters[r] = below(keys[r], counter, NUM_CARDS)
+            counter += 1

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError
-from deepcrib.agents.scripted import series_from
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, fill_ways, kept_beliefs, seen_cards_of, weigh_plays
 from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS, rank_of
@@ -21,7 +20,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import GREEDY, play_choices
 from deepcrib.game.randomness import uniform
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
-from deepcrib.game.rules import HAND_SIZE, RANK_BITS, add_rank
+from deepcrib.game.rules import HAND_SIZE, RANK_BITS, add_rank, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.play_tree import (
@@ -163,11 +162,11 @@ def _fill_weights(
 ) -> None:
     """weights [N, 1820] by the ways to make each multiset of the unseen cards; or alike, 1 for each possible one."""
     for r in range(*part):
-        fill_ways(seen[r], sets, weights[r])
+        fill_ways(seen[r], weights[r])
         if alike:
             for number in range(len(sets)):
                 weights[r, number] = 1.0 if weights[r, number] > 0 else 0.0
-        weigh_plays(ANY_PLAY, sets, own[r], history[r], seats[r], seat[r], weights[r])
+        weigh_plays(ANY_PLAY, own[r], history[r], seats[r], seat[r], weights[r])
 
 
 @jit

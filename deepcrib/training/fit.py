@@ -1,4 +1,4 @@
-"""`fit`: the training of any learner, with checkpoints, matches on the way and resuming."""
+"""`fit`: the training of any learner, with checkpoints, evaluation matches and resuming."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
 from deepcrib.training.checkpointing import STATE_FILE, fitting_state, weights_file, write_scalars
-from deepcrib.training.interruption import held_interrupts
+from deepcrib.training.interruption import deferred_interrupts
 from deepcrib.training.learner import Learner, Metrics
 from deepcrib.training.monitoring import Evaluate, match_figures
 from deepcrib.training.progress import ProgressFile
@@ -20,11 +20,11 @@ from deepcrib.training.progress import ProgressFile
 Progress = Callable[[int, Mapping[str, float]], None]
 """(steps done, metrics by TensorBoard tag)."""
 Probe = Callable[[Agent, int], Mapping[str, float]]
-"""(agent, seed of the matches) -> what else is measured of it where matches are played, by tag."""
+"""(agent, seed of the matches) -> additional metrics, by tag."""
 
 
 def restore(learner: Learner, path: Path) -> None:
-    """Take over the training state in a file. Raises CheckpointError where it is damaged or of other options."""
+    """Restore the training state in a file. Raises CheckpointError if it is damaged or was saved with other options."""
     with fitting_state(path) as state:
         if state["learner"] != type(learner).__name__:
             raise ValueError(f"it is of a {state['learner']}")
@@ -44,20 +44,20 @@ def fit(
     probe: Probe | None = None,
     resume: bool = False,
 ) -> Agent | None:
-    """Train to the last step and save the weights; returns the trained agent, None for what plays no games.
+    """Train to the last step and save the weights; returns the trained agent, None if the learner has no agent.
 
-    A learner that was restored goes on from there; with `resume`, it is restored from the run folder first. Ctrl-C,
-    or a SIGTERM that is handled, lets the step end and saves the state; a second one stops at once.
+    A restored learner continues where it was; with `resume`, it is restored from the run folder first. Ctrl-C, or a
+    SIGTERM that has a handler, finishes the current step and saves the state; a second one stops at once.
 
     Args:
         learner: what learns.
         run_dir: the run folder.
-        evaluate: plays the matches on the way, (agent, opponent, games, seed) -> what `match_figures` reads.
-        opponents: those of the matches, by name, where they have been made; else those that the options name are.
+        evaluate: plays the evaluation matches, (agent, opponent, games, seed) -> what `match_figures` reads.
+        opponents: of these matches, by name; None: those that the options name are made.
         writer: a TensorBoard SummaryWriter, or None.
         progress: called after every step, and before the first.
-        probe: measures the agent where matches are played.
-        resume: go on from the state in the run folder.
+        probe: measures additional metrics of the agent where matches are played.
+        resume: continue from the state in the run folder.
 
     Raises CheckpointError where a file cannot be read or written, and what `step` raises.
     """
@@ -90,11 +90,11 @@ class _Training:
         learner = self.learner
         if not learner.begun:
             self._begin()
-        elif self.file.seconds is None:  # it was interrupted within the step, or in its matches
-            if learner.steps_done == 0:  # events of step 0 have been purged
+        elif self.file.seconds is None:  # interrupted before the last step was evaluated and reported
+            if learner.steps_done == 0:  # its events have been purged
                 write_scalars(self.writer, 0, learner.metrics)
-            self._report(learner.metrics | self._measure())
-        else:  # the state was saved before them
+            self._report(learner.metrics | self._evaluate_if_due())
+        else:  # the reported seconds include the evaluation, those of the saved state do not
             learner.seconds = max(learner.seconds, self.file.seconds)
             self.began = time.perf_counter() - learner.seconds
         while learner.steps_done < learner.num_steps:
@@ -111,11 +111,11 @@ class _Training:
         write_scalars(self.writer, 0, metrics)
         self._save_weights()
         self._save_state()
-        self._report(metrics | self._measure())
+        self._report(metrics | self._evaluate_if_due())
 
     def _step(self) -> None:
         learner = self.learner
-        with held_interrupts(self._stop):
+        with deferred_interrupts(self._stop):
             learner.metrics = {tag: float(value) for tag, value in learner.step().items()}
             write_scalars(self.writer, learner.steps_done, learner.metrics)
             learner.seconds = time.perf_counter() - self.began
@@ -124,27 +124,27 @@ class _Training:
             if at_checkpoint or learner.stopping:
                 self._save_state()
         try:
-            found = self._measure()
+            evaluated = self._evaluate_if_due()
         except KeyboardInterrupt:
             if not at_checkpoint:
                 self._save_state()
             raise
-        self._report(learner.metrics | found)
+        self._report(learner.metrics | evaluated)
 
     def _stop(self) -> None:
         self.learner.stopping = True
 
     def _report(self, metrics: Mapping[str, float]) -> None:
-        """A row of the file, and what is shown; matches that were due have been played, and stand in the row."""
+        """Write a row of `progress.csv`, with the matches that were due, and show it."""
         if metrics:
             self.file.add(self.learner.steps_done, self.learner.seconds, metrics)
         self._show(self.learner.steps_done, metrics)
 
     def _save_state(self) -> None:
-        """Save what a resumed training goes on from.
+        """Save what a resumed training continues from.
 
-        Events and rows are flushed first: those after the saved step are purged on resumption, those before it must be
-        there. The row of this step comes after its matches, so the state holds its metrics.
+        Events and rows are flushed first: those after the saved step are purged on resuming, those up to it must be on
+        the disk. The row of this step is written after its matches, so the state holds its metrics.
         """
         self.file.sync()
         if self.writer is not None:
@@ -157,18 +157,18 @@ class _Training:
     def _save_weights(self) -> None:
         self.learner.save(weights_file(self.run_dir, f"{self.learner.unit}_{self.learner.steps_done:08d}"))
 
-    def _measure(self) -> Metrics:
-        """Matches and probes of the agent, if they are due, for TensorBoard and the file.
+    def _evaluate_if_due(self) -> Metrics:
+        """Metrics of evaluation matches and of the probe, if they are due; also for TensorBoard.
 
-        They come after the state is saved, since they may take longer than the learning: whoever interrupts them loses
-        nothing else.
+        They come after the state is saved and can take longer than the step: an interrupt loses them and no learning.
         """
         learner, options, begin = self.learner, self.options, time.perf_counter()
         if not learner.evaluates_steps and not learner.is_due(learner.checkpoint_every):
             return {}
         number = learner.steps_done if learner.evaluates_steps else learner.checkpoint_number
         due = options.due(number)
-        if self.writer is not None and (due or options.monitored and learner.steps_done >= learner.num_steps):
+        at_end = learner.steps_done >= learner.num_steps
+        if self.writer is not None and (due or (options.monitored and at_end)):
             learner.show(self.writer)
         agent = learner.agent() if due else None
         if agent is None:

@@ -13,22 +13,22 @@ NOTICE = "interrupted: the training state is saved after this step; interrupt ag
 
 
 @contextmanager
-def held_interrupts(stop: Callable[[], None]) -> Iterator[None]:
-    """Hold back the first SIGINT or SIGTERM: it calls `stop`, and is dealt with when the block ends.
+def deferred_interrupts(stop: Callable[[], None]) -> Iterator[None]:
+    """Defer the first SIGINT or SIGTERM: it calls `stop`, and is handled when the block ends.
 
-    The second one is dealt with at once. A signal that would end the process without Python's doing is let through, and
-    so are all outside the main thread, where Python does not allow handlers.
+    A second one is handled at once. Signals without a Python handler are not deferred, nor are any outside the main
+    thread, where Python allows no handlers.
     """
-    held: list[tuple[Callable[..., Any], int, Any]] = []
+    deferred: list[tuple[Callable[..., Any], int, Any]] = []
     handlers: dict[int, Callable[..., Any]] = {}
 
     def restore() -> None:
         for number, handler in handlers.items():
             signal.signal(number, handler)
 
-    def hold(number: int, frame: Any) -> None:
+    def defer(number: int, frame: Any) -> None:
         restore()
-        held.append((handlers[number], number, frame))
+        deferred.append((handlers[number], number, frame))
         print(NOTICE, file=sys.stderr, flush=True)
         stop()
 
@@ -36,11 +36,11 @@ def held_interrupts(stop: Callable[[], None]) -> Iterator[None]:
         found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         handlers |= {number: handler for number, handler in found.items() if callable(handler)}
         for number in handlers:
-            signal.signal(number, hold)
+            signal.signal(number, defer)
     try:
         yield
     finally:
-        if not held:
+        if not deferred:
             restore()
-    for handler, number, frame in held:
+    for handler, number, frame in deferred:
         handler(number, frame)

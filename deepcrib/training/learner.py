@@ -1,4 +1,4 @@
-"""What a learner is: a method that learns in steps. `fit` does the rest, for all of them alike."""
+"""What a learner is: a method that learns in steps. `fit` does the rest, in the same way for all."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ class Learner(ABC):
         self.metrics: Metrics = {}
         """Those of the last step."""
         self.tick: Callable[[int], None] = _ignore
-        """Called with the steps done, also within a long step."""
+        """A callback with the steps done, called within long steps too."""
         self.stopping = False
         """Whether the training is interrupted: a step then ends as soon as the state can be saved."""
 
     @abstractmethod
     def step(self) -> Metrics:
-        """Learn, and count it in `steps_done`; a step ends at a checkpoint at the latest. Returns what is to be shown.
+        """Learn, and count it in `steps_done`; a step ends at the next checkpoint at the latest. Returns metrics.
 
-        Raises DivergenceError where values are no numbers any more.
+        Raises DivergenceError when values are no longer finite.
         """
 
     @abstractmethod
     def agent(self) -> Agent | None:
-        """The agent as it is now, which further steps may change; None for what plays no games."""
+        """The agent with the current weights, which further steps may change; None if the learner has no agent."""
 
     @abstractmethod
     def save(self, path: Path) -> None:
@@ -85,14 +85,14 @@ class Learner(ABC):
 
     @abstractmethod
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved state; arrays come as tensors. Raises ValueError for one of other options."""
+        """Restore a saved state; arrays come as tensors. Raises ValueError if it was saved with other options."""
 
     def begin(self) -> Metrics:
         """What comes before the first step of a new training: pretraining, a first measurement."""
         return {}
 
     def save_final(self, folder: Path) -> None:
-        """Write what a finished training leaves beside its checkpoints."""
+        """Write the final weights of a finished training."""
         self.save(folder / WEIGHTS_FILE)
 
     def show(self, writer: Any) -> None:  # noqa: B027 - most learners have nothing more to show
@@ -107,7 +107,7 @@ class Learner(ABC):
         return self.steps_done < last and not self.stopping
 
     def is_due(self, every: int) -> bool:
-        """Whether what comes every so many steps comes now: so does all after the last step."""
+        """Whether what happens every so many steps is due now; after the last step everything is."""
         return self.steps_done % every == 0 or self.steps_done >= self.num_steps
 
     @property
@@ -116,15 +116,15 @@ class Learner(ABC):
         return -(-self.steps_done // self.checkpoint_every)
 
     def exploring_agent(self) -> Agent | None:
-        """The agent as it explored in the last step; None where the learner has no such one."""
+        """The agent with the exploration of the last step; None if the learner has none."""
         return None
 
     def summary(self) -> dict[str, Any]:
-        """What else `summary.json` is to say of a finished training, in plain values."""
+        """Additional entries of `summary.json`, in plain values."""
         return {}
 
     def description(self) -> str:
-        """What has been done, for the title of a table: `500 iterations, 100,000 hands`."""
+        """Progress in words: `500 iterations, 100,000 hands`."""
         return f"{self.steps_done:,} {self.unit}"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.errors import RunError
-from deepcrib.files import write_atomic
+from deepcrib.files import csv_text, write_atomic
 
 PROGRESS_FILE = "progress.csv"
 """In a run folder."""
@@ -45,7 +45,7 @@ class ProgressFile:
         self.columns, rows = _read(self.path) if steps_done and self.path.exists() else ([STEP, SECONDS], [])
         kept = [row for row in rows if int(row[0]) <= steps_done]
         self.seconds = float(kept[-1][1]) if kept and int(kept[-1][0]) == steps_done else None
-        write_atomic(self.path, _text([self.columns, *kept]))
+        write_atomic(self.path, csv_text([self.columns, *kept]))
 
     def add(self, step: int, seconds: float, metrics: Mapping[str, float]) -> None:
         """Add a row. It survives the end of this process, and after `sync` that of the machine."""
@@ -55,10 +55,10 @@ class ProgressFile:
         row = [cells.get(column, "") for column in self.columns]
         if new:
             before = [[*one, *[""] * len(new)] for one in _read(self.path)[1]]
-            write_atomic(self.path, _text([self.columns, *before, row]))
+            write_atomic(self.path, csv_text([self.columns, *before, row]))
             return
         with _writing(self.path), open(self.path, "ab") as file:
-            file.write(_text([row]).encode())
+            file.write(csv_text([row]).encode())
 
     def sync(self) -> None:
         """Bring the rows to the disk."""
@@ -91,12 +91,6 @@ def _read(path: Path) -> tuple[list[str], list[list[str]]]:
         for row in rows:
             int(row[0]), float(row[1])
     return columns, rows
-
-
-def _text(rows: Iterable[Sequence[str]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.plugins import Plugins
-from hydra.core.utils import JobReturn, JobStatus
+from hydra.core.utils import JobReturn
 from hydra.types import HydraContext
 from omegaconf import DictConfig, open_dict, read_write
 
@@ -28,7 +28,6 @@ from deepcrib.jobs.hydra.schema import (
     is_group,
     leaf_type,
     parse,
-    problem_line,
     quoted,
     register_schema,
 )
@@ -36,9 +35,9 @@ from deepcrib.jobs.hydra.variants import present_classes
 from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
-from hydra_plugins.deepcrib_orion._space import Parameter, searched_keys, split_overrides
+from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS
-from hydra_plugins.deepcrib_orion._study import Record, Study, subdir
+from hydra_plugins.deepcrib_orion._study import Study, subdir
 from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table, write_figures
 
 POLL = 1.0  # seconds between two questions to the database while others' trials run
@@ -90,7 +89,7 @@ class Search:
         """The parameters and the fixed overrides, held against the job's options."""
         params = dict(runs.flat(self.options.params))
         folders = [Path(item.path) for item in self.config.hydra.runtime.config_sources if item.schema == "file"]
-        keys = searched_keys(words, params)
+        keys = [*params, *(item.key_or_group for item in parse(words) if item.is_sweep_override())]
         options = [key for key in keys if not is_group(key, folders)]
         check_keys(parse([f"{key}=null" for key in options]), self.schema, folders)
         present = present_classes(self.config, self.schema)
@@ -115,15 +114,15 @@ class Search:
     def _study(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> Study:
         """Open the study, and write into its folder what is searched, and where it was first started."""
         options = self.options
-        record = Record(
-            job=str(self.config.hydra.job.name),
-            space={item.key: item.prior for item in parameters},
-            algorithm=options.algorithm,
-            settings={"seed": options.seed, **options.settings},
-            objective=options.objective,
-            direction=options.direction,
-            fixed=sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads")),
-        )
+        record = {
+            "job": str(self.config.hydra.job.name),
+            "space": {item.key: item.prior for item in parameters},
+            "algorithm": options.algorithm,
+            "settings": {"seed": options.seed, **options.settings},
+            "objective": options.objective,
+            "direction": options.direction,
+            "fixed": sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads")),
+        }
         database = options.database or str(self.folder / "orion.pkl")
         if "://" not in database:
             database = str(Path(database).expanduser().absolute())
@@ -131,7 +130,7 @@ class Search:
         with study.failures_in_one_line():
             self.folder.mkdir(parents=True, exist_ok=True)
         if not (path := self.folder / "study.json").exists():
-            runs.write_json(path, {"name": options.name, **asdict(record), "environment": runs.environment()})
+            runs.write_json(path, {"name": options.name, **record, "environment": runs.environment()})
         return study
 
     def _work(self, study: Study, fixed: Sequence[str]) -> None:
@@ -169,8 +168,8 @@ class Search:
             raise
 
     def _finish_trial(self, study: Study, trial: Any, job: JobReturn) -> None:
-        result, folder = job._return_value, self.folder / subdir(trial)
-        if job.status == JobStatus.COMPLETED and isinstance(result, Mapping):
+        result, folder = job.return_value, self.folder / subdir(trial)
+        if result is not None:
             value, standard_error = measured(result, self.options.objective)
             if math.isfinite(value):
                 study.complete(trial, value, standard_error)
@@ -181,12 +180,9 @@ class Search:
             while sweep_runs.is_held(folder):
                 time.sleep(POLL)
             study.give_back(trial)
+        elif (reason := sweep_runs.failure_of(folder)).startswith("cannot write"):  # no fault of the trial's values
+            raise RunError(reason)
         else:
-            reason = "the run ended without a summary"
-            if isinstance(result, BaseException):
-                reason = problem_line(result, self.schema) or f"{type(result).__name__}: {result}"
-            if reason.startswith("cannot write"):  # no fault of the trial's values
-                raise RunError(reason)
             study.fail(trial, reason)
 
     def _write_tables(self, study: Study) -> None:

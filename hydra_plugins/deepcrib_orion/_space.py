@@ -108,11 +108,6 @@ def parameter(key: str, text: str, kinds: Mapping[str, Any]) -> Parameter:
     return _read_sweep(override, kinds.get(key, Any))
 
 
-def searched_keys(words: Sequence[str], params: Mapping[str, Any]) -> list[str]:
-    """The keys that may be searched, before anything about them is known."""
-    return [*map(str, params), *(item.key_or_group for item in parse(words) if item.is_sweep_override())]
-
-
 def _read_sweep(override: Override, kind: Any) -> Parameter:
     key, word, sweep = override.key_or_group, str(override.input_line), override.value()
     if isinstance(sweep, IntervalSweep):
@@ -128,16 +123,20 @@ def _read_sweep(override: Override, kind: Any) -> Parameter:
 
 
 def _bounded(word: str, key: str, scale: str, bounds: tuple[float, float], kind: Any, base: int = 2) -> Parameter:
-    low, high = bounds
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise OptionError(f"{word}: expected a lower bound below the upper one")
-    if scale == "log" and low <= 0:
-        raise OptionError(f"{word}: a logarithmic scale begins above 0")
-    if scale == "fidelity" and (low < 1 or base < 2):
-        raise OptionError(f"{word}: expected a lowest fidelity of 1 or more, and a base of 2 or more")
+    low, high = map(float, bounds)
     whole = scale == "fidelity" or _is_whole(kind)
-    if whole and (low != int(low) or high != int(high)):
-        raise OptionError(f"{word}: expected whole numbers as bounds")
+    checks = (
+        (math.isfinite(low) and math.isfinite(high) and low < high, "expected a lower bound below the upper one"),
+        (scale != "log" or low > 0, "a logarithmic scale begins above 0"),
+        (
+            scale != "fidelity" or (low >= 1 and base >= 2),
+            "expected a lowest fidelity of 1 or more, and a base of 2 or more",
+        ),
+        (not whole or (low.is_integer() and high.is_integer()), "expected whole numbers as bounds"),
+    )
+    for holds, problem in checks:
+        if not holds:
+            raise OptionError(f"{word}: {problem}")
     return Parameter(key, scale, (low, high), base=base, whole=whole)
 
 

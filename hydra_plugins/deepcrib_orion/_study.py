@@ -7,8 +7,7 @@ import json
 import logging
 import pickle
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +26,6 @@ FINISHED = ("completed", "broken")
 _MONGO = "mongodb://"
 
 
-@dataclass(frozen=True)
-class Record:
-    """What makes a study one study: trials with another one of these cannot be compared.
-
-    space: priors by key. fixed: the overrides that are the same for every trial.
-    """
-
-    job: str
-    space: dict[str, str]
-    algorithm: str
-    settings: dict[str, Any]
-    objective: str
-    direction: str
-    fixed: list[str]
-
-
 class Study:
     """One worker's hold on a study."""
 
@@ -51,10 +34,13 @@ class Study:
         options: OrionSweeperConf,
         database: str,
         parameters: Sequence[Parameter],
-        record: Record,
+        record: Mapping[str, Any],
         say: Callable[[str], None],
     ) -> None:
-        """Open the study in `database`, a file or `mongodb://...`, or create it. Raises OptionError or RunError."""
+        """Open the study in `database`, a file or `mongodb://...`, or create it. Raises OptionError or RunError.
+
+        record: what makes it one study, plain values by name: trials with another one cannot be compared.
+        """
         self.options, self.database, self.record = options, database, record
         self.parameters = {parameter.name: parameter for parameter in parameters}
         logging.getLogger("orion").setLevel(logging.ERROR)
@@ -176,7 +162,7 @@ class Study:
         if text is None:
             raise OptionError(f"{place} an experiment of that name which is no study of deepcrib; choose another name")
         theirs = json.loads(text)
-        for part, value in asdict(self.record).items():
+        for part, value in self.record.items():
             if theirs.get(part) != value:
                 raise OptionError(
                     f"{place} a study with another {part}, {_difference(theirs.get(part), value)}; "
@@ -184,13 +170,13 @@ class Study:
                 )
 
     def _build(self) -> Any:
-        builder, record = ExperimentBuilder(self.storage), self.record
+        builder, algorithm = ExperimentBuilder(self.storage), self.options.algorithm
         arguments = {
             "space": {parameter.name: parameter.prior for parameter in self.parameters.values()},
-            "algorithm": {record.algorithm: record.settings},
+            "algorithm": {algorithm: self.record["settings"]},
             "max_trials": self.options.max_trials,
             "max_broken": self.options.max_broken,
-            "metadata": {RECORD: json.dumps(asdict(record))},
+            "metadata": {RECORD: json.dumps(self.record)},
         }
         try:
             with contextlib.suppress(RaceCondition):
@@ -200,7 +186,7 @@ class Study:
             reason = str(error).strip().splitlines()[0]
             if "fidelity" in reason:
                 reason = "expected an option with fidelity(low,high,base) among those searched"
-            raise OptionError(f"hydra.sweeper.algorithm={record.algorithm}: {reason}") from error
+            raise OptionError(f"hydra.sweeper.algorithm={algorithm}: {reason}") from error
 
 
 def subdir(trial: Any) -> str:

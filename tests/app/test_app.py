@@ -544,8 +544,7 @@ def fake_evening(setup: Setup) -> None:
         if session.to_choose is None:
             session.step()
         elif session.to_choose == session.person:
-            session.hold(next(a for a in range(4) if session.phase == "discard" or session.observation().legal[0, a]))
-            session.commit()
+            session.choose(next(a for a in range(4) if session.phase == "discard" or session.observation().legal[0, a]))
         else:
             session.act(session.ask())
 

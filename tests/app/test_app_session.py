@@ -45,8 +45,7 @@ def go_on(one: Session, until: Callable[[Session], bool] = lambda one: one.over,
         if one.to_choose is None:
             events += one.step()
         elif one.to_choose == one.person:
-            one.hold(int(random.choice(legal(one))))
-            events += one.commit()
+            events += one.choose(int(random.choice(legal(one))))
         else:
             events += one.act(one.ask())
     return events
@@ -67,18 +66,20 @@ def test_the_file_holds_what_happened_and_replays_to_the_same_game(num_players: 
     assert (again.games.scores[0] == one.game["scores"]).all() and max(one.game["scores"]) == 121
 
 
-def test_a_held_choice_is_not_made(tmp_path: Path) -> None:
+def test_a_choice_that_is_looked_at_is_not_made(tmp_path: Path) -> None:
     one = session(tmp_path / "game.jsonl", dealer=1)
+    table = Table(["Ann", "greedy 1"], 0)
     for phase in ("discard", "play"):
-        go_on(one, my_turn(phase))
+        for event in go_on(one, my_turn(phase)):
+            table.tell(event)
         state, text = one.game.tobytes(), (tmp_path / "game.jsonl").read_text()
-        one.hold(legal(one)[0])
+        one.check(legal(one)[0])
+        table.view(one.game, one.to_choose if phase == "discard" else None, legal(one)[0])
         assert (one.game.tobytes(), (tmp_path / "game.jsonl").read_text()) == (state, text)
-        assert one.undo() and not one.undo() and one.held is None
-        one.hold(legal(one)[-1])
-        (event, *_) = one.commit()
+        (event, *others) = one.choose(legal(one)[-1])
+        for each in (event, *others):
+            table.tell(each)
         assert event.kind == phase and event.seat == 0
-        assert not one.undo()  # it counts
         assert read_games(tmp_path / "game.jsonl")[0].events[-1] == one.events[-1]
 
 
@@ -93,19 +94,18 @@ def test_the_person_throws_first_and_events_keep_the_order_of_the_table(
     assert one.to_choose == 0
     observation = one.observation()
     assert observation.seat.tolist() == [0] and tuple(observation.hand[0]) == deal.hands[0]
-    one.hold(1)
-    events = one.commit()
+    events = one.choose(1)
     order = [(dealer + step) % num_players for step in range(1, num_players + 1)]
     for seat in order:
         if seat != 0:
             before = 0 in order[: order.index(seat)]
-            assert (one.chosen is None, one.to_choose) == (before, seat)
+            assert (one.early is None, one.to_choose) == (before, seat)
             events += one.act(one.ask())
     assert [(event.kind, event.seat) for event in events] == [("discard", seat) for seat in order]
     assert next(event for event in events if event.seat == 0).cards == tuple(
         deal.hands[0][slot] for slot in discard_slots(len(deal.hands[0]))[1]
     )
-    assert one.chosen is None and one.phase == "starter"
+    assert one.early is None and one.phase == "starter"
     (record,) = read_games(tmp_path / "game.jsonl")
     assert record.events == (deal, *events)
     turns = new_turns(one.header, dealer)  # asked in the order of the table
@@ -124,8 +124,7 @@ def test_an_interruption_before_the_discards_turn_has_not_made_it(thrown: int, t
     one = session(path, 7, 3, dealer=0)
     one.step()
     one.hint()
-    one.hold(4)
-    one.commit()
+    one.choose(4)
     for _ in range(thrown):
         one.act(one.ask())
     (record,) = read_games(path)
@@ -138,7 +137,7 @@ def test_an_interruption_before_the_discards_turn_has_not_made_it(thrown: int, t
     check_resumable(record)
     agents = [None, *(make_agent("greedy") for _ in range(2))]
     again = Session(record, agents, GameWriter(tmp_path / "again.jsonl"))
-    assert again.to_choose == 0 and again.chosen is None
+    assert again.to_choose == 0 and again.early is None
     for session_ in (one, again):
         go_on(session_, lambda one: one.phase == "play")
     assert again.events[:3] == one.events[:3]
@@ -149,13 +148,11 @@ def test_an_interruption_before_the_discards_turn_has_not_made_it(thrown: int, t
 def test_choices_that_the_rules_do_not_allow_are_refused(tmp_path: Path) -> None:
     one = session(tmp_path / "game.jsonl", dealer=1)
     with pytest.raises(IllegalActionError, match="not your turn"):
-        one.hold(0)
+        one.choose(0)
     go_on(one, my_turn("discard"))
     for action in (-1, 15):
         with pytest.raises(IllegalActionError, match="no discard"):
-            one.hold(action)
-    with pytest.raises(IllegalActionError, match="no choice is held"):
-        one.commit()
+            one.choose(action)
     with pytest.raises(IllegalActionError, match="no agent's turn"):
         one.act(0)
     over = False
@@ -168,11 +165,9 @@ def test_choices_that_the_rules_do_not_allow_are_refused(tmp_path: Path) -> None
             for slot in range(-1, 5):
                 if slot not in legal(one):
                     with pytest.raises(IllegalActionError, match="there is no card|over 31") as refused:
-                        one.hold(slot)
+                        one.choose(slot)
                     over |= "over 31" in str(refused.value)
-                    assert one.held is None
-            one.hold(legal(one)[0])
-            one.commit()
+            one.choose(legal(one)[0])
     assert over
 
 
@@ -191,8 +186,7 @@ def test_an_agent_that_fails_or_cheats_is_named_and_the_record_is_kept(tmp_path:
         new_header("Ann", [Player("broken", "agent", "x")], "acc", 1, 0), [None, Broken()], GameWriter(path), 0
     )
     one.step()
-    one.hold(0)
-    assert one.commit() == []
+    assert one.choose(0) == []
     with pytest.raises(AgentError, match="broken failed: ZeroDivisionError: oh"):
         one.ask()
     with pytest.raises(IllegalActionError, match="broken broke the rules.*15"):
@@ -351,8 +345,7 @@ def test_a_held_choice_shows_no_consequences(tmp_path: Path) -> None:
             seen += 1
         else:
             assert len(after.hands[0]) == 4 and len(after.thrown) == 2
-        one.hold(slot)
-        for event in one.commit():
+        for event in one.choose(slot):
             table.tell(event)
     assert seen > 20
 
@@ -387,8 +380,7 @@ def test_a_play_hint_names_points_and_choices(tmp_path: Path) -> None:
         most = max(sum(part.points for part in parts) for parts in hint.parts)
         assert sum(part.points for part in hint.parts[hint.best_first[0]]) == most
         seen += most > 0
-        one.hold(hint.slots[hint.best_first[0]])
-        one.commit()
+        one.choose(hint.slots[hint.best_first[0]])
     assert seen > 5
 
 

@@ -60,7 +60,7 @@ def test_a_flush_in_the_crib_by_hand() -> None:
     other = six(["AS 3H 4H TC JD KS", "AS 3H 4H TC JD KS", "AS 3C 4H TC JD KS"], 0)  # throws 3 and 4
     starters = np.array([parse_card(card) for card in ("8H", "8C", "8H")], dtype=np.int8)
     greedy = BestResponseAgent(make_agent("greedy"))
-    responder: Any = SimpleNamespace(discards_of=always(throwing(other, "3H 4H")), against=greedy.against)
+    responder: Any = SimpleNamespace(discards_of=always(throwing(other, "3H 4H")), model=greedy.model)
     found = surprise_of_flushes(responder, own, other, starters)
     hearts, diamonds = throwing(own, "2H 9H"), throwing(own, "6D QD")
     expected = 5 - found[0, hearts]

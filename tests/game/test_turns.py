@@ -56,16 +56,17 @@ def test_steps_come_in_the_order_of_the_rules() -> None:
     assert turns.games.state.hand_number[0] == 0 and turns.seat[0] == -1
 
 
-def test_restore_takes_a_choice_back() -> None:
+def test_a_copy_of_the_records_takes_a_choice_back() -> None:
     turns = Turns(Games(np.arange(4), 9))
     turns.settle()
-    before = turns.snapshot()
+    before = np.array(turns.games.state)
     observation = turns.discard_observation(np.arange(4))
     turns.choose(np.arange(4), [3, 3, 3, 3])
     assert (turns.seat != observation.seat).all()
-    turns.restore(before)
+    turns.games.state[:] = before
+    turns.look()
     assert (turns.discard_observation(np.arange(4)).hand == observation.hand).all()
-    assert (turns.snapshot() == before).all()
+    assert (turns.games.state == before).all()
 
 
 def test_choices_out_of_turn_are_refused() -> None:

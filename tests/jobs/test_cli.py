@@ -527,12 +527,9 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train state=afterstate", "needs the state"),
         ("train experiment=quick play_network=cnn_lstm", "cnn_lstm needs the state"),
         ("pretrain state=afterstate discard_network=cnn", "cnn needs the state"),
-        (
-            "analyse strategis",
-            "analyse: cannot read 'strategis': expected a hand or one of the tasks strategies, thesis",
-        ),
-        ("analyse thesis 5H", "analyse: cannot read '5H': expected a hand or one of the tasks"),
-        ("analyse", "option hand is missing: expected six cards, or one of the tasks strategies, thesis, humans"),
+        ("analyse humns", "analyse: cannot read 'humns': expected a hand or one of the tasks humans, experts"),
+        ("analyse humans 5H", "analyse: cannot read '5H': expected a hand or one of the tasks"),
+        ("analyse", "option hand is missing: expected six cards, or one of the tasks humans, experts"),
         ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration, statistics, weighted"),
         (
             "benchmark task=speed",

@@ -199,10 +199,9 @@ def open_study(
 ) -> _study.Study:
     item = _space.Parameter("learner.x", "real", (0.0, 1.0))
     known = {"job": "train", "space": {item.key: item.prior}, "algorithm": "random", "settings": {"seed": 1}}
-    record = _study.Record(**(known | {"objective": "score", "direction": "maximize", "fixed": []} | changes))
-    options = OrionSweeperConf(
-        name="study", max_trials=max_trials, max_broken=3, heartbeat=heartbeat, objective="score"
-    )
+    record = known | {"objective": "score", "direction": "maximize", "fixed": []} | changes
+    searched = {"algorithm": str(record["algorithm"]), "objective": "score", "heartbeat": heartbeat}
+    options = OrionSweeperConf(name="study", max_trials=max_trials, max_broken=3, **searched)
     return _study.Study(options, str(database), [item], record, ([] if said is None else said).append)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,10 +16,9 @@ from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import DETERMINISTIC, GREEDY, RANDOM
 from deepcrib.matches import Recorder, play_hand, play_match
-from deepcrib.search.any_opponent.replies import Deals, start_values_of
 from deepcrib.search.best_response import BestResponseAgent
-from deepcrib.search.scripted_opponent.expectimax import card_values, start_value
-from deepcrib.search.scripted_opponent.workspace import BEST, Players, new_workspace
+from deepcrib.search.replies.values import Ways, card_values, opening, start_values
+from deepcrib.search.replies.workspace import BEST
 from tests import reference
 from tests.models import model_of
 
@@ -130,19 +130,24 @@ def as_dictionary(weights: np.ndarray) -> dict[Hand, float]:
     return {tuple(SETS_4[number].tolist()): float(weights[number]) for number in np.flatnonzero(weights)}
 
 
+def start_value(ranks: np.ndarray, weights: np.ndarray, leads: bool, opponent: Ways, own: Ways = BEST) -> float:
+    """Of the whole play with four ranks, as pone where it leads."""
+    cards = np.zeros((1, 4), dtype=np.int8)
+    o = opening((4 * ranks[None]).astype(np.int8), cards[:, :2], cards[:, 0], np.array([not leads]))
+    return float(start_values(o, weights[None], np.zeros(1, dtype=np.int64), opponent, own)[0])
+
+
 @pytest.mark.parametrize("name", list(POLICIES))
 @pytest.mark.parametrize("choose", ["best", "greedy", "deterministic", "random"])
 def test_the_tree_is_that_of_the_plain_walk(name: str, choose: str) -> None:
     """Whole plays of four cards against a few hands, leading and following, by a second implementation."""
     generator = np.random.default_rng(3)
-    workspace = new_workspace()
     own_policy = BEST if choose == "best" else POLICIES[choose]
     for trial in range(6):
         weights = some_beliefs(generator, 5 if trial % 3 else 1)
         own = np.sort(generator.integers(0, 13, 4)) if trial else np.array([4, 4, 9, 9])
         for leads in (True, False):
-            players = Players(POLICIES[name], own_policy, SETS_4, own)
-            found = start_value(workspace, players, weights, leads)
+            found = start_value(own, weights, leads, POLICIES[name], own_policy)
             beliefs = as_dictionary(weights)
             start: State = (tuple(own.tolist()), (), (), 0 if leads else 1, 0 if leads else 1)
             expected = reply_value(name, beliefs, start, choose) / sum(beliefs.values())
@@ -152,12 +157,11 @@ def test_the_tree_is_that_of_the_plain_walk(name: str, choose: str) -> None:
 def test_no_plan_beats_it() -> None:
     """Against single known hands of greedy every order of the own cards is tried: none gains more."""
     generator = np.random.default_rng(8)
-    workspace = new_workspace()
     for _ in range(40):
         own, theirs = np.sort(generator.integers(0, 13, 4)), np.sort(generator.integers(0, 13, 4))
         weights = np.zeros(len(SETS_4))
         weights[SET_NUMBER[tuple(theirs.tolist())]] = 2.5
-        found = start_value(workspace, Players(GREEDY, BEST, SETS_4, own), weights, True)
+        found = start_value(own, weights, True, GREEDY)
         assert found == max(gains(tuple(own.tolist()), tuple(theirs.tolist())))
 
 
@@ -316,15 +320,11 @@ def test_asking_comes_to_the_same_as_the_compiled_tree(name: str, own: str | Non
     dealers = np.array([False, True])
     weights = response("greedy").model.kept_weights(cards, ~dealers)
     weights[:, ::3] = 0.0
-    deals = Deals(kept, thrown, starters, dealers, weights)
-    asked = start_values_of(
-        deals, make_agent(name).play_probabilities, make_agent(own).play_probabilities if own else None
-    )
-    own_policy = POLICIES[own] if own else BEST
-    for row in range(2):
-        players = Players(POLICIES[name], own_policy, SETS_4, RANKS[kept[row]].astype(np.int64))
-        compiled = start_value(new_workspace(), players, weights[row], not dealers[row])
-        assert asked[row] == pytest.approx(compiled, abs=1e-9)
+    plays, rows = opening(kept, thrown, starters, dealers), np.arange(2)
+    own_asked = make_agent(own).play_probabilities if own else BEST
+    asked = start_values(plays, weights, rows, make_agent(name).play_probabilities, own_asked)
+    compiled = start_values(plays, weights, rows, POLICIES[name], POLICIES[own] if own else BEST)
+    np.testing.assert_allclose(asked, compiled, atol=1e-9, rtol=0)
 
 
 def test_asking_in_the_middle_of_a_play() -> None:
@@ -404,8 +404,9 @@ def test_card_values_of_a_last_card() -> None:
     played = parse_cards("KD KH 2D JH 3S JD 4C")
     history = np.array([*played, -1], dtype=np.int8)
     seats = np.array([1, 0, 1, 0, 1, 0, 1, -1], dtype=np.int8)
-    values = np.empty(4)
-    players = Players(GREEDY, BEST, SETS_4, np.array([6, 0, 0, 0]))
-    # the third series is 3 J 4 = 17; with the seven 24
-    card_values(new_workspace(), players, weights, hand, history, seats, 0, 4, 17, values)
+    start = opening(hand[None], hand[None, 2:], hand[1:2], np.array([True]))
+    o = replace(  # the third series is 3 J 4 = 17; with the seven 24
+        start, history=history[None], history_seats=seats[None], series_start=np.int8([4]), count=np.int8([17])
+    )
+    (values,) = card_values(o, weights[None], GREEDY)
     assert values[0] == 1.0 and (values[1:] == -np.inf).all()

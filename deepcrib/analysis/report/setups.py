@@ -79,7 +79,7 @@ def curves_section(setups: Sequence[pd.DataFrame], opponent: str, network: str, 
         )
     title = f"Learning curves: {network}"
     figure = lines_with_bands(
-        lines, {}, title=f"{network}: games won against {opponent}", xlabel="replay iteration", ylabel="games won (%)"
+        lines, title=f"{network}: games won against {opponent}", xlabel="replay iteration", ylabel="games won (%)"
     )
     figure.axes[0].locator_params("x", integer=True)
     words = (

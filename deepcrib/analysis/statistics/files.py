@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from deepcrib.analysis.statistics.rows import PeggingRow
 from deepcrib.errors import RunError, StatisticsError
 from deepcrib.exact.experts import Experts
 from deepcrib.exact.table import load_table
-from deepcrib.files import write_atomic
+from deepcrib.files import csv_text, write_atomic
 from deepcrib.game.cards import NUM_RANKS, RANK_NAMES
 
 CRIB_COLUMNS = ("rank_1", "rank_2", "own_crib", "opponent_crib")
@@ -52,11 +50,7 @@ def write_pegging(path: Path, rows: Sequence[PeggingRow]) -> None:
 
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    write_atomic(path, text.getvalue())
+    write_atomic(path, csv_text([columns, *rows]))
 
 
 def _figure(value: float) -> str:

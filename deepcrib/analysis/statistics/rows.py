@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.pegging import MAX_POINTS, PeggingRecords, exact_records
+from deepcrib.exact.pegging import PeggingRecords, exact_records
 from deepcrib.exact.table import lang_index
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANK_NAMES, format_cards
 from deepcrib.game.rank_sets import rank_set_of_kept, rank_sets
@@ -46,10 +46,6 @@ class DiscardRow:
     total_pone: float
     play_dealer: float
     play_pone: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values."""
-        return asdict(self)
 
 
 def discard_rows(hand: Sequence[int], opponent: str) -> list[DiscardRow]:
@@ -116,15 +112,15 @@ class PeggingRow:
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
-def pegging_rows(records: PeggingRecords) -> list[PeggingRow]:
-    """All 1,820 sets, each as pone and as dealer."""
+def pegging_rows(records: PeggingRecords, names: Sequence[str] | None = None) -> list[PeggingRow]:
+    """All 1,820 sets, or those of the records by these names, each as pone and as dealer."""
     hands, errors = records.hands, records.standard_error
-    figures = np.stack([records.mean_gained, records.median_gained, records.mean_given], axis=2)
+    figures = records.known()
     return [
         PeggingRow(
             name, ROLES[role], int(hands[number, role]), *figures[number, role].tolist(), *errors[number, role].tolist()
         )
-        for number, name in enumerate(rank_set_names(HAND_SIZE))
+        for number, name in enumerate(names or rank_set_names(HAND_SIZE))
         for role in (PONE, DEALER)
     ]
 
@@ -139,41 +135,16 @@ def extreme_sets(rows: Sequence[PeggingRow], role: str, count: int) -> tuple[lis
 def overall_pegging(records: PeggingRecords) -> list[PeggingRow]:
     """One row a role, over all sets as often as they are dealt; what is sampled weighs what it is recorded."""
     weights = _times_dealt() if records.exact else np.ones(len(records.gained), dtype=np.int64)
-    rows = []
-    for role in (PONE, DEALER):
-        gained, given = ((weights[:, None] * h[:, role]).sum(axis=0) for h in (records.gained, records.given))
-        hands = int(gained.sum())
-        errors = (0.0, 0.0) if records.exact else (_standard_error(gained), _standard_error(given))
-        rows.append(
-            PeggingRow("all", ROLES[role], hands, _moment(gained, 1), _median(gained), _moment(given, 1), *errors)
-        )
-    return rows
+    gained, given = (
+        (weights[:, None, None] * counts).sum(axis=0, keepdims=True) for counts in (records.gained, records.given)
+    )
+    return pegging_rows(PeggingRecords(gained, given, records.exact), ["all"])
 
 
 def _times_dealt() -> NDArray[np.int64]:
     """[1820] hands of four cards with the ranks of each set: 270,725 in all."""
     counts = (rank_sets(HAND_SIZE)[:, :, None] == np.arange(NUM_RANKS)).sum(axis=1)
     return np.array([prod(comb(NUM_SUITS, count) for count in row) for row in counts.tolist()])
-
-
-def _moment(histogram: NDArray[np.int64], power: int) -> float:
-    return float(histogram @ np.arange(MAX_POINTS) ** power / histogram.sum())
-
-
-def _standard_error(histogram: NDArray[np.int64]) -> float:
-    variance = _moment(histogram, 2) - _moment(histogram, 1) ** 2
-    hands = int(histogram.sum())
-    return float((variance / (hands - 1)) ** 0.5) if hands > 1 else float("nan")
-
-
-def _median(histogram: NDArray[np.int64]) -> float:
-    """The middle value, or halfway between the middle two."""
-    below, hands = np.cumsum(histogram), histogram.sum()
-    lower, upper = np.argmax(2 * below >= hands), np.argmax(2 * below > hands)
-    return float((lower + upper) / 2)
-
-
-# --- cribs by rank pair -------------------------------------------------------------------------------------
 
 
 def rank_set_names(size: int) -> list[str]:

@@ -82,8 +82,10 @@ class GameScreen(Screen[bool]):
         self.waiting = ""
         self.recent = ""
         """What has just been played, or turned up, in words."""
+        self.held: int | None = None
+        """The person's choice that does not count yet: nothing that follows from it can be seen."""
         self.seen: TableView | None = None
-        """The table before a choice that is held."""
+        """The table before that choice."""
         self._answer: asyncio.Future[int] | None = None
 
     def compose(self) -> ComposeResult:
@@ -147,22 +149,27 @@ class GameScreen(Screen[bool]):
         if action < 0:
             return
         try:
-            self.session.hold(action)
+            self.session.check(action)
         except IllegalActionError as error:
             self.notify(str(error), timeout=2)
             return
         assert self.seen is not None
         words = held_words(self.table, self.seen, action)
+        self.held = action
         if self.setup.pace > 0:
             self.say(f"{words}: u takes it back, Enter lets it stand")
             marked, hand.chosen = hand.chosen, []
             if await self.wait_for(HELD, self.setup.pace) == UNDO:
-                self.session.undo()
-                hand.chosen = marked
+                self.held, hand.chosen = None, marked
                 return
         hand.chosen = []
         self.say(WAITING if self.setup.worker.busy else words)
-        await self._tell(await self.setup.worker.do(self.session.commit))
+        await self._tell(await self.setup.worker.do(self._choose, action))
+
+    def _choose(self, action: int) -> list[Event]:
+        """In the thread, the person's choice counts."""
+        self.held = None
+        return self.session.choose(action)
 
     async def _tell(self, events: list[Event]) -> None:
         """Tell events one after another; a count waits for a key."""
@@ -289,8 +296,9 @@ class GameScreen(Screen[bool]):
     def draw(self) -> None:
         """Everything as it is now."""
         session, table = self.session, self.table
-        view = table.view(session.game, session.to_choose if session.phase == DISCARD else None, session.chosen)
-        if session.chosen is None:
+        held = session.early if self.held is None else self.held
+        view = table.view(session.game, session.to_choose if session.phase == DISCARD else None, held)
+        if held is None:
             self.seen = view
         self.show_title()
         self._put("#board", scene.board(view), 2 * view.num_players + 3)

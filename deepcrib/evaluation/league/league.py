@@ -44,34 +44,27 @@ _PARTS, _CYCLE = 8, 4  # a pairing is written so many times; seats and first dea
 _PACKAGE = Path(__file__).resolve().parents[2]
 
 
-@dataclass(frozen=True)
-class Member:
-    """An agent of the league by its spec; games: at most so many a pairing, for one that takes long to choose."""
-
-    spec: Any
-    games: int | None = None
-
-
-MEMBERS: tuple[Member, ...] = (
-    Member("random"),
-    Member("deterministic"),
-    Member("greedy"),
-    Member("expected_value"),
-    Member("expected_value_pegging"),
-    Member("minimax", games=2000),
-    Member("greedy_minimax", games=2000),
-    Member("random_weights"),
-    *(Member(name) for name in STRATEGIES),
-)
+MEMBERS: dict[str, int | None] = {
+    "random": None,
+    "deterministic": None,
+    "greedy": None,
+    "expected_value": None,
+    "expected_value_pegging": None,
+    "minimax": 2000,
+    "greedy_minimax": 2000,
+    "random_weights": None,
+    **dict.fromkeys(STRATEGIES),
+}
 """Every agent of the package that a name tells, weights that come with it apart: a new one is a line here.
 
-A best response is one to some opponent; `agents=[...]` takes it like any other agent.
+With it at most so many games a pairing, for one that takes long to choose. A best response is one to some opponent;
+`agents=[...]` takes it like any other agent.
 """
 
 
-def all_members() -> list[Member]:
+def all_members() -> list[str]:
     """MEMBERS, and the weights that come with the package."""
-    return [*MEMBERS, *(Member(name) for name in packaged_weights())]
+    return [*MEMBERS, *packaged_weights()]
 
 
 # --- pairings ---------------------------------------------------------------------------------------------------
@@ -191,20 +184,17 @@ def reopen(pairing: Pairing, folder: Path) -> Pairing:
     if not path.exists():
         return pairing
     saved = read_json(path)
-    terms = saved.get("terms")
-    if not isinstance(terms, dict):
-        raise RunError(f"{path} is damaged: remove it, and its games are played again")
+    try:
+        terms = dict(saved["terms"])
+        sums = Sums(**{name: int(value) for name, value in saved["sums"].items()})
+        seconds = float(saved["seconds"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise RunError(f"{path} is damaged: remove it, and its games are played again") from None
     for name, expected in pairing.terms.items():
         if terms.get(name) != expected:
             what = "code" if name == "sources" else f"{name}={_short(terms.get(name))}, not {_short(expected)}"
             raise RunError(f"{path} was played with other {what}: start a league in another folder, or remove the file")
-    if saved.get("fault"):
-        return pairing
-    try:
-        sums = Sums(**{name: int(value) for name, value in saved["sums"].items()})
-        return Pairing(pairing.terms, sums, float(saved["seconds"]))
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise RunError(f"{path} is damaged: remove it, and its games are played again") from None
+    return pairing if saved.get("fault") else Pairing(pairing.terms, sums, seconds)
 
 
 def pairing_file(folder: Path, pairing: Pairing) -> Path:

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -25,9 +25,7 @@ from deepcrib.matches import MatchResult, play_match
 if TYPE_CHECKING:
     from deepcrib.agents import Agent
 
-Entrant = TypeVar("Entrant")
-Score = TypeVar("Score")
-Contest = Callable[[Entrant, Entrant, int], tuple[int, Score]]
+Contest = Callable[[Any, Any, int], tuple[int, Any]]
 """`contest(a, b, seed)`: who won, 0 for a and 1 for b, and by which score."""
 
 
@@ -248,45 +246,45 @@ def _standing(name: str, pairings: Mapping[tuple[str, str], Series]) -> Standing
 
 
 @dataclass(frozen=True)
-class Pairing(Generic[Entrant, Score]):
+class Pairing:
     """Two entrants, who won (0 or 1) and the score; or one who had no opponent (a bye) and so goes on without one."""
 
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[Any, ...]
     winner: int = 0
-    score: Score | None = None
+    score: Any = None
 
 
 @dataclass(frozen=True)
-class Round(Generic[Entrant, Score]):
+class Round:
     """The pairings of a round, in the order of the entrants."""
 
-    pairings: tuple[Pairing[Entrant, Score], ...]
+    pairings: tuple[Pairing, ...]
 
     @property
-    def winners(self) -> list[Entrant]:
+    def winners(self) -> list[Any]:
         """Who goes on, in order."""
         return [pairing.entrants[pairing.winner] for pairing in self.pairings]
 
     @property
-    def losers(self) -> list[Entrant]:
+    def losers(self) -> list[Any]:
         """Who was beaten, in order."""
         return [pairing.entrants[1 - pairing.winner] for pairing in self.pairings if len(pairing.entrants) == 2]
 
 
 @dataclass(frozen=True)
-class Bracket(Generic[Entrant, Score]):
+class Bracket:
     """Rounds from all entrants to the one who is left."""
 
-    rounds: tuple[Round[Entrant, Score], ...]
-    champion: Entrant
+    rounds: tuple[Round, ...]
+    champion: Any
 
 
-def play_round(entrants: Sequence[Entrant], contest: Contest[Entrant, Score], seed: int) -> Round[Entrant, Score]:
+def play_round(entrants: Sequence[Any], contest: Contest, seed: int) -> Round:
     """Pair neighbours: 0 with 1, 2 with 3, and so on; the last of an odd number has a bye.
 
     Every contest gets a seed of its own. Whoever trains between rounds calls this and trains `winners` and `losers`.
     """
-    pairings: list[Pairing[Entrant, Score]] = []
+    pairings: list[Pairing] = []
     for low in range(0, len(entrants) - 1, 2):
         first, second = entrants[low], entrants[low + 1]
         winner, score = contest(first, second, derive(seed, FINAL_MATCHES, low // 2))
@@ -298,23 +296,19 @@ def play_round(entrants: Sequence[Entrant], contest: Contest[Entrant, Score], se
     return Round(tuple(pairings))
 
 
-def single_elimination(
-    entrants: Sequence[Entrant], contest: Contest[Entrant, Score], seed: int
-) -> Bracket[Entrant, Score]:
+def single_elimination(entrants: Sequence[Any], contest: Contest, seed: int) -> Bracket:
     """Rounds of winners until one is left; a single entrant has won without a round. Raises OptionError for none."""
     if not entrants:
         raise OptionError("entrants=0: expected one or more")
     left = list(entrants)
-    rounds: list[Round[Entrant, Score]] = []
+    rounds: list[Round] = []
     while len(left) > 1:
         rounds.append(play_round(left, contest, derive(seed, FINAL_MATCHES, len(rounds))))
         left = rounds[-1].winners
     return Bracket(tuple(rounds), left[0])
 
 
-def winners_and_losers(
-    entrants: Sequence[Entrant], contest: Contest[Entrant, Score], seed: int
-) -> tuple[Bracket[Entrant, Score], Bracket[Entrant, Score]]:
+def winners_and_losers(entrants: Sequence[Any], contest: Contest, seed: int) -> tuple[Bracket, Bracket]:
     """The bracket of all entrants, and one in which the losers of its first round start over among themselves.
 
     So it was in round 2 of the thesis (section 4.1); the losers' winner does not meet the winners'. Raises OptionError

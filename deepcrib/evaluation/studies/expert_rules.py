@@ -8,7 +8,7 @@ has its price too: the best lead that it names, less the best one that it does n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,10 +132,6 @@ class ExpertRules:
     hands: int
     rules: dict[str, RuleFigures]
     lost: Points | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values."""
-        return asdict(self)
 
 
 def deal_leads(discards: Agent, hands: int, seed: int) -> PlayObservation:

@@ -6,7 +6,7 @@ A lead is the pone's first card of the hand, at 0-0. For the rules by which expe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -70,10 +70,6 @@ class ProbeResult:
     leads: dict[str, float]
     values: dict[str, float] | None
     order: list[str] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values."""
-        return asdict(self)
 
 
 def rank_label(rank: int) -> str:

@@ -8,18 +8,40 @@ the unseen ones of its rank.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deepcrib.exact.beliefs.discards import DiscardArrays, fill_thrown, unseen_of
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
 from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.game.rank_sets import NUM_RANK_PAIRS, rank_set_2
 from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
 
 DEALT = 6
 UNSEEN = NUM_CARDS - DEALT
 TURNED = UNSEEN - DEALT
 """Cards of which one is turned up: neither player holds them."""
+
+
+def crib_means(
+    models: tuple[DiscardArrays, DiscardArrays], hands: NDArray[np.int8], is_dealer: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """[N, 15] mean points of the crib after each discard of hands [N, 6], negative to the pone.
+
+    models: how the opponent discards, as pone and as dealer. is_dealer: [N], whether it is the own crib.
+    """
+    means = np.empty((len(hands), NUM_DISCARDS))
+    run_rows(_fill_rows, len(hands), models, hands, is_dealer, means, piece=16)
+    return np.where(is_dealer[:, None], means, -means)
+
+
+@jit
+def _fill_rows(
+    part: Part, models: tuple[DiscardArrays, DiscardArrays], hands: np.ndarray, dealers: np.ndarray, means: np.ndarray
+) -> None:
+    for r in range(*part):
+        fill_crib_means(hands[r], models[0 if dealers[r] else 1], means[r])
 
 
 @jit

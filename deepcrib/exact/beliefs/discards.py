@@ -76,16 +76,7 @@ class DiscardModel:
         A row's sum is the number of six-card hands of the unseen cards.
         """
         weights = np.zeros((len(seen), NUM_RANK_SETS_4))
-        for role, arrays in enumerate(self.arrays):
-            run_rows(
-                _fill_kept_rows,
-                len(np.flatnonzero(is_dealer == bool(role))),
-                np.flatnonzero(is_dealer == bool(role)),
-                np.ascontiguousarray(seen),
-                arrays,
-                weights,
-                piece=4,
-            )
+        run_rows(_fill_kept_rows, len(seen), np.ascontiguousarray(seen), self.arrays, is_dealer, weights, piece=4)
         return weights
 
 
@@ -330,6 +321,12 @@ def _add_thrown(ranks: np.ndarray, pair: int, weight: float, thrown: np.ndarray,
 
 
 @jit
-def _fill_kept_rows(part: Part, rows: np.ndarray, seen: np.ndarray, model: DiscardArrays, weights: np.ndarray) -> None:
-    for i in range(*part):
-        fill_kept(seen[rows[i]], model, weights[rows[i]])
+def _fill_kept_rows(
+    part: Part,
+    seen: np.ndarray,
+    models: tuple[DiscardArrays, DiscardArrays],
+    dealers: np.ndarray,
+    weights: np.ndarray,
+) -> None:
+    for r in range(*part):
+        fill_kept(seen[r], models[1 if dealers[r] else 0], weights[r])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deepcrib.exact.beliefs.discards import DiscardArrays, fill_kept, hand_ways, unseen_of
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of
-from deepcrib.game.observations import PlayObservation
+from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.policies import play_choices
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.game.rules import HAND_SIZE, is_legal_play, play_step
@@ -102,7 +102,6 @@ def holds_all(ranks: np.ndarray, played: np.ndarray) -> bool:
 @jit
 def weigh_plays(
     policy: int,
-    sets: np.ndarray,
     own: np.ndarray,
     history: np.ndarray,
     seats: np.ndarray,
@@ -119,8 +118,8 @@ def weigh_plays(
     for number in range(len(weights)):
         if weights[number] > 0:
             if history[0] >= 0:
-                holds = holds_all(sets[number], played)
-                chance = play_chance(policy, own, sets[number], history, seats, seat) if holds else 0.0
+                holds = holds_all(SETS_4[number], played)
+                chance = play_chance(policy, own, SETS_4[number], history, seats, seat) if holds else 0.0
                 weights[number] *= chance
             total += weights[number]
     return total
@@ -130,7 +129,6 @@ def weigh_plays(
 def fill_beliefs(
     model: DiscardArrays,
     policy: int,
-    sets: np.ndarray,
     seen: np.ndarray,
     own: np.ndarray,
     history: np.ndarray,
@@ -148,20 +146,20 @@ def fill_beliefs(
         if attempt < 2:
             fill_kept(seen, model, weights)
         else:
-            fill_ways(seen, sets, weights)
-        total = weigh_plays(policy if attempt == 0 else ANY_PLAY, sets, own, history, seats, seat, weights)
+            fill_ways(seen, weights)
+        total = weigh_plays(policy if attempt == 0 else ANY_PLAY, own, history, seats, seat, weights)
         if total > 1e-6:
             break
     return total
 
 
 @jit
-def fill_ways(seen: np.ndarray, sets: np.ndarray, weights: np.ndarray) -> None:
+def fill_ways(seen: np.ndarray, weights: np.ndarray) -> None:
     """weights [1820]: in how many ways the cards that are not in seen [S] make each multiset of four ranks."""
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
     unseen_of(seen, unseen)
-    for number in range(len(sets)):
-        weights[number] = hand_ways(sets[number], unseen)
+    for number in range(len(SETS_4)):
+        weights[number] = hand_ways(SETS_4[number], unseen)
 
 
 def kept_beliefs(
@@ -172,42 +170,22 @@ def kept_beliefs(
     models: as pone and as dealer (`DiscardModel.arrays`). policy: how it plays, of `policies`, or ANY_PLAY. Rows are
     not normalised; a row never sums to 0 (see `fill_beliefs`). For two players.
     """
-    weights = np.zeros((len(observation), NUM_RANK_SETS_4))
-    seen, own = seen_cards_of(observation), observation.kept
-    for role, model in enumerate(models):
-        rows = np.flatnonzero(observation.is_dealer != bool(role))
-        run_rows(
-            _fill_rows,
-            len(rows),
-            rows,
-            model,
-            policy,
-            SETS_4,
-            seen,
-            own,
-            observation.history,
-            observation.history_seats,
-            observation.seat,
-            weights,
-            piece=4,
-        )
+    o, weights = observation, np.zeros((len(observation), NUM_RANK_SETS_4))
+    run_rows(_fill_rows, len(o), models, policy, o.columns, seen_cards_of(o), o.kept, o.is_dealer, weights, piece=4)
     return weights
 
 
 @jit
 def _fill_rows(
     part: Part,
-    rows: np.ndarray,
-    model: DiscardArrays,
+    models: tuple[DiscardArrays, DiscardArrays],
     policy: int,
-    sets: np.ndarray,
+    o: PlayColumns,
     seen: np.ndarray,
     own: np.ndarray,
-    history: np.ndarray,
-    seats: np.ndarray,
-    seat: np.ndarray,
+    dealers: np.ndarray,
     weights: np.ndarray,
 ) -> None:
-    for i in range(*part):
-        r = rows[i]
-        fill_beliefs(model, policy, sets, seen[r], own[r], history[r], seats[r], seat[r], weights[r])
+    for r in range(*part):
+        model = models[0 if dealers[r] else 1]
+        fill_beliefs(model, policy, seen[r], own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.game.engine import state as one
-from deepcrib.game.engine.state import LEGAL, Game
+from deepcrib.game.engine.state import LEGAL, Game, cut, deal, discard, play, show, start_play
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import discard_choices, lowest, pick, play_choices
 from deepcrib.game.randomness import Word, hash_key
@@ -13,21 +12,19 @@ from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
-_cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
-
 
 @jit
 def cut_rows(part: Part, games: np.ndarray, seed: int) -> None:
     """Set the first dealer of every game by a cut."""
     for i in range(*part):
-        _cut(games[i], seed)
+        cut(games[i], seed)
 
 
 @jit
 def deal_rows(part: Part, games: np.ndarray, rows: np.ndarray, seed: int, random_dealer: bool) -> None:
     """Begin the next hand of games `rows`."""
     for r in range(*part):
-        _deal(games[rows[r]], seed, random_dealer)
+        deal(games[rows[r]], seed, random_dealer)
 
 
 @jit
@@ -36,14 +33,14 @@ def discard_rows(
 ) -> None:
     """Throw cards; faults [R] receives LEGAL or what was wrong."""
     for r in range(*part):
-        faults[r] = _discard(games[rows[r]], seats[r], actions[r])
+        faults[r] = discard(games[rows[r]], seats[r], actions[r])
 
 
 @jit
 def start_play_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
     """Turn up the starters of games `rows`."""
     for r in range(*part):
-        faults[r] = _start_play(games[rows[r]], stop)
+        faults[r] = start_play(games[rows[r]], stop)
 
 
 @jit
@@ -52,14 +49,14 @@ def play_rows(
 ) -> None:
     """Play one card in each of games `rows`."""
     for r in range(*part):
-        faults[r] = _play(games[rows[r]], slots[r], stop)
+        faults[r] = play(games[rows[r]], slots[r], stop)
 
 
 @jit
 def show_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
     """Count hands and cribs of games `rows`."""
     for r in range(*part):
-        faults[r] = _show(games[rows[r]], stop)
+        faults[r] = show(games[rows[r]], stop)
 
 
 @jit
@@ -186,19 +183,19 @@ def pick_for(g: Game, seat: int, mask: int, seed: int) -> int:
 def _scripted_hand(g: Game, seed: int, policies: np.ndarray) -> None:
     num_players = g.dealt.shape[0]
     for seat in range(num_players):
-        _discard(g, seat, pick_for(g, seat, discard_choices(policies[seat], g.dealt[seat]), seed))
-    _start_play(g, True)
+        discard(g, seat, pick_for(g, seat, discard_choices(policies[seat], g.dealt[seat]), seed))
+    start_play(g, True)
     while g.turn >= 0:
         seat = g.turn
         choices = play_choices(policies[seat], g.left[seat], g.series, g.count)
-        _play(g, pick_for(g, seat, choices, seed), True)
-    _show(g, True)
+        play(g, pick_for(g, seat, choices, seed), True)
+    show(g, True)
 
 
 @jit
 def _scripted_game(g: Game, seed: int, random_dealer: bool, policies: np.ndarray) -> None:
     while not g.finished:
-        _deal(g, seed, random_dealer)
+        deal(g, seed, random_dealer)
         _scripted_hand(g, seed, policies)
 
 

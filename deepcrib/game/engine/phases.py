@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.game.engine import state as one
-from deepcrib.game.engine.state import NOT_ONES_TURN, Game
+from deepcrib.game.engine.state import NOT_ONES_TURN, Game, cut, deal, discard, play, show, start_play
 from deepcrib.game.rules import next_seat
 from deepcrib.kernels import Part, jit
-
-_cut, _deal, _discard, _start_play, _play, _show = one.cut, one.deal, one.discard, one.start_play, one.play, one.show
 
 DEAL, DISCARD, STARTER, PLAY, SHOW, OVER = range(6)
 PHASES = ("deal", "discard", "starter", "play", "show", "over")
@@ -59,19 +56,12 @@ def step_on(g: Game, seed: int, random_dealer: bool, stop: bool, hands: int) -> 
     """Deal, turn up the starter or count hands, where that is next; False where a seat must choose, or at the end."""
     phase = phase_of(g, hands)
     if phase == DEAL:
-        _deal(g, seed, random_dealer)
+        deal(g, seed, random_dealer)
     elif phase == STARTER:
-        _start_play(g, stop)
+        start_play(g, stop)
     elif phase == SHOW:
-        _show(g, stop)
+        show(g, stop)
     return phase in (DEAL, STARTER, SHOW)
-
-
-@jit
-def settle(g: Game, seed: int, random_dealer: bool, stop: bool, hands: int) -> None:
-    """Carry out steps until a seat must choose, or the episode is over."""
-    while step_on(g, seed, random_dealer, stop, hands):
-        pass
 
 
 @jit
@@ -79,8 +69,8 @@ def choose(g: Game, action: int, stop: bool, hands: int) -> int:
     """Discard or play for the seat that must choose; returns LEGAL or what is wrong (then nothing has changed)."""
     phase = phase_of(g, hands)
     if phase == DISCARD:
-        return _discard(g, seat_to_choose(g, hands), action)
-    return _play(g, action, stop) if phase == PLAY else NOT_ONES_TURN
+        return discard(g, seat_to_choose(g, hands), action)
+    return play(g, action, stop) if phase == PLAY else NOT_ONES_TURN
 
 
 @jit
@@ -101,7 +91,7 @@ def begin(g: Game, game: int, seed: int, dealer: int) -> None:
     if dealer >= 0:
         g.dealer = dealer
     else:
-        _cut(g, seed)
+        cut(g, seed)
 
 
 @jit
@@ -123,7 +113,7 @@ def step_rows(
     hands: int,
     until_choice: bool,
 ) -> None:
-    """`step_on` in games `rows`, or `settle` with until_choice."""
+    """`step_on` in games `rows`; until_choice: until a seat must choose, or the episode is over."""
     for r in range(*part):
         moved = True
         while moved:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, rank_of
+from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_RANKS, rank_of
 from deepcrib.game.policies import lowest
 from deepcrib.game.randomness import CUT, DEAL, DEALER, below, hash_key
 from deepcrib.game.rules import (
@@ -85,55 +85,12 @@ def game_dtype(num_players: int) -> np.dtype:
 def new_games(game_ids: NDArray[np.int64], num_players: int) -> np.ndarray:
     """Games before their first deal: [N] records."""
     one = np.zeros(1, dtype=game_dtype(num_players))
-    for name in (
-        "hand_number",
-        "dealer",
-        "winner",
-        "dealt",
-        "kept",
-        "left",
-        "starter",
-        "turn",
-        "history",
-        "history_seats",
-    ):
+    seats, cards = ("dealer", "winner", "turn", "history_seats"), ("dealt", "kept", "left", "starter", "history")
+    for name in ("hand_number", *seats, *cards):
         one[name] = -1
     games = np.tile(one.view(np.uint8), len(game_ids)).view(one.dtype)  # by bytes, not field by field
     games["game"] = game_ids
     return games
-
-
-@jit
-def cut_for_deal(seed: int, game: int, num_players: int) -> int:
-    """Seat that deals first: every player cuts a card, the lowest rank deals, equal lowest ranks cut again."""
-    key = hash_key(seed, game, 0, -1, CUT)
-    cards = np.empty(num_players, dtype=np.int64)
-    counter = 0
-    while True:
-        for player in range(num_players):
-            again = True
-            while again:
-                cards[player] = below(key, counter, NUM_CARDS)
-                counter += 1
-                again = False
-                for other in range(player):
-                    again |= cards[other] == cards[player]
-        low = 0
-        tied = False
-        for player in range(1, num_players):
-            if rank_of(cards[player]) < rank_of(cards[low]):
-                low = player
-                tied = False
-            elif rank_of(cards[player]) == rank_of(cards[low]):
-                tied = True
-        if not tied:
-            return low
-
-
-@jit
-def cut(g: Game, seed: int) -> None:
-    """Set the first dealer of a game by a cut."""
-    g.dealer = cut_for_deal(seed, g.game, g.dealt.shape[0])
 
 
 @jit
@@ -144,6 +101,27 @@ def _draw(key: int, drawn: int, counter: int) -> tuple[int, int]:
         counter += 1
         if not drawn >> card & 1:
             return card, counter
+
+
+@jit
+def cut(g: Game, seed: int) -> None:
+    """Set the first dealer: every player cuts a card, the lowest rank deals, equal lowest ranks cut again."""
+    key = hash_key(seed, g.game, 0, -1, CUT)
+    counter = 0
+    tied = True
+    while tied:
+        drawn = 0
+        low = NUM_RANKS
+        for seat in range(g.dealt.shape[0]):
+            card, counter = _draw(key, drawn, counter)
+            drawn |= 1 << card
+            rank = rank_of(card)
+            if rank < low:
+                low = rank
+                tied = False
+                g.dealer = seat
+            elif rank == low:
+                tied = True
 
 
 @jit(inlined=True)

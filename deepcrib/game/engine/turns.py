@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deepcrib.game.engine import phases
 from deepcrib.game.engine.games import Games, IllegalActionError, Rows, whole_numbers
@@ -68,29 +68,10 @@ class Turns:
         """What the seats that must play see."""
         return self.games.play_observation(rows)
 
-    def snapshot(self) -> NDArray[np.void]:
-        """[N] records: all that `restore` needs to take choices back."""
-        return np.array(self.games.state)
-
-    def restore(self, snapshot: NDArray[np.void]) -> None:
-        """Put the games back to where they were at a `snapshot`."""
-        self.games.state[:] = snapshot
-        self.look()
-
     def _step(self, rows: Rows, until_choice: bool) -> None:
         g = self.games
-        run_rows(
-            phases.step_rows,
-            len(rows),
-            g.records,
-            rows,
-            g.seed,
-            g.random_dealer,
-            g.stop_at_121,
-            self.hands,
-            until_choice,
-            piece=256,
-        )
+        rules = g.seed, g.random_dealer, g.stop_at_121, self.hands
+        run_rows(phases.step_rows, len(rows), g.records, rows, *rules, until_choice, piece=256)
         self.look()
 
     def look(self) -> None:

@@ -24,9 +24,9 @@ from deepcrib.jobs.benchmark.device import devices, time_devices
 from deepcrib.jobs.benchmark.exact import time_statistics, time_weighted
 from deepcrib.jobs.benchmark.search import time_search
 from deepcrib.jobs.hydra.schema import register_schema
-from deepcrib.jobs.shared.checks import torch_device
 from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.options import torch_device
 from deepcrib.kernels.workers import num_workers, use_workers
 from deepcrib.learners.registry import make_learner
 from deepcrib.learners.replay.learner import ReplayLearner

@@ -7,8 +7,7 @@ from typing import Any
 
 from omegaconf import MISSING
 
-from deepcrib.jobs.shared.checks import torch_device
-from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.jobs.shared.options import RulesOptions, torch_device
 from deepcrib.options import at_least, option, seed_value
 
 GAMES = "games"

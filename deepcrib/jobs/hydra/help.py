@@ -41,7 +41,9 @@ def print_job(job: Job) -> None:
     for group, variants in variants_of(schema).items():
         for choice, kind in variants.classes.items():
             chosen = default_config(job, f"{group}={choice}")[group]
-            out.print(f"\n[bold]Options with {group}={choice}[/]{_unread_note(schema, group, choice)}")
+            others = ", ".join(unread(schema, group, choice))
+            note = f"  (it does not read {others})" if others else ""
+            out.print(f"\n[bold]Options with {group}={choice}[/]{note}")
             out.print(_grid(list(_option_rows(kind, chosen, f"{group}.", ("name",)))))
     out.print("\n[bold]Runs[/]")
     out.print(_grid(_run_rows()))
@@ -51,11 +53,6 @@ def default_config(job: Job, *overrides: str) -> DictConfig:
     """The job's config as composed without any overrides but these."""
     with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
         return compose(job.name, overrides=list(overrides))
-
-
-def _unread_note(schema: type, group: str, choice: str) -> str:
-    others = ", ".join(unread(schema, group, choice))
-    return f"  (it does not read {others})" if others else ""
 
 
 def _group_rows(config: DictConfig) -> Iterator[tuple[str, str]]:

@@ -92,7 +92,7 @@ def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type)
 
 
 def _call_hydra(job: Job, words: Sequence[str], flags: Namespace, task: Task) -> None:
-    """Compose and run. What is raised here without a report is Hydra's own, and about the call."""
+    """Compose and run. What is raised here is Hydra's own, or a sweeper's, and about the call."""
     try:
         with _hydra(job, flags) as hydra, _command(job, words, flags):
             if flags.cfg:
@@ -110,7 +110,7 @@ def _call_hydra(job: Job, words: Sequence[str], flags: Namespace, task: Task) ->
             ) from error
         raise
     except (OSError, ValueError) as error:
-        if hasattr(error, "reported") or isinstance(error, UserError | HydraException | OmegaConfBaseException):
+        if isinstance(error, UserError | HydraException | OmegaConfBaseException):
             raise
         if isinstance(error, OSError):
             raise RunError(f"cannot write {error.filename or 'the run folder'}: {error.strerror}") from error
@@ -148,9 +148,6 @@ def _command(job: Job, words: Sequence[str], flags: Namespace) -> Iterator[None]
 def report(error: Exception, schema: type, label: str = "") -> int:
     """Print what went wrong, in one line where the caller can mend it, and return the exit code."""
     line = problem_line(error, schema)
-    if getattr(error, "reported", False):
-        return FAILED if line is None else WRONG_CALL
-    error.reported = True  # type: ignore[attr-defined]
     if line is None or os.environ.get(TRACEBACK) == "1":
         traceback.print_exception(error)
     error_line(f"{label}{line or f'{type(error).__name__}: {error} (a defect; see above)'}")
@@ -201,14 +198,7 @@ def _sweep_run(job: Job, composed: DictConfig, folder: runs.RunFolder, label: st
         code = sweep_runs.in_own_process(work, folder, label)
     else:
         code = work()
-    if code == 0:
-        return runs.read_json(folder.path / runs.SUMMARY)
-    if not sweep_runs.learns():
-        return None
-    reported = runs.read_json(folder.path / sweep_runs.REFUSED) or runs.read_json(folder.path / runs.ERROR)
-    error = RunError(str(reported.get("error") or f"cannot write {folder.path}, where no reason stands"))
-    error.reported = True  # type: ignore[attr-defined]
-    raise error
+    return runs.read_json(folder.path / runs.SUMMARY) if code == 0 else None
 
 
 def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import re
 import types
@@ -10,6 +9,7 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
+from errno import EACCES, EDQUOT, EEXIST, EISDIR, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,10 @@ from deepcrib.errors import OptionError, UserError
 from deepcrib.jobs import Job
 from deepcrib.jobs.hydra.variants import SCHEMA_SUFFIX, Variants, present_classes, register_variants, variants_of
 
-_EXPECTED = {int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"}
+_EXPECTED: dict[Any, str] = {
+    **{int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"},
+    **{Any: "a value", type(None): "null"},
+}
 _SEARCH_PATH = "Config search path"
 _NO_CHOICE = (
     r"(?:In '[^']*': )?Could not find '([^']+)/([^'/]+)'\s+"
@@ -38,17 +41,7 @@ _NO_CHOICE = (
 )
 _BAD_OVERRIDE = r"Error merging override (.+)"
 _BAD_FILE = r"In '([^']+)': \w+ raised while composing config"
-_FOLDER_ERRORS = {
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.EEXIST,
-    errno.ENAMETOOLONG,
-}
+_FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
 
 
 _field_types = functools.cache(typing.get_type_hints)
@@ -85,7 +78,9 @@ def check_keys(overrides: Iterable[Override], schema: type, folders: Sequence[Pa
         if not key:
             raise OptionError(f"{override.input_line}: expected name=value")
         if is_group(key, folders):
-            _check_choice(override, folders)
+            named = override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str | dict)
+            if not named:  # whether there is such a name is Hydra's to say
+                raise OptionError(f"{override.input_line}: expected one of {', '.join(choices(key, folders))}")
             continue
         leaf_type(schema, key)
         if override.is_delete():
@@ -100,14 +95,6 @@ def is_group(key: str, folders: Sequence[Path]) -> bool:
 def choices(group: str, folders: Sequence[Path]) -> list[str]:
     """The names of a group's files."""
     return sorted({path.stem for folder in folders for path in (folder / group).glob("*.yaml")})
-
-
-def _check_choice(override: Override, folders: Sequence[Path]) -> None:
-    """Refuse a group's value that is no name, several names (a sweep) or mapping; Hydra checks the names."""
-    if override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str | dict):
-        return
-    names = ", ".join(choices(override.key_or_group, folders))
-    raise OptionError(f"{override.input_line}: expected one of {names}")
 
 
 def leaf_type(schema: type, key: str, present: Mapping[str, type] | None = None) -> Any:
@@ -158,8 +145,8 @@ def _keys(config: DictConfig, prefix: str = "") -> Iterator[str]:
 def describe(kind: Any) -> str:
     """A type in words: `a whole number or null`."""
     parts = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
-    words = ["null" if part is type(None) else _word(part) for part in parts]
-    return " or ".join(words)
+    origins = [typing.get_origin(part) or part for part in parts]
+    return " or ".join(_EXPECTED.get(part, getattr(part, "__name__", str(part))) for part in origins)
 
 
 def problem_line(error: BaseException, schema: type) -> str | None:
@@ -265,12 +252,6 @@ def _unknown(key: str, place: int, holder: type, variants: Variants | None) -> s
 def _is_free(kind: Any) -> bool:
     """Whether a type leaves its inside open, as that of an agent spec does."""
     return kind is Any or any(_is_free(part) for part in typing.get_args(kind))
-
-
-def _word(kind: Any) -> str:
-    if kind is Any:
-        return "a value"
-    return _EXPECTED.get(typing.get_origin(kind) or kind, getattr(kind, "__name__", str(kind)))
 
 
 def _first_line(error: BaseException) -> str:

@@ -81,11 +81,6 @@ def is_sequential() -> bool:
     return kind(HydraConfig.get().launcher) == "BasicLauncher"
 
 
-def learns() -> bool:
-    """Whether the sweeper is one that looks at results, and has to be told of failures."""
-    return kind(HydraConfig.get().sweeper) != "BasicSweeper"
-
-
 def kind(node: Any) -> str:
     """The name of a launcher's or a sweeper's class."""
     return str(OmegaConf.select(node, "_target_")).rpartition(".")[2]
@@ -127,15 +122,11 @@ def is_held(folder: Path) -> bool:
 
 
 def standing(folder: Path, config: DictConfig, schema: type) -> SweptRun:
-    """What there is of a run that is told `config`. Raises RefusedError where its saved options are others."""
+    """What there is of a run with the options `config`. Raises RefusedError where its saved options are others."""
     found = read_run(folder)
-    if found.begun:
-        other = _other_option(folder, config, schema)
-        if other:
-            raise RefusedError(
-                f"its folder {folder} holds a run with {other}: "
-                "name another folder with hydra.sweep.dir=FOLDER, or remove this one"
-            )
+    if found.begun and (other := _other_option(folder, config, schema)):
+        advice = "name another folder with hydra.sweep.dir=FOLDER, or remove this one"
+        raise RefusedError(f"its folder {folder} holds a run with {other}: {advice}")
     (folder / REFUSED).unlink(missing_ok=True)
     return found
 
@@ -150,6 +141,12 @@ def _other_option(folder: Path, config: DictConfig, schema: type) -> str | None:
         if name != "resume" and (name not in saved or saved[name] != value):
             return f"{name}={saved[name]}, not {value}" if name in saved else f"no option {name}"
     return None
+
+
+def failure_of(folder: Path) -> str:
+    """Why a run of a sweep ended without a summary."""
+    reported = runs.read_json(folder / REFUSED) or runs.read_json(folder / runs.ERROR)
+    return str(reported.get("error") or f"cannot write {folder}, where no reason stands")
 
 
 def _plain(config: DictConfig) -> Iterator[tuple[str, Any]]:

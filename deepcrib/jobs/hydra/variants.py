@@ -51,10 +51,6 @@ class Variants:
             f"`defaults: [NAME{SCHEMA_SUFFIX}, _self_]`, NAME one of these"
         )
 
-    def only(self, key: str) -> list[str]:
-        """The choices that read the group or option `key`; none when all of them do."""
-        return [choice for choice, parts in self.reads.items() if any(_within(key, part) for part in parts)]
-
 
 def variants_of(schema: type) -> dict[str, Variants]:
     """Those fields of a schema that have several classes."""
@@ -94,7 +90,8 @@ def check_variants(options: Any, overrides: Sequence[Override]) -> None:
         if node.name != present:
             raise OptionError(f"{group}.name={node.name}: expected {present}, whose options these are")
         for override in overrides:
-            readers = variants.only(override.key_or_group)
+            key = f"{override.key_or_group}."
+            readers = [c for c, parts in variants.reads.items() if any(key.startswith(f"{part}.") for part in parts)]
             if readers and present not in readers:
                 does = " and ".join(f"{group}={reader}" for reader in readers)
                 raise OptionError(f"{override.input_line}: {group}={present} does not read it, only {does}")
@@ -105,7 +102,3 @@ def unread(schema: type, group: str, choice: str) -> Iterator[str]:
     reads = variants_of(schema)[group].reads
     own = set(reads.get(choice, ()))
     yield from sorted({part for parts in reads.values() for part in parts} - own)
-
-
-def _within(key: str, part: str) -> bool:
-    return key == part or key.startswith(f"{part}.")

@@ -99,7 +99,7 @@ def _bracket(config: Config, run: Run) -> Outcome:
     return Outcome({"task": config.task, **{name: _plain(bracket) for name, bracket in brackets.items()}}, tables)
 
 
-def _plain(bracket: Bracket[str, MatchScore]) -> dict[str, Any]:
+def _plain(bracket: Bracket) -> dict[str, Any]:
     rounds = [[asdict(pairing) for pairing in played.pairings] for played in bracket.rounds]
     return {"champion": bracket.champion, "rounds": rounds}
 

@@ -53,7 +53,7 @@ def run_league(config: Config, run: Run) -> Outcome:
     """Play what is left of the league in the run's folder."""
     if config.matches != 1:
         raise OptionError(f"matches={config.matches}: a pairing of a league is one match, expected 1")
-    specs = [member.spec for member in all_members()] if config.agents in (ALL, []) else config.agents
+    specs = all_members() if config.agents in (ALL, []) else config.agents
     agents = name_agents([make_agent(spec, device=config.device) for spec in specs])
     named, folder = dict(zip(agents, specs, strict=True)), run.folder.path
     pairings = plan_pairings(
@@ -84,9 +84,8 @@ def run_league(config: Config, run: Run) -> Outcome:
 
 def _games_limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:
     """The most games of a pairing by agent: as `games_of` says, else as its member has it."""
-    members = {name: member.games for name, spec in specs.items() for member in MEMBERS if member.spec == spec}
-    limits = {name: games for name, games in members.items() if games is not None}
-    return limits | _limits("games_of", games_of, specs, 2, "games")
+    members = {name: MEMBERS.get(spec) for name, spec in specs.items() if isinstance(spec, str)}
+    return {name: games for name, games in members.items() if games} | _limits("games_of", games_of, specs, 2, "games")
 
 
 def _deals(config: Config, agents: Mapping[str, Agent], specs: Mapping[str, Any]) -> dict[str, int]:

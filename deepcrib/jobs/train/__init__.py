@@ -8,11 +8,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from rich.table import Table
+
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
-from deepcrib.analysis.tables import hands_table, win_rates_table
+from deepcrib.analysis.tables import hands_table, plain_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
-from deepcrib.evaluation.hands import HandsWon, hands_won
+from deepcrib.evaluation.hands import HandsWon, hand_pairs, hands_won
+from deepcrib.evaluation.studies.experts import probe_figures
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
@@ -20,12 +23,12 @@ from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import Bars, short_path
 from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import final_figures, layout, write_options
-from deepcrib.jobs.train.probes import play_only_table, probe_of
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import make_learner
 from deepcrib.training.checkpointing import STATE_FILE
-from deepcrib.training.fit import fit, restore
+from deepcrib.training.fit import Probe, fit, restore
 from deepcrib.training.learner import Learner, Setting
+from deepcrib.training.options import LearnerOptions
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -39,7 +42,8 @@ def run(config: Config, run: Run) -> Outcome:
     opponents = name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
     learner = _learner(config, run)  # what cannot be trained is refused before the folder is touched
     run.start()
-    folder, options = run.folder.path, _read_options(config)
+    folder, unused = run.folder.path, set(unread(Config, "learner", config.learner.name))
+    options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
         print(f"run folder: {short_path(folder)}", flush=True)
     write_options(folder, options)
@@ -50,21 +54,29 @@ def run(config: Config, run: Run) -> Outcome:
         except KeyboardInterrupt as interrupt:
             interrupt.args = (f"deepcrib train resume={short_path(folder)} goes on after {learner.description()}",)
             raise
-    seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches on the way never have
-    matches = {} if agent is None else _final_matches(config, run, agent, opponents, seed)
+    seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches during training never have
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
-    explored = {} if exploring is None else _final_matches(config, run, exploring, opponents, seed, exploring=True)
-    hands = {} if agent is None else _final_hands(config.evaluation.hands, agent, opponents, seed)
+    matches = _final_matches(config, run, agent, opponents, seed)
+    explored = _final_matches(config, run, exploring, opponents, seed, f", epsilon {_epsilon(exploring):.2g}")
+    hands: dict[str, HandsWon] = {}
+    if agent is not None and config.evaluation.hands:
+        hands = {name: hands_won(agent, other, config.evaluation.hands, seed) for name, other in opponents.items()}
     summary = learner.summary()
     write_options(folder, options, final_figures(matches, summary, learner.seconds), learner.steps_done)
-    account = f"{learner.description()}, {learner.seconds:,.0f} s"
+    training = f"{learner.description()}, {learner.seconds:,.0f} s"
     tables = [hands_table("hands won on play points", hands)] if hands else []
     if "play_only" in summary:
-        tables.append(play_only_table(account, summary["play_only"]))
+        tables.append(_play_only_table(training, summary["play_only"]))
     if matches or not tables:
         rows = matches | {f"{name}, agent explores": found for name, found in explored.items()}
-        tables.append(win_rates_table(f"trained agent ({account})", rows))
-    return Outcome(_summary(matches, hands, explored, exploring) | summary, tables)
+        tables.append(win_rates_table(f"trained agent ({training})", rows))
+    found = {name: figures.to_dict() for name, figures in matches.items()}
+    for name in found:
+        if name in hands:
+            found[name]["hands_won"] = hands[name].to_dict()
+        if name in explored:
+            found[name]["exploring"] = explored[name].to_dict() | {"epsilon": _epsilon(exploring)}
+    return Outcome(found | summary, tables)
 
 
 def _learner(config: Config, run: Run) -> Learner:
@@ -92,7 +104,8 @@ def _train(
 
     with Bars(run.show_progress) as bars:
         if config.learner.name == "replay":
-            events = partial(_pretraining_events, run)
+            # events apart, since steps are minibatches there; what a killed pretraining wrote is dropped
+            events = partial(summary_writer, run.folder.path / "pretraining", 0 if run.resuming else None)
             cast("ReplayLearner", learner).watch(predicted_against_true, events, partial(bars.show, "pretraining"))
         lines = Lines(learner.steps_done, learner.num_steps, learner.unit)
         return fit(
@@ -102,61 +115,44 @@ def _train(
             opponents=opponents,
             writer=writer,
             progress=lines if run.show_lines else training_bar(bars, learner.steps_done, learner.num_steps),
-            probe=probe_of(config.learner, opponents),
+            probe=_probe_of(config.learner, opponents),
         )
 
 
-def _pretraining_events(run: Run) -> SummaryWriter:
-    """A writer apart, since steps are minibatches here; what a killed pretraining wrote is dropped."""
-    return summary_writer(run.folder.path / "pretraining", 0 if run.resuming else None)
-
-
-def _read_options(config: Config) -> dict[str, Any]:
-    """The options without the groups that this run's learner does not read."""
-    left_out = set(unread(Config, "learner", config.learner.name))
-    return {name: value for name, value in asdict(config).items() if name not in left_out}
+def _probe_of(options: LearnerOptions, opponents: Mapping[str, Agent]) -> Probe | None:
+    """What is measured where matches are played: leads in experts' positions, or margins of pairs of hands."""
+    if options.name == "replay":
+        return lambda agent, seed: probe_figures(agent)
+    pairs = getattr(options, "pairs", 0)
+    if options.name == "td" and pairs >= 2:  # one has no interval
+        return lambda agent, seed: {
+            f"{name}/pair_margin": hand_pairs(agent, other, pairs, seed).margin for name, other in opponents.items()
+        }
+    return None
 
 
 def _final_matches(
-    config: Config, run: Run, agent: Agent, opponents: Mapping[str, Agent], seed: int, exploring: bool = False
+    config: Config, run: Run, agent: Agent | None, opponents: Mapping[str, Agent], seed: int, how: str = ""
 ) -> dict[str, Evaluation]:
-    """Matches of the final agent, or of it as it explored."""
+    """Matches of the final agent, or of it as it explored; none where there is no agent."""
     games, matches = config.evaluation.final_games, {}
-    how = f", epsilon {_epsilon(agent):.2g}" if exploring else ""
+    if agent is None:
+        return {}
     with Bars(run.show_progress) as bars:
         for name, opponent in opponents.items():
-            matches[name] = evaluate(
-                agent,
-                opponent,
-                games,
-                seed,
-                dealing=config.rules.name,
-                progress=bars.counter(f"games against {name}{how}", games),
-            )
+            progress = bars.counter(f"games against {name}{how}", games)
+            matches[name] = evaluate(agent, opponent, games, seed, dealing=config.rules.name, progress=progress)
     return matches
 
 
-def _final_hands(hands: int, agent: Agent, opponents: Mapping[str, Agent], seed: int) -> dict[str, HandsWon]:
-    if not hands:
-        return {}
-    return {name: hands_won(agent, opponent, hands, seed) for name, opponent in opponents.items()}
-
-
-def _epsilon(agent: Agent) -> float:
+def _epsilon(agent: Agent | None) -> float:
     return float(getattr(agent, "epsilon", 0.0))
 
 
-def _summary(
-    matches: Mapping[str, Evaluation],
-    hands: Mapping[str, HandsWon],
-    explored: Mapping[str, Evaluation],
-    exploring: Agent | None,
-) -> dict[str, Any]:
-    """What `summary.json` says of the final matches, by opponent."""
-    found = {name: figures.to_dict() for name, figures in matches.items()}
-    for name in found:
-        if name in hands:
-            found[name]["hands_won"] = hands[name].to_dict()
-        if name in explored and exploring is not None:
-            found[name]["exploring"] = explored[name].to_dict() | {"epsilon": _epsilon(exploring)}
-    return found
+def _play_only_table(account: str, figures: Mapping[str, Any]) -> Table:
+    """The play of a network that was trained on plays of four-card hands, against greedy."""
+    interval = f"{figures['difference']:+.3f} [{figures['ci_low']:+.3f}, {figures['ci_high']:+.3f}]"
+    columns = ("opponent", "play points a hand, own - opponent's [95%]", "hands")
+    return plain_table(
+        f"play of random four-card hands ({account})", columns, [("greedy", interval, f"{figures['hands']:,}")]
+    )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from deepcrib.jobs.hydra.variants import VARIANTS, Variants
-from deepcrib.jobs.shared.checks import torch_device
-from deepcrib.jobs.shared.rules import RulesOptions
+from deepcrib.jobs.shared.options import RulesOptions, torch_device
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, RewardOptions, StateOptions
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig

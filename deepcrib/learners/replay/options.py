@@ -57,7 +57,7 @@ class StateOptions:
 
     play: str = option("basic", check=one_in("deepcrib.networks.encoders:PLAY_ENCODERS"))
     discard: str = option("basic", check=one_in("deepcrib.networks.encoders:DISCARD_ENCODERS"))
-    dealer: bool = option(False, "dealer flag in play states basic and full (all other states have it)")
+    dealer: bool = option(False, "dealer flag in the play state (afterstate and all discard states have it anyway)")
     scores: bool = option(False, "both players' scores, in both states; experience then ends where a game is won")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import GreedyPlay, series_from
+from deepcrib.agents.scripted import GreedyPlay
 from deepcrib.agents.specs import SEMI_PURE
 from deepcrib.errors import OptionError
 from deepcrib.exact.classes import find_class
@@ -44,7 +44,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import GREEDY
 from deepcrib.game.randomness import NETWORKS, derive
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
-from deepcrib.game.rules import HAND_SIZE
+from deepcrib.game.rules import HAND_SIZE, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 

@@ -16,10 +16,14 @@ Generated from the encoders by `python -m deepcrib.networks.encoders.document`; 
 A state is encoded together with one choice (a play, or a discard), as a row of numbers: the network's output
 is the value of that choice. `one-hot` channels hold at most one 1 in a row of the table, `count` channels how
 often the thing is there, a `flag` is 0 or 1, a `scalar` is a number times its factor. Ranks are A 2 3 4 5 6
-7 8 9 T J Q K, suits clubs, diamonds, hearts, spades. Only what the player may lawfully see is encoded.
+7 8 9 T J Q K, suits clubs, diamonds, hearts, spades. Only what the player is allowed to see is encoded.
 `basic` and `full` are the states of Bélanger, Tremblay, Vachon and Viviano 2019 (sections 3.6.3 and 3.7.4);
 `afterstate` is ours. `state.scores=true` adds both players' scores; `state.dealer=true` adds the dealer flag
-to the play states `basic` and `full`, all others always have it. The tables show every option on.
+to a play state; `afterstate` and all discard states always have it. The tables show every option on.
+
+Of the opponent a play state shows what it played: `basic` in the current series, `full` in the whole hand, together
+with one's own cards; `afterstate` also how many cards it holds and whether it said go; with `state.scores=true` its
+score. A discard state shows nothing of it but, with `state.scores=true`, its score, and who deals.
 """
 
 

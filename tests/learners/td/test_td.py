@@ -18,7 +18,7 @@ from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.agents.expected_value import expectations_of
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.hand_pairs import hand_pairs
+from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games

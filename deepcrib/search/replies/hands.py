@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from deepcrib.exact.beliefs.plays import SETS_4
 from deepcrib.game.cards import value_of_rank
 from deepcrib.game.policies import liking
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points
 from deepcrib.kernels import jit
-from deepcrib.search.scripted_opponent.workspace import (
+from deepcrib.search.replies.asking import KNOWN, NEVER, Asking, note, take_answer
+from deepcrib.search.replies.workspace import (
+    ASKED,
     COUNT,
+    DECISION,
     GO,
     HANDS,
     LAST,
@@ -24,18 +28,23 @@ from deepcrib.search.scripted_opponent.workspace import (
 )
 
 
-@jit
-def find_moves(workspace: Workspace, players: Players, frame: np.ndarray) -> int:
-    """Fill `chosen` of the hands of a frame with the bits of what each may play, or of GO; returns all bits."""
+@jit(borrowed=True)
+def find_moves(workspace: Workspace, players: Players, asking: Asking, frame: np.ndarray) -> int:
+    """Fill `chosen` of the hands of a frame with the bits of what each may play, or of GO; returns all bits.
+
+    0 where the opponent is asked and has not answered yet.
+    """
+    if players.policy == ASKED:
+        return _find_answered(workspace, players, asking, frame)
     level, series, count, policy = frame[HANDS], frame[SERIES], frame[COUNT], players.policy
     sets, left, chosen = workspace.sets[level], workspace.left[level], workspace.chosen[level]
-    likings, all_sets = workspace.likings, players.sets
+    likings = workspace.likings
     known = 0
     moves = 0
     for i in range(frame[NUM_HANDS]):
         number, slots, most, ranks = sets[i], left[i], -1, 0
         for slot in range(HAND_SIZE):
-            rank = all_sets[number, slot]
+            rank = SETS_4[number, slot]
             total = count + value_of_rank(rank)
             if slots >> slot & 1 and total <= COUNT_LIMIT:
                 if not known >> rank & 1:
@@ -54,8 +63,67 @@ def find_moves(workspace: Workspace, players: Players, frame: np.ndarray) -> int
     return moves
 
 
-@jit
-def part_hands(workspace: Workspace, all_sets: np.ndarray, frame: np.ndarray, to: int, move: int) -> int:
+@jit(borrowed=True)
+def _find_answered(workspace: Workspace, players: Players, asking: Asking, frame: np.ndarray) -> int:
+    """`find_moves` of an opponent that is asked wherever it may play more than one card."""
+    level, decision = frame[HANDS], frame[DECISION]
+    sets, left, chosen, answers = (
+        workspace.sets[level],
+        workspace.left[level],
+        workspace.chosen[level],
+        workspace.answers[level],
+    )
+    asked = 0
+    for i in range(frame[NUM_HANDS]):
+        legal = playable(SETS_4[sets[i]], left[i], frame[COUNT])
+        chosen[i] = legal
+        answers[i] = -1
+        if legal & (legal - 1):
+            asked += 1
+            if decision >= asking.state[KNOWN]:
+                note(asking, frame, workspace.history, players.cards, sets[i], left[i])
+            else:
+                answers[i] = take_answer(asking, decision)
+    if asked:
+        frame[DECISION] += 1
+        if decision >= asking.state[KNOWN]:
+            return 0
+    moves = 0
+    for i in range(frame[NUM_HANDS]):
+        legal, ranks = chosen[i], 0
+        for slot in range(HAND_SIZE):
+            rank = SETS_4[sets[i], slot]
+            if legal >> slot & 1 and (
+                answers[i] < 0 or share_of(asking.answers[answers[i]], SETS_4[sets[i]], legal, rank) > NEVER
+            ):
+                ranks |= 1 << rank
+        chosen[i] = ranks if legal else 1 << GO
+        moves |= chosen[i]
+    return moves
+
+
+@jit(borrowed=True)
+def playable(ranks: np.ndarray, left: int, count: int) -> int:
+    """Bits of the slots of ranks [4] that are left and may be played."""
+    legal = 0
+    for slot in range(HAND_SIZE):
+        if left >> slot & 1 and count + value_of_rank(ranks[slot]) <= COUNT_LIMIT:
+            legal |= 1 << slot
+    return legal
+
+
+@jit(borrowed=True)
+def share_of(chances: np.ndarray, ranks: np.ndarray, left: int, rank: int) -> float:
+    """Sum of the chances [4] of the slots that are left of one rank."""
+    share = 0.0
+    for slot in range(HAND_SIZE):
+        if left >> slot & 1 and ranks[slot] == rank:
+            share += chances[slot]
+    return share
+
+
+@jit(borrowed=True)
+def part_hands(workspace: Workspace, frame: np.ndarray, to: int, move: int, asked: bool) -> int:
     """Fill level `to` with the hands of a frame that may make a move, less the card; returns their number."""
     level = frame[HANDS]
     sets, left, weights, chosen = (
@@ -75,15 +143,18 @@ def part_hands(workspace: Workspace, all_sets: np.ndarray, frame: np.ndarray, to
         if move != GO:
             of_rank, choices, last = 0, 0, 0
             for slot in range(HAND_SIZE):
-                rank = all_sets[number, slot]
+                rank = SETS_4[number, slot]
                 if slots >> slot & 1 and chosen[i] >> rank & 1:
                     choices += 1
                     if rank == move:
                         of_rank += 1
                         last = slot
-            slots &= ~(1 << last)
-            if of_rank != choices:
+            if asked and workspace.answers[level, i] >= 0:
+                answer = workspace.chances[workspace.answers[level, i]]
+                new_weights[hands] *= share_of(answer, SETS_4[number], slots, move)
+            elif of_rank != choices:
                 new_weights[hands] *= of_rank / choices
+            slots &= ~(1 << last)
         new_left[hands] = slots
         hands += 1
     return hands
@@ -92,14 +163,14 @@ def part_hands(workspace: Workspace, all_sets: np.ndarray, frame: np.ndarray, to
 # --- the end, where the player has no choice left -----------------------------------------------------------------
 
 
-@jit
+@jit(borrowed=True)
 def end_value(workspace: Workspace, players: Players, frame: np.ndarray) -> float:
     """Mean points of `_line` for every hand of a frame, times its weight."""
     own = -1
     for slot in range(HAND_SIZE):
         if frame[OWN_LEFT] >> slot & 1:
-            own = players.own[slot]
-    level, all_sets, policy = frame[HANDS], players.sets, players.policy
+            own = players.ranks[slot]
+    level, policy = frame[HANDS], players.policy
     sets, left, weights = workspace.sets[level], workspace.left[level], workspace.weights[level]
     turn, last, series, count = frame[TURN], frame[LAST], frame[SERIES], frame[COUNT]
     value = 0.0
@@ -107,7 +178,7 @@ def end_value(workspace: Workspace, players: Players, frame: np.ndarray) -> floa
         first, second = -1, -1
         for slot in range(HAND_SIZE):
             if left[i] >> slot & 1:
-                first, second = all_sets[sets[i], slot], first
+                first, second = SETS_4[sets[i], slot], first
         chance, points = _line(policy, turn, last, series, count, own, first, second)
         value += weights[i] * chance * points
         if chance < 1.0:
@@ -116,7 +187,7 @@ def end_value(workspace: Workspace, players: Players, frame: np.ndarray) -> floa
     return value
 
 
-@jit
+@jit(borrowed=True)
 def _line(
     policy: int, turn: int, last: int, series: int, count: int, own: int, first: int, second: int
 ) -> tuple[float, int]:
@@ -153,7 +224,7 @@ def _line(
     return chance, points
 
 
-@jit
+@jit(borrowed=True)
 def _preference(policy: int, series: int, count: int, first: int, second: int) -> float:
     """Chance that a policy lays the first of two ranks, both of which fit."""
     one, other = count + value_of_rank(first), count + value_of_rank(second)
