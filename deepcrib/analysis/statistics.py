@@ -24,7 +24,7 @@ from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means,
 from deepcrib.exact.experts import expert_sums
 from deepcrib.exact.pegging import MEAN_GAINED, PeggingRecords, exact_records
 from deepcrib.exact.table import lang_index
-from deepcrib.files import csv_text, write_atomic
+from deepcrib.files import csv_text, write_atomic, writing
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, RANK_NAMES, format_cards
 from deepcrib.game.rank_sets import rank_set_of_kept, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
@@ -241,12 +241,10 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]])
 
 def target(path: Path, what: str, is_ours: Callable[[Path], bool]) -> Path:
     """A file to write. Raises RunError where it cannot be written, or where something else stands in its place."""
-    try:
+    with writing(path):
         if path.exists() and not (path.is_file() and is_ours(path)):
             raise RunError(f"path={path}: exists and is no {what}; delete it, or name another file")
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
             pass
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
     return path

@@ -27,7 +27,7 @@ from deepcrib.exact.classes import (
 )
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import DISCARD_DTYPE, checked_hands, discard_statistics
-from deepcrib.files import write_atomic
+from deepcrib.files import write_atomic, writing
 from deepcrib.game.cards import NUM_CARDS
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
 from deepcrib.kernels import Part, jit
@@ -101,10 +101,8 @@ def save_table(table: DiscardTable, path: Path) -> None:
     """Write the table, whole or not at all. Raises RunError."""
     content = BytesIO()
     npy.write_array(content, table.rows, allow_pickle=False)
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
     write_atomic(path, content.getbuffer())
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from deepcrib.errors import RunError
+from deepcrib.files import writing
 from deepcrib.records.events import Event
 from deepcrib.records.schema import (
     GameRecord,
@@ -32,7 +32,7 @@ class GameWriter:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        with _writing(self.path):
+        with writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             _drop_half_line(self.path)
 
@@ -47,18 +47,10 @@ class GameWriter:
     def _append(self, lines: list[str]) -> None:
         if not lines:
             return
-        with _writing(self.path), open(self.path, "ab") as file:
+        with writing(self.path), open(self.path, "ab") as file:
             file.write("".join(f"{line}\n" for line in lines).encode())
             file.flush()
             os.fsync(file.fileno())
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _drop_half_line(path: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.errors import RunError
-from deepcrib.files import csv_text, write_atomic
+from deepcrib.files import csv_text, write_atomic, writing
 
 PROGRESS_FILE = "progress.csv"
 """In a run folder."""
@@ -57,12 +57,12 @@ class ProgressFile:
             before = [[*one, *[""] * len(new)] for one in _read(self.path)[1]]
             write_atomic(self.path, csv_text([self.columns, *before, row]))
             return
-        with _writing(self.path), open(self.path, "ab") as file:
+        with writing(self.path), open(self.path, "ab") as file:
             file.write(csv_text([row]).encode())
 
     def sync(self) -> None:
         """Bring the rows to the disk."""
-        with _writing(self.path), open(self.path, "ab") as file:
+        with writing(self.path), open(self.path, "ab") as file:
             os.fsync(file.fileno())
 
 
@@ -105,11 +105,3 @@ def _reading(path: Path) -> Iterator[None]:
         raise RunError(
             f"{path}: cannot be read: expected columns {STEP}, {SECONDS}, and numbers in all rows"
         ) from error
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from error

@@ -16,6 +16,7 @@ from orion.core.io.experiment_builder import ExperimentBuilder
 from orion.core.utils.exceptions import RaceCondition
 
 from deepcrib.errors import OptionError, RunError
+from deepcrib.files import writing
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, StudyStorage, shown
@@ -208,10 +209,8 @@ def database_config(database: str) -> dict[str, Any]:
     path = Path(database)
     if path.exists() and not _is_orions(path):
         raise OptionError(f"hydra.sweeper.database={database}: expected a database that Orion wrote, or a new file")
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"cannot write {database}: {error.strerror}") from error
     return {"type": "pickleddb", "host": database}
 
 

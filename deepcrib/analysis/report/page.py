@@ -14,8 +14,8 @@ from jinja2 import Template
 
 from deepcrib.analysis.figures import save_png
 from deepcrib.analysis.tables import NONE, percent
-from deepcrib.errors import OptionError, RunError
-from deepcrib.files import write_atomic
+from deepcrib.errors import OptionError
+from deepcrib.files import write_atomic, writing
 from deepcrib.intervals import Interval
 
 if TYPE_CHECKING:
@@ -180,10 +180,8 @@ def _is_page(path: Path) -> bool:
 
 def write_page(path: Path, folder: Path, title: str, sections: Sequence[Section], page: Page) -> None:
     """Write the figures into `folder`, then the page. Raises RunError."""
-    try:
+    with writing(path):
         (folder if page.figures else path.parent).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
     for name, figure in page.figures.items():
         if isinstance(figure, bytes):
             write_atomic(folder / name, figure)
