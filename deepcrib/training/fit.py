@@ -83,8 +83,8 @@ class _Training:
         self.options = self.learner.setting.evaluation
         self.began = time.perf_counter() - self.learner.seconds
         self.file = ProgressFile(self.run_dir, self.learner.steps_done)
-        if self.progress is not None:
-            self.learner.tick = lambda steps: self._show(steps, {})
+        self.interrupted = self.learner.stopping = False
+        self.learner.tick = self._tick
 
     def run(self) -> Agent | None:
         learner = self.learner
@@ -121,7 +121,7 @@ class _Training:
             learner.seconds = time.perf_counter() - self.began
             if at_checkpoint := learner.is_due(learner.checkpoint_every):
                 self._save_weights()
-            if at_checkpoint or learner.stopping:
+            if at_checkpoint or self.interrupted:
                 self._save_state()
         try:
             evaluated = self._evaluate_if_due()
@@ -132,7 +132,12 @@ class _Training:
         self._report(learner.metrics | evaluated)
 
     def _stop(self) -> None:
-        self.learner.stopping = True
+        self.interrupted = True
+
+    def _tick(self, steps: int) -> None:
+        """Show the progress within a step. An interrupt ends the step here: something has been learned in it."""
+        self.learner.stopping = self.interrupted
+        self._show(steps, {})
 
     def _report(self, metrics: Mapping[str, float]) -> None:
         """Write a row of `progress.csv`, with the matches that were due, and show it."""

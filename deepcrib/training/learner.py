@@ -62,7 +62,7 @@ class Learner(ABC):
         self.tick: Callable[[int], None] = _ignore
         """A callback with the steps done, called within long steps too."""
         self.stopping = False
-        """Whether the training is interrupted: a step then ends as soon as the state can be saved."""
+        """Whether the training is interrupted, as of the last `tick`: the step then ends there."""
 
     @abstractmethod
     def step(self) -> Metrics:

@@ -27,5 +27,5 @@ Evaluate = Callable[[Agent, Any, int, int], Any]
 
 def match_metrics(name: str, found: Any) -> dict[str, float]:
     """A match against the opponent of that name, without bounds that there are not."""
-    figures = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_METRICS.items()}
-    return {tag: value for tag, value in figures.items() if value is not None}
+    metrics = {f"{name}/{tag}": getattr(found, field) for tag, field in MATCH_METRICS.items()}
+    return {tag: value for tag, value in metrics.items() if value is not None}

@@ -180,6 +180,7 @@ class Interrupted(TinyLearner):
             self.value = next_value(self.value, self.steps_done, self.setting.seed)
             for number in self.signals if self.steps_done == 3 else ():
                 signal.raise_signal(number)
+            self.tick(self.steps_done)
         return {"value": float(self.value)}
 
 
@@ -196,6 +197,34 @@ def test_ctrl_c_loses_no_step(number: int, tmp_path: Path, capsys: pytest.Captur
     assert weights_in(tmp_path / "parts") == weights_in(tmp_path / "whole") and match.calls == whole.calls
     rows = [row["step"] for row in rows_in(tmp_path / "parts")]
     assert rows == ["3", "5", "7"] and matches_in(tmp_path / "parts") == ["5", "7"]
+
+
+def test_ctrl_c_before_anything_was_learned_in_a_step_lets_it_begin(tmp_path: Path) -> None:
+    """Metrics are means over what a step learned: there is no step of nothing."""
+
+    class Early(TinyLearner):
+        def step(self) -> Metrics:
+            signal.raise_signal(signal.SIGINT)
+            last = self.next_checkpoint()
+            while self.learns_until(last):
+                self.steps_done += 1
+                self.tick(self.steps_done)
+            return {"value": 1.0}
+
+    with handlers(signal.default_int_handler), pytest.raises(KeyboardInterrupt):
+        fit(tiny(Early, checkpoint_every=5), tmp_path, Matches())
+    assert steps_in(tmp_path) == 1
+
+
+def test_an_interrupted_learner_can_be_fitted_again(tmp_path: Path) -> None:
+    """As in a notebook, where the object is still there."""
+    kind = type("Met", (Interrupted,), {})
+    learner = tiny(kind, checkpoint_every=5)
+    with handlers(signal.default_int_handler), pytest.raises(KeyboardInterrupt):
+        fit(learner, tmp_path, Matches())
+    kind.signals = ()
+    fit(learner, tmp_path, Matches())
+    assert learner.value == value_after(7) and weights_in(tmp_path)["weights.safetensors"] == value_after(7)
 
 
 def test_a_second_ctrl_c_stops_within_the_step(tmp_path: Path) -> None:
