@@ -53,6 +53,19 @@ def test_a_wrong_override_of_train_is_a_user_error(word: str, tmp_path: Path) ->
     assert not list(tmp_path.rglob("*.*"))
 
 
+def test_a_refused_override_leaves_no_folder_and_a_run_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deepcrib.files.runs.outputs_folder", lambda: tmp_path)
+    with pytest.raises(UserError, match="quik"):
+        deepcrib.train("experiment=quik")
+    assert not list(tmp_path.iterdir())
+    words = ["experiment=smoke", "evaluation.final_games=20", "pretraining.enabled=false"]
+    run = deepcrib.train(*words, "learner.iterations=1")
+    assert run.is_relative_to(tmp_path / "train") and (run / "weights.safetensors").exists()
+    assert deepcrib.train(f"resume={run}", "learner.iterations=2") == run
+
+
 @pytest.mark.parametrize(
     ("word", "meant"), [("experiment=quik", "quick"), ("algorithm.name=sarsaa", "sarsa"), ("learner=replai", "replay")]
 )

@@ -75,16 +75,18 @@ def launch(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
     return report(task.failure, schema) if task.failure else 0
 
 
-def run_job(job: Job, overrides: Sequence[str], folder: Path) -> None:
-    """Run a job once in this process, into that folder. Raises what the job raises, and UserError for the overrides."""
+def run_job(job: Job, overrides: Sequence[str]) -> Path:
+    """Run a job once in this process; returns its folder. Raises what the job raises, and UserError for overrides."""
     schema, flags = register_schema(job), Namespace(multirun=False, config_dir=None, cfg=None)
-    task, words = _prepare(job, [*overrides, f"hydra.run.dir={quoted(str(folder))}"], flags, schema)
+    task, words = _prepare(job, overrides, flags, schema)
     try:
         _call_hydra(job, words, flags, task)
     except (HydraException, OmegaConfBaseException) as error:
         raise OptionError(problem_line(error, schema) or str(error)) from error
     if task.failure:
         raise task.failure
+    assert task.folder is not None
+    return task.folder
 
 
 def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type) -> tuple[Task, list[str]]:
@@ -171,14 +173,15 @@ class Task:
     """What Hydra calls for every run. Picklable: a launcher may call it in another process or machine.
 
     resumed: the options of the run that is resumed, and words, the overrides of this call. varying: the options that a
-    sweep gives several values. failure: that of a single run, kept for `launch` rather than raised, where Hydra would
-    add lines of its own.
+    sweep gives several values. folder, failure: of a single run; the failure is kept for `launch` rather than raised,
+    where Hydra would add lines of its own.
     """
 
     job: str
     resumed: DictConfig | None = None
     words: Sequence[str] = ()
     varying: Sequence[str] = ()
+    folder: Path | None = None
     failure: Exception | None = None
 
     def __call__(self, composed: DictConfig) -> dict[str, Any] | None:
@@ -190,7 +193,7 @@ class Task:
             telling = [word for word in words if word.partition("=")[0].lstrip("+") in self.varying]
             label = f"run {settings.job.num} ({', '.join(telling or words)}): "
             return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words), label)
-        folder = runs.RunFolder(path, job.resumable)
+        self.folder, folder = path, runs.RunFolder(path, job.resumable)
         try:
             if self.resumed is None:
                 written: Any = OmegaConf.to_container(settings.overrides.task, resolve=False)

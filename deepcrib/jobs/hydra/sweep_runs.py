@@ -98,9 +98,10 @@ def held(folder: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
+        owner = ""
         with suppress(OSError):  # released just now
-            raise RunningElsewhereError(f"{path.read_text(encoding='utf-8').strip()} is at work on it") from None
-        raise RunningElsewhereError("another process is at work on it") from None
+            owner = path.read_text(encoding="utf-8").strip()
+        raise RunningElsewhereError(f"{owner or 'another process'} is at work on it") from None
     try:
         path.write_text(f"process {os.getpid()} of {platform.node()}\n", encoding="utf-8")
         yield
