@@ -328,6 +328,15 @@ def test_seconds_are_the_runs_own_or_those_of_training(tmp_path: Path) -> None:
     assert load_runs([str(tmp_path)]).spent.to_list() == pytest.approx([60, 200, 9])
 
 
+def test_a_run_that_has_learned_more_is_read_again(tmp_path: Path) -> None:
+    """In one process, as in a notebook between two reports."""
+    resumed = {"earlier": [{"command": ["deepcrib train"]}]}
+    run = write_run(tmp_path / "a", options(), None, seconds=(3.0, 6.0), environment=resumed)
+    assert load_runs([str(tmp_path)]).spent.to_list() == [200]
+    ProgressFile(run, 2).add(3, 350.0, {"loss/play": 1.0})
+    assert load_runs([str(tmp_path)]).spent.to_list() == [350]
+
+
 def test_a_damaged_file_of_metrics_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_run(tmp_path / "a", options(), match(5), seconds=(3.0,))
     (folder / PROGRESS_FILE).write_text("step,seconds,speed/playing_seconds\n1,2\n")

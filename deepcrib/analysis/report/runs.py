@@ -52,6 +52,7 @@ def load_runs(places: Sequence[str]) -> pd.DataFrame:
     folders are passed over. Raises OptionError for a place that is no folder, RunError where there are no runs, a run
     is of another job than train and pretrain, or a file cannot be read.
     """
+    read_metrics.cache_clear()  # a run may have learned more since the last report of this process
     roots = [root for place in places for root in _folders(place)]
     folders = {path.resolve(): root.resolve() for root in roots for path in run_folders(root)}
     rows = [row for folder in sorted(folders, key=natural) for row in _row(folder, folders[folder])]
