@@ -5,6 +5,7 @@ TEST_WORKERS ?= 2
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 INSTALLED := .venv/.installed
+CORE := .venv/.core
 
 .DEFAULT_GOAL := help
 .PHONY: help install train test test-slow check format docs notebooks benchmark hooks clean
@@ -15,14 +16,18 @@ help: ## show this list
 
 install: $(INSTALLED) ## create .venv with deepcrib and everything it uses; again only when its versions change
 
-# torch comes first and alone: it is by far the largest, and its version decides those of others.
-$(INSTALLED): pyproject.toml constraints.txt
-	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
-	$(PIP_INSTALL) torch
+$(INSTALLED): $(CORE)
 	$(PIP_INSTALL) -e '.[all]'
 	touch $@
 
-train: install ## train the quick agent and measure it
+# What training and matches need. torch comes first and alone: it is by far the largest, and decides versions of others.
+$(CORE): pyproject.toml constraints.txt
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	$(PIP_INSTALL) torch
+	$(PIP_INSTALL) -e .
+	touch $@
+
+train: $(CORE) ## train the quick agent and measure it; installs the core alone
 	$(BIN)/deepcrib train experiment=quick
 
 # Tests start some hundred interpreters, which load compiled modules faster than they compile them.

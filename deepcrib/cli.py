@@ -70,24 +70,25 @@ def _orderly_end() -> Iterator[None]:
 
 
 def _run(words: list[str]) -> int:
-    if not words or words[0] in ("-h", "--help", "help"):
+    if words and words[0] == "help":  # `help train` is `train --help`
+        words = [*words[1:], "--help"]
+    if not words or words[0] in ("-h", "--help"):
         _print_overview()
         return 0
     if words[0] in ("-V", "--version"):
         print(f"deepcrib {__version__}")
         return 0
+    if words[0] in ("-sc", "--shell-completion"):
+        from deepcrib.jobs.hydra.completion import complete
+
+        return complete(words[1:])
     job = _find_job(words[0])
     arguments = _parser(job).parse_intermixed_args(words[1:])
-    if arguments.help:
-        from deepcrib.jobs.hydra.help import print_job
-
-        print_job(job)
-        return 0
     if (arguments.resolve or arguments.package) and not arguments.cfg:
         raise OptionError("--resolve and --package: only with --cfg")
-    from deepcrib.jobs.hydra.launch import launch
+    from deepcrib.jobs.hydra.launch import explain, launch
 
-    return launch(job, _with_task(job, arguments.words), arguments)
+    return (explain if arguments.help else launch)(job, _with_task(job, arguments.words), arguments)
 
 
 def _print_overview() -> None:
@@ -103,7 +104,10 @@ def _print_overview() -> None:
     out.print("\nExamples")
     for job in JOBS.values():
         out.print(f"  {job.examples[0]}", markup=False)
-    out.print("\ndeepcrib <job> --help lists a job's options; deepcrib --version prints the version.")
+    out.print(
+        "\ndeepcrib help <job> lists a job's options; deepcrib --version prints the version.\n"
+        'Completion: eval "$(deepcrib -sc install=bash)", likewise for zsh; deepcrib -sc install=fish | source'
+    )
 
 
 def _find_job(word: str) -> Job:

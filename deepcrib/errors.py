@@ -11,6 +11,17 @@ class OptionError(UserError):
     """An option that does not exist, is missing, or has a value outside of its range."""
 
 
+class MissingExtraError(OptionError):
+    """A package that only an extra of deepcrib installs.
+
+    user: what needs it. package: as its authors write it. extra: its name in `pyproject.toml`.
+    """
+
+    def __init__(self, user: str, package: str, extra: str) -> None:
+        advice = f"pip install -e '.[{extra}]' in the repository of deepcrib"
+        super().__init__(f"{user}: expected {package}, which is not installed: {advice}")
+
+
 class RunError(UserError):
     """A run folder that cannot be written, is taken, or does not hold a run."""
 

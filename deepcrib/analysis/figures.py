@@ -54,7 +54,7 @@ def predicted_against_true(
     columns = np.arange(first, last + 2) - 0.5
     norm = PowerNorm(0.4, vmin=0, vmax=1)  # small shares stay visible
     mesh = axes.pcolormesh(columns, edges, np.ma.masked_equal(shares, 0), cmap="Blues", norm=norm)
-    axes.plot([first, last], [first, last], color="0.4", linewidth=0.8, label="exact")
+    axes.plot([first, last], [first, last], color="0.4", linewidth=0.8, label="equal")
     axes.plot(values, means, "o", color="tab:red", markersize=3, label="mean prediction")
     axes.set(xlabel=f"{truth} (points)", ylabel="predicted value (points)", title=title)
     axes.legend(loc="upper left")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Cell = str | Callable[..., str]
 """The text of a row's cell: a format such as `{0.games:,}`, or a function of the row."""
 NONE = "-"
+WHOLE_WORD = 11  # characters, up to which a word or number of a cell is never broken: `2,000,000`, `(+12.345)`
 
 
 def percent(share: float, low: float, high: float) -> str:
@@ -39,23 +40,32 @@ def win_rate(found: Any) -> str:
     return percent(found.win_rate, found.ci_low, found.ci_high)
 
 
-def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table of text: the first column left-aligned, the others right-aligned."""
+def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], prose: bool = False) -> Table:
+    """A table of text: the first column left-aligned, the others right-aligned, unless they are prose.
+
+    Cells wrap where the screen is narrow.
+    """
     table = Table(title=title, title_justify="left", title_style="bold")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=index > 0)
+        widest = max(len(word) for text in (column, *(row[index] for row in rows)) for word in text.split() or [""])
+        table.add_column(
+            column,
+            justify="right" if index and not prose else "left",
+            overflow="fold",
+            min_width=min(widest, WHOLE_WORD),
+        )
     for row in rows:
         table.add_row(*row)
     return table
 
 
-def table_of(title: str, rows: Iterable[Any], columns: Mapping[str, Cell]) -> Table:
+def table_of(title: str, rows: Iterable[Any], columns: Mapping[str, Cell], prose: bool = False) -> Table:
     """A table of a row each, whose cells stand by their heads; of rows that are tuples a cell gets every entry."""
     texts = []
     for row in rows:
         entries = row if isinstance(row, tuple) else (row,)
         texts.append([cell.format(*entries) if isinstance(cell, str) else cell(*entries) for cell in columns.values()])
-    return plain_table(title, list(columns), texts)
+    return plain_table(title, list(columns), texts, prose)
 
 
 def win_rates_table(title: str, evaluations: Mapping[str, Evaluation]) -> Table:
@@ -125,7 +135,7 @@ def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
         "taken": "{0.taken}",
         "best": "{0.best}",
     }
-    return table_of(title, decisions, columns)
+    return table_of(title, decisions, columns, prose=True)
 
 
 def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> Table:

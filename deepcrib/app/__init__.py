@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from deepcrib.app.session import Session, check_resumable, new_header
 from deepcrib.app.setup import Setup
-from deepcrib.errors import OptionError
+from deepcrib.errors import MissingExtraError
 
 __all__ = ["Session", "Setup", "check_resumable", "new_header", "require_textual", "run_app"]
 
 
 def require_textual() -> None:
-    """Raises OptionError where Textual is not installed."""
+    """Raises MissingExtraError where Textual is not installed."""
     try:
         import textual  # noqa: F401
     except ModuleNotFoundError as error:
-        raise OptionError("play needs Textual, which is not installed: pip install 'deepcrib[play]'") from error
+        raise MissingExtraError("play", "Textual", "play") from error
 
 
 def run_app(setup: Setup) -> None:
-    """Play until the person leaves; `setup` then says what happened. Raises OptionError without Textual."""
+    """Play until the person leaves; `setup` then says what happened. Raises MissingExtraError."""
     require_textual()
     from deepcrib.app.screens.application import PlayApp  # the screens, which import Textual
 

@@ -66,7 +66,7 @@ def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> Play
 
 
 def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponseAgent) -> PlayHint:
-    """The hint with own minus the opponent's points from each card on, exact means against a greedy player."""
+    """The hint with own minus the opponent's points from each card on, exact means if the opponent is greedy."""
     means = exact.play_values(observation)[0]
     best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
     values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}

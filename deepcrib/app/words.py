@@ -25,6 +25,8 @@ from deepcrib.game.rules import (
 
 PAIRS = {2: "pair", 6: "pair royal", 12: "double pair royal"}
 COUNTS = {15: "fifteen", COUNT_LIMIT: "thirty-one"}
+ASSUMED = "exact, if the opponent answers as {} does"
+"""What values of a hint and of a review assume of the opponent, whom they name."""
 Cards = tuple[int, ...]
 
 

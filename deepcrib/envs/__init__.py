@@ -2,15 +2,15 @@
 
 Importing this registers `deepcrib/Cribbage-v1`, `deepcrib/CribbagePlay-v1` and `deepcrib/CribbageDiscard-v1` with
 Gymnasium; `gymnasium.make("deepcrib.envs:deepcrib/Cribbage-v1")` imports it. The environment of PettingZoo is
-`deepcrib.envs.cribbage_v1`. Raises OptionError where Gymnasium is not installed.
+`deepcrib.envs.cribbage_v1`. Raises MissingExtraError where Gymnasium is not installed.
 """
 
-from deepcrib.errors import OptionError
+from deepcrib.errors import MissingExtraError
 
 try:
     import gymnasium
 except ModuleNotFoundError as error:
-    raise OptionError("deepcrib.envs needs Gymnasium, which is not installed: pip install 'deepcrib[envs]'") from error
+    raise MissingExtraError("deepcrib.envs", "Gymnasium", "envs") from error
 
 from deepcrib.envs.observation import num_actions, num_discards, observation_spec
 from deepcrib.envs.players import PolicyAgent, deepcrib_action, encode, random_actions

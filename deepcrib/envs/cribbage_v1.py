@@ -29,7 +29,7 @@ from deepcrib.envs.observation import (
 from deepcrib.envs.options import TableOptions, options_of
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
 from deepcrib.envs.stepping import choose_action, settle_seat
-from deepcrib.errors import OptionError
+from deepcrib.errors import MissingExtraError
 from deepcrib.game.engine import Games, Turns
 from deepcrib.game.engine.phases import begin
 from deepcrib.game.engine.state import LEGAL
@@ -38,9 +38,7 @@ try:
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
 except ModuleNotFoundError as error:
-    raise OptionError(
-        "deepcrib.envs.cribbage_v1 needs PettingZoo, which is not installed: pip install 'deepcrib[envs]'"
-    ) from error
+    raise MissingExtraError("deepcrib.envs.cribbage_v1", "PettingZoo", "envs") from error
 
 Observation = dict[str, NDArray[np.int8]]
 _ROW = np.array([0])

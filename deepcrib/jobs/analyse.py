@@ -56,8 +56,8 @@ class Config:
     best_response_hands: int = option(
         500, "experts: of the hands, how many it is asked about; some ms each; 0: none", at_least(0)
     )
-    seed: int = option(1, check=seed_value)
-    device: str = option("cpu", check=torch_device)
+    seed: int = option(1, "of everything random", seed_value)
+    device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
 
 

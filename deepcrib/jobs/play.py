@@ -48,7 +48,7 @@ class Config:
         None, "a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there"
     )
     rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = option("cpu", check=torch_device)
+    device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
 
 

@@ -28,8 +28,8 @@ from deepcrib.options import at_least, option, seed_value
 class Config:
     """The schema of `conf/pretrain.yaml`."""
 
-    seed: int = option(1, check=seed_value)
-    device: str = option("cpu", check=torch_device)
+    seed: int = option(1, "of everything random", seed_value)
+    device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
     state: StateOptions = field(default_factory=StateOptions)
     discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)

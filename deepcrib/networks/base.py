@@ -17,8 +17,8 @@ class NetworkConfig:
     """What the configs of both networks have. The atoms are of the head `categorical`."""
 
     name: str
-    hidden: list[int] = option([256, 256], check=each(at_least(1)))
-    channels: int = option(4, "of each convolution", at_least(1))
+    hidden: list[int] = option([256, 256], "units of each dense layer", each(at_least(1)))
+    channels: int = option(4, "channels of each convolution", at_least(1))
     head: str = option(
         "value",
         "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
@@ -27,8 +27,8 @@ class NetworkConfig:
     noisy: bool = option(
         False, "head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it"
     )
-    atoms_low: int = option(-30, "lowest return, points", between(-1000, 1000))
-    atoms_high: int = option(30, check=between(-1000, 1000))
+    atoms_low: int = option(-30, "head=categorical: lowest return, points", between(-1000, 1000))
+    atoms_high: int = option(30, "head=categorical: highest return, points", between(-1000, 1000))
 
 
 @dataclass
@@ -38,11 +38,11 @@ class DiscardNetworkConfig(NetworkConfig):
     The atoms, of the head `categorical`, by default hold every return of a hand, of either sign.
     """
 
-    name: str = option("cnn", check=one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
-    hidden: list[int] = option([256, 128], check=each(at_least(1)))
-    channels: int = option(8, "of each convolution", at_least(1))
-    atoms_low: int = option(-80, "lowest return, points", between(-1000, 1000))
-    atoms_high: int = option(80, check=between(-1000, 1000))
+    name: str = option("cnn", "architecture", one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
+    hidden: list[int] = option([256, 128], "units of each dense layer", each(at_least(1)))
+    channels: int = option(8, "channels of each convolution", at_least(1))
+    atoms_low: int = option(-80, "head=categorical: lowest return, points", between(-1000, 1000))
+    atoms_high: int = option(80, "head=categorical: highest return, points", between(-1000, 1000))
     suit_convolution: bool = option(True, "false: figure 5a, a network that cannot see flushes")
 
 
@@ -54,8 +54,8 @@ class PlayNetworkConfig(NetworkConfig):
     bonuses besides.
     """
 
-    name: str = option("cnn_lstm", check=one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
-    lstm_hidden: int = option(64, check=at_least(1))
+    name: str = option("cnn_lstm", "architecture", one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
+    lstm_hidden: int = option(64, "units of the LSTM", at_least(1))
 
 
 class QNetwork(nn.Module):

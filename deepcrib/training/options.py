@@ -17,7 +17,7 @@ from deepcrib.options import at_least, between, each, option, optional, seed_val
 class LearnerOptions:
     """Group `learner`: what learns, and how. Each learner's options are a class of their own below."""
 
-    name: str = "replay"
+    name: str = option("replay", "what learns")
 
 
 def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) -> None:
@@ -33,7 +33,7 @@ def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) 
 class EvaluationOptions:
     """Matches during and after training. Seeds of the two never meet (see `seed`)."""
 
-    opponents: list[Any] = option(["deterministic"], "agent specs")
+    opponents: list[Any] = option(["deterministic"], "agents met in monitoring and final matches")
     every: int = option(
         10, "iterations (of other learners than replay: checkpoints) between monitoring matches; 0: none", at_least(0)
     )
@@ -44,7 +44,7 @@ class EvaluationOptions:
     )
     games: int = option(1000, "games of a monitoring match", at_least(1))
     final_games: int = option(5000, "games of each final match", at_least(1))
-    epsilon: float = option(0.0, "of the evaluated agent", between(0, 1))
+    epsilon: float = option(0.0, "epsilon of the evaluated agent", between(0, 1))
     exploring: bool = option(False, "final matches also of the agent with the epsilon that its training ended with")
     hands: int = option(0, "hands of the play-only metric of table 3 (hands won on play points); 0: none", at_least(0))
     seed: int | None = option(

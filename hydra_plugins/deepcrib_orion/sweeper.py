@@ -28,10 +28,9 @@ class OrionSweeper(Sweeper):
                 warnings.simplefilter("ignore")
                 from hydra_plugins.deepcrib_orion._search import Search
         except ImportError as error:
-            from deepcrib.errors import OptionError
+            from deepcrib.errors import MissingExtraError
 
-            missing = f"hydra/sweeper=orion needs Orion, which cannot be imported ({error})"
-            raise OptionError(f"{missing}: pip install 'deepcrib[orion]'") from error
+            raise MissingExtraError("hydra/sweeper=orion", f"Orion ({error})", "orion") from error
         self.config = config
         self._search = Search(self.options, hydra_context, task_function, config)
 

@@ -575,4 +575,4 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it(
     monkeypatch.setattr("deepcrib.jobs.shared.common.find_spec", lambda name: None if name == "tabulate" else object())
     assert call(f"runs={tmp_path}", tmp_path / "out") == 2
     error = capsys.readouterr().err
-    assert "needs tabulate, which is not installed: pip install 'deepcrib[report]'" in error and error.count("\n") == 1
+    assert "expected tabulate, which is not installed: pip install -e '.[report]'" in error and error.count("\n") == 1

@@ -289,7 +289,7 @@ def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pyt
         await person.sees("0 of 2 cards are marked")
         await person.press("h")
         await person.until("dialog", text="total")
-        await person.sees("expected_val~", "* ", "hand, crib and play: exact means")
+        await person.sees("expected_val~", "* ", "hand, crib and play: means")
         await person.press("escape")
         await person.until("discard")
         await person.press("1", "2", "enter")
@@ -604,7 +604,7 @@ def test_without_textual_one_line_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "textual", None)
     assert play(out=tmp_path / "run") == 2
-    assert "pip install 'deepcrib[play]'" in only_line(capsys) and not (tmp_path / "run").exists()
+    assert "pip install -e '.[play]'" in only_line(capsys) and not (tmp_path / "run").exists()
 
 
 def test_the_screens_alone_import_textual() -> None:

@@ -436,8 +436,9 @@ for missing in ("gymnasium", "pettingzoo"):
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
-    assert first == "deepcrib.envs needs Gymnasium, which is not installed: pip install 'deepcrib[envs]'"
-    assert second == "deepcrib.envs.cribbage_v1 needs PettingZoo, which is not installed: pip install 'deepcrib[envs]'"
+    advice = "which is not installed: pip install -e '.[envs]' in the repository of deepcrib"
+    assert first == f"deepcrib.envs: expected Gymnasium, {advice}"
+    assert second == f"deepcrib.envs.cribbage_v1: expected PettingZoo, {advice}"
 
 
 def test_the_board_is_drawn() -> None:

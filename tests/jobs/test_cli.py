@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 import yaml
@@ -22,6 +23,8 @@ from deepcrib.cli import main
 from deepcrib.files import runs, write_atomic
 from deepcrib.files.runs import RunError, RunFolder
 from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.jobs.hydra.schema import register_schema
+from deepcrib.jobs.hydra.variants import variants_of
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.progress import read_progress
 
@@ -78,11 +81,53 @@ def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pyt
     if job == "train":
         for line in ("algorithm ", "expected_sarsa, monte_carlo, q_learning, sarsa", "learner.iterations=500"):
             assert line in text
-        weighted = text.partition("Options with learner=weighted")[2]
-        assert "learner.scaling=2.0" in weighted and "learner.iterations" not in weighted
-        assert "does not read algorithm, discard_network" in weighted
-        assert "N, played by self-play in every iteration" in text  # the help in the schema
+        assert "deepcrib help train learner=weighted" in text and "learner.scaling=2" not in text
+        assert "N, games or hands of self-play in every iteration" in text  # the help in the schema
         assert "evaluation.opponents=[deterministic]" in text
+
+
+def test_help_of_another_choice_and_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("help train learner=weighted") == 0
+    text = capsys.readouterr().out.partition("Options  (")[2]
+    assert "learner.scaling=2.0" in text and "learner.iterations" not in text
+    assert "does not read algorithm, discard_network" in text and "play_network.hidden" not in text
+    assert call("train experiment=smoke --help") == 0
+    smoke = yaml.safe_load((ROOT / "conf/experiment/smoke.yaml").read_text())
+    assert f"learner.iterations={smoke['learner']['iterations']}" in capsys.readouterr().out
+    assert call("help train experiment=smok") == 2
+    assert "did you mean smoke?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("job", sorted(JOBS))
+def test_every_option_has_a_help(job: str) -> None:
+    schema = register_schema(JOBS[job])
+    kinds = [schema, *(kind for found in variants_of(schema).values() for kind in found.classes.values())]
+    while kinds:
+        kind = kinds.pop()
+        for name, of in get_type_hints(kind).items():
+            field = kind.__dataclass_fields__[name]
+            if is_dataclass(of):
+                kinds.append(of)
+            else:
+                assert field.metadata.get("help"), f"{kind.__name__}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("deepcrib tr", {"train", "tournament"}),
+        ("deepcrib evaluate pa", {"pairs", "pairs="}),
+        ("deepcrib train experiment=qui", {"experiment=quick"}),
+        ("deepcrib train learner=td learner.tr", {"learner.trace_decay="}),
+    ],
+)
+def test_completion(
+    line: str, found: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COMP_LINE", line)
+    assert call("-sc query=bash") == 0
+    assert found <= set(capsys.readouterr().out.split())
+    assert call("-sc install=tcsh") == 2 and "one of bash, fish, zsh" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

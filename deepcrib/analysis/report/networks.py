@@ -19,14 +19,20 @@ from deepcrib.analysis.report.statistics import over_seeds
 from deepcrib.files.runs import CONFIG
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.intervals import mean_interval
-from deepcrib.learners.replay.pretraining import NUM_STARTERS, all_hands, hand_values, predicted_values, starter_values
+from deepcrib.learners.replay.pretraining import (
+    MEAN_OF_STARTERS,
+    all_hands,
+    hand_values,
+    predicted_values,
+    starter_means,
+)
 from deepcrib.networks.checkpoints import load_weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROLES_SEED = 1
-"""Roles and scores of the hands, and their random starters, are the same for every network."""
+"""Roles and scores of the hands are the same for every network."""
 ERROR, EXACT, SAMPLE = "mean_absolute_error", "exact_share", "sample_error"
 IMAGE = "pretraining/predicted_against_true"
 _KIND = ["network", "true value", "pretraining"]
@@ -60,8 +66,8 @@ def pretraining_section(runs: pd.DataFrame, page: Page) -> Section | None:
             shown.append(page.figure(f"predicted_{len(rows)}", drawn, f"Predicted against true: {name}"))
     words = (
         "Values that a network gives all four-card hands after pretraining (no cards thrown, random roles). True "
-        "is the hand's own points, or those with a starter drawn for each hand; the mean absolute error is then "
-        "against the mean over the 48 starters. Intervals are Student's t over runs."
+        "is the hand's own points; of a network that learned with a random starter it is the mean over the 48 "
+        "starters, all that can be known before the cut. Intervals are Student's t over runs."
     )
     formats = {
         "mean absolute error over runs, points": number(4),
@@ -96,7 +102,8 @@ def _pretraining_figure(runs: pd.DataFrame, starter: bool, title: str) -> Any:
     """Drawn anew from a run of `deepcrib pretrain`, whose weights are those; else as a training run drew it."""
     pretrained = runs[runs.job == PRETRAIN]
     if len(pretrained):
-        return predicted_against_true(_predicted(pretrained.iloc[0]), _true(starter), title=title)
+        truth = MEAN_OF_STARTERS if starter else "true value"
+        return predicted_against_true(_predicted(pretrained.iloc[0]), _true(starter), title=title, truth=truth)
     images = (read_image(folder / PRETRAINING, IMAGE) for folder in runs.folder)
     return next((image for image in images if image is not None), None)
 
@@ -107,13 +114,9 @@ def _hands() -> NDArray[np.int8]:
 
 
 @cache
-def _true(starter: bool) -> NDArray[np.int16]:
-    """[H] points of all hands by themselves, or each with a random starter."""
-    hands = _hands()
-    if not starter:
-        return hand_values(hands)
-    draws = np.random.default_rng(ROLES_SEED).integers(NUM_STARTERS, size=len(hands))
-    return starter_values(hands, draws)
+def _true(starter: bool) -> NDArray[Any]:
+    """[H] points of all hands by themselves, or their mean over the 48 starters."""
+    return (starter_means if starter else hand_values)(_hands())
 
 
 def _predicted(run: pd.Series) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play
 from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import card_names, colored
+from deepcrib.app.words import ASSUMED, card_names, colored
 from deepcrib.game.cards import parse_cards
 from deepcrib.game.observations import PlayObservation
 
@@ -21,12 +21,12 @@ WORKING = "working it out (the first time its code is compiled, which may take s
 NAME_WIDTHS = (13, 8)
 """Columns of an agent's name: where there are up to two agents, and where there are more."""
 DISCARD_NOTE = (
-    "hand, crib and play: exact means in points, the opponent's crib negative; * what a player would throw; "
-    "a player's own values are in its own units"
+    f"hand, crib and play: means in points, {ASSUMED.format('expected_value')} (experts' discards, greedy play); "
+    "the opponent's crib is negative; * what a player would throw; a player's own values are in its own units"
 )
 PLAY_NOTE = "now: scored at once."
 EXACT_NOTE = (
-    " exact: own minus the opponent's points from here to the end of the play, against a greedy player; "
+    f" exact: own minus the opponent's points from here to the end of the play, {ASSUMED.format('greedy')}; "
     "* what a player would play"
 )
 

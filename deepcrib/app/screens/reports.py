@@ -14,7 +14,7 @@ from textual.app import App
 from deepcrib.app.screens.dialogs import Dialog, working_dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import card_names, colored, margin_word
+from deepcrib.app.words import ASSUMED, card_names, colored, margin_word
 from deepcrib.evaluation.review import Review, review
 from deepcrib.game.cards import parse_card
 from deepcrib.game.rules import KINDS
@@ -92,8 +92,8 @@ def review_text(review: Review, suits: str) -> RenderableType:
         )
     stand_in = ", in place of your opponent, whose play takes too long to ask for" if review.stand_in else ""
     measure = (
-        f"Cost: expected points less than the best choice, exact, if all that follows is the best answer to "
-        f"{review.opponent}{stand_in}. The score is not looked at."
+        f"Cost: expected points less than the best choice and what best follows it, "
+        f"{ASSUMED.format(review.opponent)}{stand_in}. The score is not looked at."
     )
     return Group(Text(title, "bold"), Text(measure, "dim"), "", grid)
 

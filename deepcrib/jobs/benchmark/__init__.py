@@ -61,7 +61,7 @@ class Config:
     games: int = option(200000, "of each match, and of each weighted run", at_least(1))
     iterations: int = option(6, "of each setup; those with a full buffer are timed")
     setups: list[str] = option(list(SETUPS), "of `iteration`")
-    seed: int = option(1, check=seed_value)
+    seed: int = option(1, "of everything random", seed_value)
     device: str = option("cpu", "of `iteration`; `device` measures every one that is there", torch_device)
     threads: int = option(1, "of `iteration`; matches use all that there are, `device` one", at_least(0))
 

@@ -26,7 +26,7 @@ class Config:
     exploit: bool = option(False, "also what the agent loses to its best responder, points a hand")
     deals: int = option(1000, "that exploit is measured on")
     worst: int = option(20, "decisions that audit lists")
-    seed: int = option(1, check=seed_value)
+    seed: int = option(1, "of everything random", seed_value)
     duplicate: bool = option(False, "games in pairs: the same cards with seats swapped; interval over the pairs")
     until: str | None = option(
         None, "stop when decided: significant (the interval leaves out 50%) or sprt (Wald's test)"
@@ -37,5 +37,5 @@ class Config:
     )
     beta: float = option(0.05, "sprt: chance to take 50% + difference for worse")
     rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = option("cpu", check=torch_device)
+    device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -22,10 +22,10 @@ _HIDDEN_GROUPS = ("hydra",)
 _LONG = 80  # characters of a list, from which on only its beginning is shown
 
 
-def print_job(job: Job) -> None:
-    """A job's tasks, examples, groups and options with their defaults."""
+def print_job(job: Job, overrides: Sequence[str] = ()) -> None:
+    """A job's tasks, examples, groups, and options with the values that the overrides leave them."""
     schema = register_schema(job)
-    config = default_config(job)
+    config = default_config(job, *overrides)
     out = console()
     words = (*([job.bare.upper()] if job.bare else []), *job.tasks)
     tasks = f" \\[{' | '.join(words)}]" if words else ""
@@ -36,15 +36,18 @@ def print_job(job: Job) -> None:
     if groups:
         out.print("\n[bold]Groups[/]  (name=choice: one file of conf/ each)")
         out.print(_grid(groups))
-    out.print("\n[bold]Options[/]  (name=value, with defaults)")
-    out.print(_grid(list(_option_rows(schema, config, "", variants_of(schema)))))
+    values = f"as {escape(' '.join(overrides))} has them" if overrides else "with defaults"
+    out.print(f"\n[bold]Options[/]  (name=value, {values})")
+    hidden = {part for group in variants_of(schema) for part in (group, *unread(schema, group, config[group].name))}
+    out.print(_grid(list(_option_rows(schema, config, "", hidden))))
     for group, variants in variants_of(schema).items():
-        for choice, kind in variants.classes.items():
-            chosen = default_config(job, f"{group}={choice}")[group]
-            others = ", ".join(unread(schema, group, choice))
-            note = f"  (it does not read {others})" if others else ""
-            out.print(f"\n[bold]Options with {group}={choice}[/]{note}")
-            out.print(_grid(list(_option_rows(kind, chosen, f"{group}.", ("name",)))))
+        choice = config[group].name
+        others = ", ".join(unread(schema, group, choice))
+        note = f"  (it does not read {others})" if others else ""
+        out.print(f"\n[bold]Options with {group}={choice}[/]{note}")
+        out.print(_grid(list(_option_rows(variants.classes[choice], config[group], f"{group}.", (f"{group}.name",)))))
+        rest = [f"deepcrib help {job.name} {group}={other}" for other in variants.classes if other != choice]
+        out.print(f"\n[bold]Options with another {group}[/]\n  " + "\n  ".join(rest))
     out.print("\n[bold]Runs[/]")
     out.print(_grid(_run_rows()))
 
@@ -67,12 +70,12 @@ def _option_rows(
 ) -> Iterator[tuple[str, str]]:
     helps = {item.name: item.metadata.get("help", "") for item in fields(schema)}
     for key in map(str, config):
-        if key in leave_out:
+        if f"{prefix}{key}" in leave_out:
             continue
         value = config._get_node(key)
         nested = OmegaConf.get_type(config, key) if isinstance(value, DictConfig) else None
         if isinstance(nested, type) and is_dataclass(nested):
-            yield from _option_rows(nested, config[key], f"{prefix}{key}.")
+            yield from _option_rows(nested, config[key], f"{prefix}{key}.", leave_out)
         else:
             yield f"{prefix}{key}={_shown(config, key)}", helps.get(key, "")
 
@@ -93,7 +96,7 @@ def _run_rows() -> list[tuple[str, str]]:
     return [
         ("hydra.run.dir=FOLDER", "the run folder; by default outputs/<job>/<date>/<time>"),
         ("-m, --multirun", "a sweep: one run for every combination of comma-separated values"),
-        ("hydra.sweep.dir=FOLDER", "the sweep's folder; again over it: done runs are skipped, unfinished ones go on"),
+        ("hydra.sweep.dir=FOLDER", "the sweep's folder; again over it: done runs are skipped, others resumed"),
         ("hydra/launcher=joblib", "runs of -m side by side on all cores (hydra.launcher.n_jobs=2: two at a time)"),
         ("hydra/launcher=ray", "on a Ray cluster: this machine, or hydra.launcher.ray.init.address=HOST:6379"),
         ("hydra/launcher=submitit_slurm", "as jobs of Slurm (submitit_local: as processes here)"),

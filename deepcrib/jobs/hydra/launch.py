@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from hydra._internal.utils import create_config_search_path
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
@@ -27,11 +29,12 @@ from omegaconf.errors import OmegaConfBaseException
 
 from deepcrib import kernels
 from deepcrib.analysis.sweeps import DONE, win_rates
-from deepcrib.errors import OptionError, RunError, UserError
+from deepcrib.errors import MissingExtraError, OptionError, RunError, UserError
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS, Job, Run
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
+from deepcrib.jobs.hydra.help import print_job
 from deepcrib.jobs.hydra.resume import resumed_config, split_resume
 from deepcrib.jobs.hydra.schema import check_keys, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.shared.console import console, error_line, short_path
@@ -39,6 +42,7 @@ from deepcrib.jobs.shared.console import console, error_line, short_path
 WRONG_CALL, FAILED = 2, 1  # exit codes
 TRACEBACK = "DEEPCRIB_TRACEBACK"
 """Set to 1, this environment variable shows where a wrong call was refused."""
+LAUNCHERS = ("hydra_joblib_launcher", "hydra_ray_launcher", "hydra_submitit_launcher")
 COMPILING = "compiling, once for this version: some seconds ..."
 
 # `${run_folder:train}` in conf/hydra/default.yaml; registered on import, so that workers of a launcher,
@@ -75,6 +79,17 @@ def launch(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
     return report(task.failure, schema) if task.failure else 0
 
 
+def explain(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
+    """Print a job's options with the values that the overrides, those of a group too, give them."""
+    schema = register_schema(job)
+    try:
+        check_keys(parse(overrides), schema, _folders(flags))
+        print_job(job, overrides)
+    except Exception as error:
+        return report(error, schema)
+    return 0
+
+
 def run_job(job: Job, overrides: Sequence[str]) -> Path:
     """Run a job once in this process; returns its folder. Raises what the job raises, and UserError for overrides."""
     schema, flags = register_schema(job), Namespace(multirun=False, config_dir=None, cfg=None)
@@ -91,7 +106,8 @@ def run_job(job: Job, overrides: Sequence[str]) -> Path:
 
 def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type) -> tuple[Task, list[str]]:
     """The task and Hydra's overrides; wrong calls that Hydra would word worse, or allow, end here."""
-    folders = [runs.conf_folder(), *([Path(flags.config_dir)] if flags.config_dir else [])]
+    folders = _folders(flags)
+    _need_launchers(parse(overrides))
     path, words = split_resume(overrides) if job.resumable else (None, list(overrides))
     check_keys(parse(words), schema, folders)
     if path is None:
@@ -105,10 +121,26 @@ def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type)
     return Task(job.name, config, words), [f"hydra.run.dir={quoted(config.resume)}"]
 
 
+def _need_launchers(overrides: Sequence[Override]) -> None:
+    """Raise MissingExtraError for a launcher that is not installed: Hydra would not know its name, or its class."""
+    for override in overrides:
+        plugin = f"hydra_{str(override.value()).partition('_')[0]}_launcher"
+        if (
+            override.key_or_group == "hydra/launcher"
+            and plugin in LAUNCHERS
+            and not find_spec(f"hydra_plugins.{plugin}")
+        ):
+            raise MissingExtraError(override.input_line or "", plugin.replace("_", "-"), "launchers")
+
+
+def _folders(flags: Namespace) -> list[Path]:
+    return [runs.conf_folder(), *([Path(flags.config_dir)] if flags.config_dir else [])]
+
+
 def _call_hydra(job: Job, words: Sequence[str], flags: Namespace, task: Task) -> None:
     """Compose and run. What is raised here is Hydra's own, or a sweeper's, and about the call."""
     try:
-        with _hydra(job, flags) as hydra, _command(job, words, flags):
+        with composing(job, flags) as hydra, _command(job, words, flags):
             if flags.cfg:
                 hydra.show_cfg(job.name, list(words), flags.cfg, flags.package, flags.resolve)
                 return
@@ -132,7 +164,7 @@ def _call_hydra(job: Job, words: Sequence[str], flags: Namespace, task: Task) ->
 
 
 @contextmanager
-def _hydra(job: Job, flags: Namespace) -> Iterator[Hydra]:
+def composing(job: Job, flags: Namespace) -> Iterator[Hydra]:
     """Hydra over `conf/`, and over the folder of `--config-dir` before it."""
     version.setbase("1.3")
     search_path = create_config_search_path(str(runs.conf_folder()))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
-from deepcrib.errors import OptionError
+from deepcrib.errors import MissingExtraError, OptionError
 from deepcrib.game.cards import parse_cards
 from deepcrib.jobs import Run
 from deepcrib.jobs.shared.console import Bars
@@ -57,10 +57,10 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
 
 
 def need_modules(extra: str, *names: str) -> None:
-    """Raise OptionError where one of these modules is not installed; extra: that of the package that brings them."""
+    """Raise MissingExtraError where one of these modules is not installed; extra: the one that brings them."""
     for name in names:
         if find_spec(name) is None:
-            raise OptionError(f"this task needs {name}, which is not installed: pip install 'deepcrib[{extra}]'")
+            raise MissingExtraError("this task", name, extra)
 
 
 def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:

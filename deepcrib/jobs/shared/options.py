@@ -12,7 +12,9 @@ from deepcrib.options import one_of, option
 class RulesOptions:
     """Group `rules`: `acc`, the deal alternates after a cut; `random_dealer`, a coin before every hand."""
 
-    name: str = option("acc", check=one_of(*DEALING))
+    name: str = option(
+        "acc", "who deals: acc (turns, as in the rules) or random_dealer (a coin for every hand)", one_of(*DEALING)
+    )
 
 
 def torch_device(value: str) -> str | None:

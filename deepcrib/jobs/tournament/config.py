@@ -29,11 +29,11 @@ class Config:
         None, "league: at most so many for an agent, {td_perceptron: 40}; networks that play have 40"
     )
     matches: int = option(1, "of each pairing; a bracket, and a league, has one", at_least(1))
-    seed: int = option(1, check=seed_value)
+    seed: int = option(1, "of everything random", seed_value)
     duplicate: bool = option(
         False, "games in pairs (a league always): same cards, seats swapped; intervals over the pairs"
     )
     resume: str | None = option(None, "the folder of a league, to resume it")
     rules: RulesOptions = field(default_factory=RulesOptions)
-    device: str = option("cpu", check=torch_device)
+    device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))

@@ -22,8 +22,8 @@ _LEARNERS = Variants(
 class Config:
     """The schema of `conf/train.yaml`."""
 
-    seed: int = option(1, check=seed_value)
-    device: str = option("cpu", check=torch_device)
+    seed: int = option(1, "of everything random; the same seed gives the same weights", seed_value)
+    device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(
         0, "to work on; 0: all that this process may use. The weights do not depend on it", at_least(0)
     )

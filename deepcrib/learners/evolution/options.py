@@ -16,8 +16,8 @@ class EvolutionOptions(LearnerOptions):
     and the numbers open. The last group is of `update: population` alone, the one before it of `update: threshold`.
     """
 
-    name: str = "evolution"
-    generations: int = option(1000, check=at_least(1))
+    name: str = option("evolution", "what learns")
+    generations: int = option(1000, "generations of training", at_least(1))
     deals: int = option(100, "of a generation: two hands of six and a starter", at_least(1))
     genome: str = option(
         "ranks",

@@ -18,7 +18,7 @@ class HillClimbOptions(LearnerOptions):
     meet in pairs of games, or single hands, with the same deals and seats swapped.
     """
 
-    name: str = "hill_climb"
+    name: str = option("hill_climb", "what learns")
     games: int = option(200_000, "or hands, in all", at_least(2))
     unit: str = option(
         "games", "to 121, or `hands`: single ones at 0-0, won by the points of all kinds", one_of("games", "hands")

@@ -16,7 +16,7 @@ class PartidaOptions(LearnerOptions):
     open as well: hands in ascending order, what is played in its order, 0 behind both (`learners.partida.inputs`).
     """
 
-    name: str = "partida"
+    name: str = option("partida", "what learns")
     inputs: int = option(
         12,
         "own hand and all cards played; 16: the opponent's hand too, which is no agent but a measurement",
@@ -28,7 +28,7 @@ class PartidaOptions(LearnerOptions):
         one_in("deepcrib.learners.partida.inputs:ENCODINGS"),
     )
     opponent: str = option("greedy", "or `self`: both players learn (not in the paper)", one_of("greedy", "self"))
-    sessions: int = option(2000, check=at_least(1))
+    sessions: int = option(2000, "sessions of games_per_fit hands, each learned from once", at_least(1))
     games_per_fit: int = option(
         10, "hands of a session, played with one network, which then learns from them once", at_least(1)
     )

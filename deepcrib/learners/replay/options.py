@@ -20,7 +20,7 @@ PRETRAINING_OPTIMIZERS = ("adam", "sgd")
 class AlgorithmOptions:
     """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
-    name: str = option("monte_carlo", check=one_in("deepcrib.learners.replay.targets:ALGORITHMS"))
+    name: str = option("monte_carlo", "target of a play", one_in("deepcrib.learners.replay.targets:ALGORITHMS"))
     n_steps: int = option(
         1, "own plays ahead at which the network's word is taken; 4 and more: the return", at_least(1)
     )
@@ -44,9 +44,17 @@ class RewardOptions:
     hand_bonus: for the most points in the play of a hand, half of it for as many, with one's last card.
     """
 
-    play: str = option("offensive_defensive", check=one_in("deepcrib.learners.replay.rewards:PLAY_REWARDS"))
-    discard: str = option("own", check=one_of(*DISCARD_REWARDS))
-    discard_baseline: bool = option(False, "of `difference` only")
+    play: str = option(
+        "offensive_defensive", "what a play is rewarded with", one_in("deepcrib.learners.replay.rewards:PLAY_REWARDS")
+    )
+    discard: str = option(
+        "own",
+        "return of a discard: own points of the hand, or `difference` to the opponent's",
+        one_of(*DISCARD_REWARDS),
+    )
+    discard_baseline: bool = option(
+        False, "with `difference`: leave out the opponent's hand, which no discard can change"
+    )
     game_bonus: float = option(0.0, "points added for the winner at the end of a game", at_least(0))
     hand_bonus: float = option(0.0, "points added for the most play points, at the end of a hand's play", at_least(0))
 
@@ -55,8 +63,12 @@ class RewardOptions:
 class StateOptions:
     """Group `state`: which encoder each network reads, and its optional channels."""
 
-    play: str = option("basic", check=one_in("deepcrib.networks.encoders:PLAY_ENCODERS"))
-    discard: str = option("basic", check=one_in("deepcrib.networks.encoders:DISCARD_ENCODERS"))
+    play: str = option(
+        "basic", "encoder of the play network's input", one_in("deepcrib.networks.encoders:PLAY_ENCODERS")
+    )
+    discard: str = option(
+        "basic", "encoder of the discard network's input", one_in("deepcrib.networks.encoders:DISCARD_ENCODERS")
+    )
     dealer: bool = option(False, "dealer flag in the play state (afterstate and all discard states have it anyway)")
     scores: bool = option(False, "both players' scores, in both states; experience then ends where a game is won")
 
@@ -65,58 +77,68 @@ class StateOptions:
 class ReplayOptions(LearnerOptions):
     """`learner=replay`: the replay iteration (section 3.2)."""
 
-    name: str = "replay"
-    iterations: int = option(500, check=at_least(1))
+    name: str = option("replay", "what learns")
+    iterations: int = option(500, "iterations of self-play and learning", at_least(1))
     unit: str = option(
         "games", "what `episodes` counts: games (to 121) or single hands (scores 0-0)", one_of("games", "hands")
     )
-    episodes: int = option(200, "N, played by self-play in every iteration", at_least(1))
+    episodes: int = option(200, "N, games or hands of self-play in every iteration", at_least(1))
     epochs_kept: int = option(5, "P, iterations of experience in the buffer", at_least(1))
     buffer_size: int | None = option(
-        None, "instead of N and P: play experiences held (of single hands) ...", optional(at_least(1))
+        None, "in place of epochs_kept: play experiences held (unit=hands alone)", optional(at_least(1))
     )
     replacement: float | None = option(
-        None, "... and the share of them replaced in every iteration", optional(fraction)
+        None, "with buffer_size, in place of episodes: share of it replaced in every iteration", optional(fraction)
     )
-    batch_size: int = option(64, check=at_least(1))
-    passes: float = option(1.0, "over the buffer, in every iteration", positive)
+    batch_size: int = option(64, "experiences in a minibatch", at_least(1))
+    passes: float = option(1.0, "passes over the buffer in every iteration", positive)
     sampling: str = option(
         "uniform",
-        "of minibatches, without replacement; or `prioritised`: in proportion to errors",
+        "minibatches are drawn without replacement, or `prioritised`: in proportion to errors",
         one_of("uniform", "prioritised"),
     )
     priority_exponent: float = option(0.6, "alpha of `prioritised`: 0 all alike, 1 in full proportion", between(0, 1))
-    importance_exponent: float = option(0.4, "beta of its weights in the first iteration ...", between(0, 1))
-    final_importance_exponent: float = option(1.0, "... and in the last one, in a straight line between", between(0, 1))
+    importance_exponent: float = option(0.4, "beta of `prioritised` in the first iteration", between(0, 1))
+    final_importance_exponent: float = option(
+        1.0, "beta in the last iteration, in a straight line between", between(0, 1)
+    )
     combined: bool = option(False, "each minibatch has its share of the newest epoch besides its uniform samples")
     target_every: int = option(
         1, "iterations that the network in the targets stays the same; 1: it is the present one", at_least(1)
     )
     forced: bool = option(True, "learn from plays of the only legal card too")
-    epsilon: float = option(0.05, "times epsilon_decay after every iteration", between(0, 1))
-    epsilon_decay: float = option(0.995, "a factor, per iteration", fraction)
-    discard_lr: float = option(5e-5, "times lr_decay after every iteration, like play_lr", positive)
-    play_lr: float = option(7e-4, check=positive)
-    lr_decay: float = option(0.99, "a factor, per iteration, of both learning rates", fraction)
+    epsilon: float = option(
+        0.05, "chance of a random legal action; times epsilon_decay after every iteration", between(0, 1)
+    )
+    epsilon_decay: float = option(0.995, "factor of epsilon, per iteration", fraction)
+    discard_lr: float = option(
+        5e-5, "learning rate of the discard network; times lr_decay after every iteration", positive
+    )
+    play_lr: float = option(7e-4, "learning rate of the play network; likewise", positive)
+    lr_decay: float = option(0.99, "factor of both learning rates, per iteration", fraction)
     lr_schedule: str = option(
-        "exponential", "or `linear`: down to 0 at the last iteration (lr_decay unused)", one_of("exponential", "linear")
+        "exponential",
+        "of both learning rates; or `linear`: down to 0 at the last iteration, without lr_decay",
+        one_of("exponential", "linear"),
     )
     inference: str = option(
         "float32",
-        "or `bfloat16`: of networks in self-play and targets, never in learning or matches",
+        "precision of self-play and targets, or `bfloat16`; learning and matches are float32",
         one_in("deepcrib.agents.q_network:INFERENCE"),
     )
-    discard_agent: Any = option(None, "agent spec: discards are its, only the play is learned")
+    discard_agent: Any = option(None, "an agent that discards: only the play is learned")
     checkpoint_every: int = option(10, "iterations between two saved training states", at_least(1))
     # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
-    opponents: list[Any] = option([], "agent specs, and `past`: past checkpoints of this run")
-    opponent_share: float = option(
-        0.5, "of the episodes, against one of them by chance; the others are self-play", fraction
+    opponents: list[Any] = option(
+        [], "agents met in training, and `past`: past checkpoints of this run; none: self-play alone"
     )
-    past_every: int = option(10, "iterations between two checkpoints that join the past ones", at_least(1))
-    past_kept: int = option(10, "past checkpoints, the newest", at_least(1))
-    priming: list[Any] = option([], "agent specs: who is met in every episode of the first ...")
-    priming_iterations: int = option(0, "... so many iterations", at_least(0))
+    opponent_share: float = option(
+        0.5, "share of the episodes against one of them by chance; the others are self-play", fraction
+    )
+    past_every: int = option(10, "iterations between two checkpoints that `past` takes", at_least(1))
+    past_kept: int = option(10, "how many of the newest of these checkpoints are met", at_least(1))
+    priming: list[Any] = option([], "agents met in every episode of the first priming_iterations")
+    priming_iterations: int = option(0, "iterations against `priming`", at_least(0))
 
     def schedule(self, iteration: int) -> tuple[float, float, float]:
         """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
@@ -137,20 +159,20 @@ class PretrainingOptions:
     learn what its decisions are worth (O'Connor 2000 names experts as the alternative to self-play).
     """
 
-    enabled: bool = True
-    epochs: int = option(3, check=at_least(1))
-    batch_size: int = option(64, check=at_least(1))
+    enabled: bool = option(True, "learn the show value of every four-card hand first")
+    epochs: int = option(3, "passes over all 270,725 hands", at_least(1))
+    batch_size: int = option(64, "hands in a minibatch", at_least(1))
     optimizer: str = option(
         "adam",
-        "with a warm-up and a cosine; or the authors' `sgd`: momentum 0.9, a constant rate",
+        "warm-up and cosine; or the authors' `sgd`: momentum 0.9, a constant rate",
         one_of(*PRETRAINING_OPTIMIZERS),
     )
-    lr: float = option(1e-3, check=positive)
-    starter: bool = option(False, "true: value with a random starter (figure 6)")
-    teacher: Any = option(None, "agent spec: its games against itself are learned from after that, `enabled` or not")
-    teacher_episodes: int = option(2000, "of these games, or single hands, as learner.unit says", at_least(1))
+    lr: float = option(1e-3, "learning rate, at its highest", positive)
+    starter: bool = option(False, "learn the value with a random starter (figure 6)")
+    teacher: Any = option(None, "an agent whose games against itself are learned from next, `enabled` or not")
+    teacher_episodes: int = option(2000, "games of the teacher, or hands, by learner.unit", at_least(1))
     teacher_epsilon: float = option(
-        0.1, "chance of any legal choice in them, so that others than its own have values too", between(0, 1)
+        0.1, "chance of a random legal choice in them, so that others than its own get values too", between(0, 1)
     )
 
 

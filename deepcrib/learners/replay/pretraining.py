@@ -47,6 +47,7 @@ REPORT_EVERY = 200
 """Minibatches between two losses in TensorBoard and two calls of the progress callback."""
 MOMENTUM = 0.9
 """Of `sgd`, as in the published code of 2019."""
+MEAN_OF_STARTERS = "mean value over the 48 starters"
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises to its peak, before it falls to zero along a cosine."""
 
@@ -86,7 +87,8 @@ def pretrain(
     """Train the network in place and measure it over all hands.
 
     writer: a TensorBoard SummaryWriter. progress(done, total) is called with minibatches. figure(predicted,
-    true, title=...) makes the predicted-against-true figure that is then written, unless it returns None.
+    true, title=, truth=) draws predictions against what can be known of the hands, points or their mean over the
+    starters, as `truth` says; it is written unless it is None.
     """
     begin = time.perf_counter()
     generator = torch.Generator().manual_seed(seed)
@@ -110,8 +112,9 @@ def pretrain(
         for name in ("mean_absolute_error", "exact_share", "sample_error"):
             if (value := getattr(result, name)) is not None:
                 writer.add_scalar(f"pretraining/{name}", value, 0)
+        truth = MEAN_OF_STARTERS if options.starter else "true value"
         title = f"Value of all {len(hands):,} four-card hands after pretraining"
-        if figure is not None and (drawn := figure(predicted, samples, title=title)) is not None:
+        if figure is not None and (drawn := figure(predicted, expected, title=title, truth=truth)) is not None:
             writer.add_figure("pretraining/predicted_against_true", drawn, 0)
     return result
 

@@ -12,7 +12,7 @@ from deepcrib.training.options import LearnerOptions
 class TdOptions(LearnerOptions):
     """`learner=td`: a perceptron by temporal differences (O'Connor 2000); its help says what the paper leaves open."""
 
-    name: str = "td"
+    name: str = option("td", "what learns")
     hands: int = option(1_000_000, "of self-play (open in the paper: two days of a computer of 2000)", at_least(1))
     hidden: list[int] = option(
         [40], "sigmoid units of each hidden layer; the paper has one of 20 or 40", each(at_least(1), least=1)

@@ -29,8 +29,8 @@ class WeightedOptions(LearnerOptions):
     leaves open is as in its author's program, or their help says so.
     """
 
-    name: str = "weighted"
-    games: int = option(1_000_000, check=at_least(1))
+    name: str = option("weighted", "what learns")
+    games: int = option(1_000_000, "games of training", at_least(1))
     strategies: list[str] = option(
         list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
@@ -77,7 +77,7 @@ class WeightedOptions(LearnerOptions):
     records: str = option(
         "exact", "pegging records, or `sampled`: record_hands random hands", one_of("exact", "sampled")
     )
-    record_hands: int = option(100_000, check=at_least(1))
+    record_hands: int = option(100_000, "hands that `records: sampled` plays", at_least(1))
     update_records: bool = option(False, "add every hand's play")
     play: str = option(
         "greedy",

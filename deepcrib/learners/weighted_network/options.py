@@ -17,8 +17,8 @@ class WeightedNetworkOptions(LearnerOptions):
     The thesis names the idea alone; what is learned from, and how games start, are those of its chapter 3.
     """
 
-    name: str = "weighted_network"
-    games: int = option(1_000_000, check=at_least(1))
+    name: str = option("weighted_network", "what learns")
+    games: int = option(1_000_000, "games of training", at_least(1))
     strategies: list[str] = option(
         list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
@@ -40,6 +40,6 @@ class WeightedNetworkOptions(LearnerOptions):
     start_spread: int = option(60, "points apart, at most", between(0, 120))
     batch_games: int = option(2048, "played with the same network, before it learns from them once", at_least(1))
     batch_size: int = option(512, "decisions", at_least(1))
-    lr: float = option(1e-3, check=positive)
+    lr: float = option(1e-3, "learning rate", positive)
     lr_schedule: str = option("linear", "down to 0 at the last game, or `constant`", one_of("linear", "constant"))
     checkpoint_every: int = option(100_000, "games", at_least(1))
