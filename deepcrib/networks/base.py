@@ -18,16 +18,14 @@ class NetworkConfig:
 
     name: str
     hidden: list[int] = option([256, 256], check=each(at_least(1)))
-    channels: int = option(4, "of each convolution", at_least(1))
+    channels: int = option(4, "channels of each convolution", at_least(1))
     head: str = option(
         "value",
         "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
         one_in("deepcrib.networks.heads.q_heads:HEADS"),
     )
-    noisy: bool = option(
-        False, "head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it"
-    )
-    atoms_low: int = option(-30, "lowest return, points", between(-1000, 1000))
+    noisy: bool = option(False, "noisy head for exploration (Fortunato et al. 2018); use with learner.epsilon=0")
+    atoms_low: int = option(-30, "`categorical`: lowest return, points", between(-1000, 1000))
     atoms_high: int = option(30, check=between(-1000, 1000))
 
 
@@ -40,10 +38,10 @@ class DiscardNetworkConfig(NetworkConfig):
 
     name: str = option("cnn", check=one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
     hidden: list[int] = option([256, 128], check=each(at_least(1)))
-    channels: int = option(8, "of each convolution", at_least(1))
-    atoms_low: int = option(-80, "lowest return, points", between(-1000, 1000))
+    channels: int = option(8, "channels of each convolution", at_least(1))
+    atoms_low: int = option(-80, "`categorical`: lowest return, points", between(-1000, 1000))
     atoms_high: int = option(80, check=between(-1000, 1000))
-    suit_convolution: bool = option(True, "false: figure 5a, a network that cannot see flushes")
+    suit_convolution: bool = option(True, "false: figure 5a, a network blind to flushes")
 
 
 @dataclass

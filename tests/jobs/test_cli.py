@@ -81,7 +81,7 @@ def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pyt
         weighted = text.partition("Options with learner=weighted")[2]
         assert "learner.scaling=2.0" in weighted and "learner.iterations" not in weighted
         assert "does not read algorithm, discard_network" in weighted
-        assert "N, played by self-play in every iteration" in text  # the help in the schema
+        assert "N: games or hands of self-play per iteration" in text  # the help in the schema
         assert "evaluation.opponents=[deterministic]" in text
 
 

@@ -21,13 +21,11 @@ class AlgorithmOptions:
     """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
     name: str = option("monte_carlo", check=one_in("deepcrib.learners.replay.targets:ALGORITHMS"))
-    n_steps: int = option(
-        1, "own plays ahead at which the network's word is taken; 4 and more: the return", at_least(1)
-    )
+    n_steps: int = option(1, "steps before bootstrapping from the network; 4 and more: the return", at_least(1))
     trace_decay: float = option(
         0.0, "lambda of the lambda-return, instead of n_steps: 0 one step, 1 the return", between(0, 1)
     )
-    double: bool = option(False, "of q_learning: the play network chooses, the one of learner.target_every values")
+    double: bool = option(False, "double Q-learning: the play network chooses, that of learner.target_every values")
 
 
 @dataclass
@@ -46,9 +44,9 @@ class RewardOptions:
 
     play: str = option("offensive_defensive", check=one_in("deepcrib.learners.replay.rewards:PLAY_REWARDS"))
     discard: str = option("own", check=one_of(*DISCARD_REWARDS))
-    discard_baseline: bool = option(False, "of `difference` only")
-    game_bonus: float = option(0.0, "points added for the winner at the end of a game", at_least(0))
-    hand_bonus: float = option(0.0, "points added for the most play points, at the end of a hand's play", at_least(0))
+    discard_baseline: bool = option(False, "only for `difference`")
+    game_bonus: float = option(0.0, "bonus for the winner at the end of a game, points", at_least(0))
+    hand_bonus: float = option(0.0, "bonus for the most play points, at the end of a hand's play, points", at_least(0))
 
 
 @dataclass
@@ -70,53 +68,53 @@ class ReplayOptions(LearnerOptions):
     unit: str = option(
         "games", "what `episodes` counts: games (to 121) or single hands (scores 0-0)", one_of("games", "hands")
     )
-    episodes: int = option(200, "N, played by self-play in every iteration", at_least(1))
-    epochs_kept: int = option(5, "P, iterations of experience in the buffer", at_least(1))
+    episodes: int = option(200, "N: games or hands of self-play per iteration", at_least(1))
+    epochs_kept: int = option(5, "P: iterations of experience in the buffer", at_least(1))
     buffer_size: int | None = option(
-        None, "instead of N and P: play experiences held (of single hands) ...", optional(at_least(1))
+        None, "capacity of the buffer in plays, instead of N and P (with single hands) ...", optional(at_least(1))
     )
-    replacement: float | None = option(
-        None, "... and the share of them replaced in every iteration", optional(fraction)
-    )
+    replacement: float | None = option(None, "... and the share of it replaced per iteration", optional(fraction))
     batch_size: int = option(64, check=at_least(1))
-    passes: float = option(1.0, "over the buffer, in every iteration", positive)
+    passes: float = option(1.0, "passes over the buffer per iteration", positive)
     sampling: str = option(
         "uniform",
-        "of minibatches, without replacement; or `prioritised`: in proportion to errors",
+        "without replacement; or `prioritised`: in proportion to errors",
         one_of("uniform", "prioritised"),
     )
-    priority_exponent: float = option(0.6, "alpha of `prioritised`: 0 all alike, 1 in full proportion", between(0, 1))
-    importance_exponent: float = option(0.4, "beta of its weights in the first iteration ...", between(0, 1))
-    final_importance_exponent: float = option(1.0, "... and in the last one, in a straight line between", between(0, 1))
-    combined: bool = option(False, "each minibatch has its share of the newest epoch besides its uniform samples")
-    target_every: int = option(
-        1, "iterations that the network in the targets stays the same; 1: it is the present one", at_least(1)
+    priority_exponent: float = option(0.6, "`prioritised`: alpha, 0 uniform, 1 fully proportional", between(0, 1))
+    importance_exponent: float = option(
+        0.4, "`prioritised`: beta of the importance weights in the first iteration ...", between(0, 1)
     )
-    forced: bool = option(True, "learn from plays of the only legal card too")
-    epsilon: float = option(0.05, "times epsilon_decay after every iteration", between(0, 1))
-    epsilon_decay: float = option(0.995, "a factor, per iteration", fraction)
-    discard_lr: float = option(5e-5, "times lr_decay after every iteration, like play_lr", positive)
+    final_importance_exponent: float = option(1.0, "... and in the last one, linear in between", between(0, 1))
+    combined: bool = option(False, "add a share of the newest epoch to each minibatch")
+    target_every: int = option(
+        1, "iterations between updates of the target network; 1: targets use the present network", at_least(1)
+    )
+    forced: bool = option(True, "also learn from plays of the only legal card")
+    epsilon: float = option(0.05, "exploration; multiplied by epsilon_decay after every iteration", between(0, 1))
+    epsilon_decay: float = option(0.995, "factor per iteration", fraction)
+    discard_lr: float = option(5e-5, "multiplied by lr_decay after every iteration, like play_lr", positive)
     play_lr: float = option(7e-4, check=positive)
-    lr_decay: float = option(0.99, "a factor, per iteration, of both learning rates", fraction)
+    lr_decay: float = option(0.99, "factor of both learning rates per iteration", fraction)
     lr_schedule: str = option(
         "exponential", "or `linear`: down to 0 at the last iteration (lr_decay unused)", one_of("exponential", "linear")
     )
     inference: str = option(
         "float32",
-        "or `bfloat16`: of networks in self-play and targets, never in learning or matches",
+        "or `bfloat16`: precision of networks in self-play and targets, not in learning or matches",
         one_in("deepcrib.agents.q_network:INFERENCE"),
     )
-    discard_agent: Any = option(None, "agent spec: discards are its, only the play is learned")
-    checkpoint_every: int = option(10, "iterations between two saved training states", at_least(1))
+    discard_agent: Any = option(None, "agent that discards; only the play is learned")
+    checkpoint_every: int = option(10, "iterations between saved training states", at_least(1))
     # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
-    opponents: list[Any] = option([], "agent specs, and `past`: past checkpoints of this run")
+    opponents: list[Any] = option([], "agents, and `past`: past checkpoints of this run")
     opponent_share: float = option(
-        0.5, "of the episodes, against one of them by chance; the others are self-play", fraction
+        0.5, "share of episodes against a random one of them; the rest is self-play", fraction
     )
-    past_every: int = option(10, "iterations between two checkpoints that join the past ones", at_least(1))
-    past_kept: int = option(10, "past checkpoints, the newest", at_least(1))
-    priming: list[Any] = option([], "agent specs: who is met in every episode of the first ...")
-    priming_iterations: int = option(0, "... so many iterations", at_least(0))
+    past_every: int = option(10, "iterations between checkpoints that join the past ones", at_least(1))
+    past_kept: int = option(10, "number of past checkpoints kept, the newest", at_least(1))
+    priming: list[Any] = option([], "agents that are met in every episode of the first ...")
+    priming_iterations: int = option(0, "... this many iterations", at_least(0))
 
     def schedule(self, iteration: int) -> tuple[float, float, float]:
         """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
@@ -142,15 +140,15 @@ class PretrainingOptions:
     batch_size: int = option(64, check=at_least(1))
     optimizer: str = option(
         "adam",
-        "with a warm-up and a cosine; or the authors' `sgd`: momentum 0.9, a constant rate",
+        "with warm-up and cosine decay; or the authors' `sgd`: momentum 0.9, constant rate",
         one_of(*PRETRAINING_OPTIMIZERS),
     )
     lr: float = option(1e-3, check=positive)
     starter: bool = option(False, "true: value with a random starter (figure 6)")
-    teacher: Any = option(None, "agent spec: its games against itself are learned from after that, `enabled` or not")
-    teacher_episodes: int = option(2000, "of these games, or single hands, as learner.unit says", at_least(1))
+    teacher: Any = option(None, "agent whose games against itself are then learned from, `enabled` or not")
+    teacher_episodes: int = option(2000, "number of its games, or hands if learner.unit=hands", at_least(1))
     teacher_epsilon: float = option(
-        0.1, "chance of any legal choice in them, so that others than its own have values too", between(0, 1)
+        0.1, "probability of a random legal choice in them, so that other choices get values too", between(0, 1)
     )
 
 
