@@ -185,12 +185,12 @@ def markdown_page(league: League, intro: str, figure: str | None, ceilings: Ceil
     faults = "".join(f"- {name}, in {' - '.join(pair)}: {what}\n" for pair, (name, what) in league.faults.items())
     return (
         f"# The league\n\n{intro}\n\n## Standings\n\n{_markdown((*heads, *ceiling), rows)}\n"
-        f"Ratings are of Bradley and Terry's model, fitted by maximum likelihood, with a mean of {MEAN:.0f}: 100 points"
-        " more are a win rate of 64%, 10 points more 51.4%. The intervals are of the distance to the mean of this"
-        " league, and count the spread of the duplicate pairs. One number an agent cannot say everything: win rates"
-        f" differ from those that the ratings give by {100 * league.misfit:.2f} percentage points (root mean square)."
-        " Win rate and points a hand are means over all opponents, each counted once. A best responder's gain is in"
-        " points a hand, `-` where it has not been measured.\n\n"
+        f"Ratings are from a Bradley-Terry model fitted by maximum likelihood, with a mean of {MEAN:.0f}: 100 points"
+        " more mean a win rate of 64%, 10 points more 51.4%. The intervals are for the distance to the mean of this"
+        " league, and include the spread of the duplicate pairs. One number per agent cannot capture everything: win"
+        f" rates differ from those that the ratings predict by {100 * league.misfit:.2f} percentage points (root mean"
+        " square). Win rate and points per hand are means over all opponents, each counted once. A best responder's"
+        " gain is in points per hand, `-` where it has not been measured.\n\n"
         f"{image}## Win rates\n\nPer cent, of the row against the agent of the column's rank, ± half of the 95%"
         f" interval over pairs.\n\n{rates}\n## Points a hand\n\nThe row's minus the other's.\n\n{gains}"
         + (f"\n## Faults\n\nThese pairings ended early and do not count.\n\n{faults}" if faults else "")

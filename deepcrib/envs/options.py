@@ -81,7 +81,7 @@ class GameOptions(TableOptions):
         "any agent spec (`agents.make_agent`), or an agent; or a list of num_players - 1 of them, which sit one after "
         "the other to the learner's left",
     )
-    seat: int | None = option(None, "the learner's, or None: by chance in each episode")
+    seat: int | None = option(None, "the learner's seat, or None: random in each episode")
 
     def __post_init__(self) -> None:
         super().__post_init__()

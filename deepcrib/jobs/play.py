@@ -34,22 +34,22 @@ class Config:
     """The schema of `conf/play.yaml`."""
 
     opponent: Any = option("td_perceptron", "a name, a checkpoint path or {name: NAME, option: value}")
-    hints: list[Any] = option(["td_perceptron"], "up to 4 agents that hints show")
-    name: str = option("you", "what the record calls you")
+    hints: list[Any] = option(["td_perceptron"], "agents whose choices hints show, up to 4")
+    name: str = option("you", "your name in the record")
     seed: int | None = option(
-        None, "of the deals, and of what the opponent leaves to chance; null: from the clock", optional(seed_value)
+        None, "seed of the deals and of the opponent's random choices; null: from the clock", optional(seed_value)
     )
     dealer: str = option("cut", "who deals first: cut, me or opponent", one_of(*DEALERS))
     pace: float = option(
-        1.5, "seconds that a choice can be taken back, and between an opponent's cards; 0: none", at_least(0)
+        1.5, "seconds in which a choice can be undone, and between an opponent's cards; 0: none", at_least(0)
     )
-    suits: str = option("symbols", "or letters: 5H, and no sign outside ASCII on the table", one_of(*SIGNS))
+    suits: str = option("symbols", "or letters: 5H, and only ASCII on the table", one_of(*SIGNS))
     resume: str | None = option(
-        None, "a game.jsonl, or its folder, whose last game goes on: opponent, seed, rules as there"
+        None, "a game.jsonl or its folder: resume its last game, with its opponent, seed and rules"
     )
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
-    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
+    threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
 
 
 def run(config: Config, run: Run) -> Outcome:

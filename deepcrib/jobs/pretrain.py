@@ -30,7 +30,7 @@ class Config:
 
     seed: int = option(1, "of everything random", seed_value)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
-    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
+    threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
     state: StateOptions = field(default_factory=StateOptions)
     discard_network: DiscardNetworkConfig = field(default_factory=DiscardNetworkConfig)
     pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)

@@ -53,29 +53,29 @@ class Config:
     """The schema of `conf/report.yaml`."""
 
     task: str | None = option(
-        None, "runs, humans or review; also as a bare word; by default the one of runs= or games="
+        None, "runs, humans or review; also as an argument; by default the one that runs= or games= implies"
     )
-    runs: Any = option(None, "runs: a folder of run folders, a pattern that fits several, or a list of these")
+    runs: Any = option(None, "runs: a run folder, a folder that contains run folders, a pattern, or a list of these")
     path: str | None = option(
-        None, "runs: the page, FILE.md, its figures in FILE/; by default report.md in the run folder"
+        None, "runs: where to write the page, FILE.md, with figures in FILE/; default: report.md in the run folder"
     )
-    overwrite: bool = option(False, "runs: replace a file at `path` that no report wrote")
-    title: str = option("Training runs", "runs: of the page")
-    networks: bool = option(True, "runs: show how discard networks value all hands after training; seconds a network")
+    overwrite: bool = option(False, "runs: replace a file at `path` that was not written by a report")
+    title: str = option("Training runs", "runs: title of the page")
+    networks: bool = option(
+        True, "runs: show the values of all hands by trained discard networks; takes seconds per network"
+    )
     games: Any = option(
-        None, "a file of recorded games, a folder with such files *.jsonl in it or below, or a list of these"
+        None, "a file of recorded games, a folder that contains such files (*.jsonl), or a list of these"
     )
-    by: str = option(
-        "opponent", "humans: a row for each opponent; or person, for each person and opponent", one_of(*BY)
-    )
+    by: str = option("opponent", "humans: one row per opponent; or person: one per person and opponent", one_of(*BY))
     hints: str = option(
-        "exclude", "humans: games in which the person was shown hints; or include, only", one_of(*HINTS)
+        "exclude", "humans: games in which the person was shown hints; or include, or only", one_of(*HINTS)
     )
-    seat: int | None = option(None, "review: whose choices, 0 or 1; by default those of each person")
-    name: str | None = option(None, "review: the same by the player's name")
-    worst: int = option(10, "review: decisions listed of each game", at_least(0))
+    seat: int | None = option(None, "review: seat whose choices are reviewed, 0 or 1; by default those of each person")
+    name: str | None = option(None, "review: player whose choices are reviewed, by name")
+    worst: int = option(10, "review: number of decisions listed per game", at_least(0))
     opponent: Any = option(
-        None, "review: an agent to answer in place of the recorded one; runs: whom they met, by its name"
+        None, "review: an agent in place of the recorded opponent; runs: opponent whose matches are shown, by name"
     )
 
 

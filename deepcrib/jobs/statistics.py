@@ -57,25 +57,23 @@ Work = Callable[[Run, Bars], Outcome]
 class Config:
     """The schema of `conf/statistics.yaml`."""
 
-    task: str = option("hand", "or build, crib_table, pegging; also as a bare word: deepcrib statistics build")
-    hand: str | None = option(None, "hand: six cards; also as bare words: deepcrib statistics 5H 5S JD 2C 3C KH")
+    task: str = option("hand", "or build, crib_table, pegging; also as an argument: deepcrib statistics build")
+    hand: str | None = option(None, "hand: six cards; also as arguments: deepcrib statistics 5H 5S JD 2C 3C KH")
     index: int | None = option(
-        None, "hand: Lang's index of a discard in place of the cards, whose row alone is printed"
+        None, "hand: Lang's index of a discard, in place of the cards; prints that discard's row only"
     )
-    dealer: bool | None = option(
-        None, "hand: best first by hand + crib (true, null) or by hand - crib, as pone (false)"
-    )
+    dealer: bool | None = option(None, "hand: sort by hand + crib (true, null) or by hand - crib, as pone (false)")
     weights: str = option(
-        "experts", "hand: against whose discards the crib counts in hand + crib; or uniform", one_of(*OPPONENTS)
+        "experts", "hand: opponent's discards that the crib of the totals assumes; or uniform", one_of(*OPPONENTS)
     )
-    path: str | None = option(None, "build, crib_table: the file to write, if not discards.npy and crib_table.csv")
-    verify: int = option(0, "build: random hands that are enumerated by the rules and compared", at_least(0))
-    opponent: str = option("experts", "crib_table: who throws the other two cards, or uniform", one_of(*OPPONENTS))
-    solve: bool = option(False, "crib_table: find the experts' discards anew rather than those of the package")
+    path: str | None = option(None, "build, crib_table: file to write; default discards.npy, crib_table.csv")
+    verify: int = option(0, "build: number of random hands to check by enumeration", at_least(0))
+    opponent: str = option("experts", "crib_table: who discards the other two cards; or uniform", one_of(*OPPONENTS))
+    solve: bool = option(False, "crib_table: recompute the experts' discards instead of using the packaged ones")
     records: str = option(
         "exact", "pegging: every pair of sets; or sampled, from random hands", one_of("exact", "sampled")
     )
-    hands: int = option(100000, "pegging: random hands, with records=sampled", at_least(1))
+    hands: int = option(100000, "pegging: number of random hands with records=sampled", at_least(1))
     seed: int = option(1, "of whatever is sampled", seed_value)
 
 

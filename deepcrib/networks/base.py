@@ -24,10 +24,8 @@ class NetworkConfig:
         "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
         one_in("deepcrib.networks.heads.q_heads:HEADS"),
     )
-    noisy: bool = option(
-        False, "head with learned noise that explores (Fortunato et al. 2018): set learner.epsilon=0 with it"
-    )
-    atoms_low: int = option(-30, "head=categorical: lowest return, points", between(-1000, 1000))
+    noisy: bool = option(False, "noisy head for exploration (Fortunato et al. 2018); use with learner.epsilon=0")
+    atoms_low: int = option(-30, "`categorical`: lowest return, points", between(-1000, 1000))
     atoms_high: int = option(30, "head=categorical: highest return, points", between(-1000, 1000))
 
 
@@ -41,9 +39,9 @@ class DiscardNetworkConfig(NetworkConfig):
     name: str = option("cnn", "architecture", one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
     hidden: list[int] = option([256, 128], "units of each dense layer", each(at_least(1)))
     channels: int = option(8, "channels of each convolution", at_least(1))
-    atoms_low: int = option(-80, "head=categorical: lowest return, points", between(-1000, 1000))
+    atoms_low: int = option(-80, "`categorical`: lowest return, points", between(-1000, 1000))
     atoms_high: int = option(80, "head=categorical: highest return, points", between(-1000, 1000))
-    suit_convolution: bool = option(True, "false: figure 5a, a network that cannot see flushes")
+    suit_convolution: bool = option(True, "false: figure 5a, a network blind to flushes")
 
 
 @dataclass

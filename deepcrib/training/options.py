@@ -33,22 +33,22 @@ def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) 
 class EvaluationOptions:
     """Matches during and after training. Seeds of the two never meet (see `seed`)."""
 
-    opponents: list[Any] = option(["deterministic"], "agents met in monitoring and final matches")
+    opponents: list[Any] = option(["deterministic"], "agents to play matches against")
     every: int = option(
-        10, "iterations (of other learners than replay: checkpoints) between monitoring matches; 0: none", at_least(0)
+        10, "iterations between monitoring matches (checkpoints for learners other than replay); 0: none", at_least(0)
     )
     at: list[int] | None = option(
         None,
-        "in place of `every`, if that is not 0: iterations with matches; 0: before the first",
+        "iterations with matches, instead of `every` unless that is 0; 0: before the first iteration",
         optional(each(at_least(0), ascending=True)),
     )
-    games: int = option(1000, "games of a monitoring match", at_least(1))
-    final_games: int = option(5000, "games of each final match", at_least(1))
+    games: int = option(1000, "games per monitoring match", at_least(1))
+    final_games: int = option(5000, "games per final match", at_least(1))
     epsilon: float = option(0.0, "epsilon of the evaluated agent", between(0, 1))
-    exploring: bool = option(False, "final matches also of the agent with the epsilon that its training ended with")
-    hands: int = option(0, "hands of the play-only metric of table 3 (hands won on play points); 0: none", at_least(0))
+    exploring: bool = option(False, "also play the final matches with the epsilon that training ended with")
+    hands: int = option(0, "hands for the play-only metric of table 3 (hands won on play points); 0: none", at_least(0))
     seed: int | None = option(
-        None, "monitoring uses it, the final matches another one derived from it", optional(seed_value)
+        None, "seed of monitoring matches; that of the final matches is derived from it", optional(seed_value)
     )
 
     @property

@@ -17,25 +17,27 @@ GAMES = "games"
 class Config:
     """The schema of `conf/evaluate.yaml`."""
 
-    task: str = option(GAMES, "full games to 121, or play, pairs, audit; also as a bare word: deepcrib evaluate play")
+    task: str = option(GAMES, "full games to 121; or play, pairs, audit; also as an argument: deepcrib evaluate play")
     agent: Any = option(MISSING, "a name, a checkpoint path or {name: NAME, option: value}")
-    opponent: Any = option("deterministic", "likewise")
-    games: int = option(10000, "with until, at most", at_least(1))
-    hands: int | None = option(None, "of the task play (20,000) or audit (200)")
-    pairs: int = option(20000, "of the task pairs: in each pair of hands both deal once")
-    exploit: bool = option(False, "also what the agent loses to its best responder, points a hand")
-    deals: int = option(1000, "that exploit is measured on")
-    worst: int = option(20, "decisions that audit lists")
+    opponent: Any = option("deterministic", "the same forms as agent")
+    games: int = option(10000, "number of games; the maximum with until", at_least(1))
+    hands: int | None = option(None, "hands of the task play (20,000) or audit (200)")
+    pairs: int = option(20000, "pairs of hands of the task pairs; each player deals once in a pair")
+    exploit: bool = option(False, "also measure what the agent loses to its best responder, points per hand")
+    deals: int = option(1000, "deals that exploit is measured on")
+    worst: int = option(20, "number of decisions that audit lists")
     seed: int = option(1, "of everything random", seed_value)
-    duplicate: bool = option(False, "games in pairs: the same cards with seats swapped; interval over the pairs")
-    until: str | None = option(
-        None, "stop when decided: significant (the interval leaves out 50%) or sprt (Wald's test)"
+    duplicate: bool = option(
+        False, "play games in pairs, the same cards with seats swapped; the interval is over pairs"
     )
-    difference: float = option(0.02, "significant: stop also within 50% +- it; sprt: tell 50% + it from 50% - it")
+    until: str | None = option(None, "stop when decided: significant (the interval excludes 50%) or sprt (Wald's test)")
+    difference: float = option(
+        0.02, "significant: also stop within 50% +- difference; sprt: test 50% + it against 50% - it"
+    )
     alpha: float = option(
-        0.05, "significant: 1 - the interval's level; sprt: chance to take 50% - difference for better"
+        0.05, "significant: 1 - confidence level; sprt: probability of accepting a player of 50% - difference"
     )
-    beta: float = option(0.05, "sprt: chance to take 50% + difference for worse")
+    beta: float = option(0.05, "sprt: probability of rejecting a player of 50% + difference")
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
-    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
+    threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))

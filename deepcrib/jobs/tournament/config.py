@@ -17,23 +17,21 @@ class Config:
     """The schema of `conf/tournament.yaml`."""
 
     task: str = option(
-        "round_robin", "or bracket, checkpoints, league; also as a bare word: deepcrib tournament bracket"
+        "round_robin", "or bracket, checkpoints, league; also as an argument: deepcrib tournament bracket"
     )
     agents: Any = option([], "two or more: names, checkpoint paths or {name: NAME, ...}; league: all")
-    run: str | None = option(None, "the run folder whose checkpoints the task checkpoints plays against")
-    against: Any = option(None, "the agent that meets them; by default the run's final one")
-    games: int | None = option(None, "of a match: 100, in a league 20,000", optional(at_least(1)))
-    games_of: Any = option(None, "league: at most so many for an agent, {minimax: 2000}")
-    deals: int = option(0, "league: that a best responder's gain on each agent is measured on; 0: not measured")
-    deals_of: Any = option(
-        None, "league: at most so many for an agent, {td_perceptron: 40}; networks that play have 40"
-    )
-    matches: int = option(1, "of each pairing; a bracket, and a league, has one", at_least(1))
+    run: str | None = option(None, "run folder whose checkpoints the task checkpoints plays")
+    against: Any = option(None, "checkpoints: the agent that plays them; by default the run's final one")
+    games: int | None = option(None, "games per match; default 100, in a league 20,000", optional(at_least(1)))
+    games_of: Any = option(None, "league: maximum number of games of an agent, {minimax: 2000}")
+    deals: int = option(0, "league: deals that a best responder's gain on each agent is measured on; 0: off")
+    deals_of: Any = option(None, "league: maximum number of deals of an agent, {td_perceptron: 40}; play networks: 40")
+    matches: int = option(1, "matches per pairing; a bracket and a league have one", at_least(1))
     seed: int = option(1, "of everything random", seed_value)
     duplicate: bool = option(
-        False, "games in pairs (a league always): same cards, seats swapped; intervals over the pairs"
+        False, "play games in pairs (a league always): same cards, seats swapped; intervals are over pairs"
     )
-    resume: str | None = option(None, "the folder of a league, to resume it")
+    resume: str | None = option(None, "folder of a league to resume")
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
-    threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
+    threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))

@@ -174,8 +174,8 @@ def _intro(folder: Path, pairings: Sequence[Pairing], deals: Mapping[str, int], 
         fewer = [f"{number:,} for {name}" for name, number in deals.items() if number < config.deals]
         measured = f" A best responder's gains are over {', '.join([f'{config.deals:,} deals', *fewer])}."
     return (
-        "Every agent against every other one, full games to 121 on duplicate deals: each pair of games has the same"
-        f" cards with seats swapped. {games} games a pairing, seed {config.seed}, dealing `{config.rules.name}`."
+        "Every agent plays every other, full games to 121 on duplicate deals: each pair of games has the same"
+        f" cards with seats swapped. {games} games per pairing, seed {config.seed}, rules `{config.rules.name}`."
         f" Written by\n\n```sh\n{command} hydra.run.dir=outputs/league\n```\n\n(`league.md` and `{FIGURE}` in the run"
         f" folder), at commit `{str(found.get('commit'))[:7]}`{changed}, on {machine.get('cores')} cores of"
         f" {machine.get('processor')}; {seconds / 60:.1f} minutes of play.{measured}"

@@ -25,9 +25,9 @@ class Config:
     seed: int = option(1, "of everything random; the same seed gives the same weights", seed_value)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(
-        0, "to work on; 0: all that this process may use. The weights do not depend on it", at_least(0)
+        0, "number of threads; 0: all that this process may use; does not affect the weights", at_least(0)
     )
-    resume: str | None = option(None, "the folder of an unfinished run, to resume it")
+    resume: str | None = option(None, "folder of an unfinished run to resume")
     learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
     reward: RewardOptions = field(default_factory=RewardOptions)

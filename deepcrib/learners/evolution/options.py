@@ -18,39 +18,39 @@ class EvolutionOptions(LearnerOptions):
 
     name: str = option("evolution", "what learns")
     generations: int = option(1000, "generations of training", at_least(1))
-    deals: int = option(100, "of a generation: two hands of six and a starter", at_least(1))
+    deals: int = option(100, "deals per generation: two hands of six and a starter", at_least(1))
     genome: str = option(
         "ranks",
-        "or `pairs`: two ranks kept, or thrown, together have a value too",
+        "or `pairs`: also values for two ranks kept, or discarded, together",
         one_in("deepcrib.learners.evolution.agent:GENOMES"),
     )
     cards: str = option(
         "same",
-        "both players (all members of a population) get the same cards, or `different`",
+        "cards of both players (of all members of a population): the same, or `different`",
         one_of("same", "different"),
     )
     score: str = option(
-        "hand", "the starter being known; `crib`: plus the crib as dealer, less it as pone", one_of("hand", "crib")
+        "hand", "with a known starter; or `crib`: plus the crib as dealer, minus it as pone", one_of("hand", "crib")
     )
-    update: str = option("threshold", "hand by hand, or `population`", one_of("threshold", "population"))
-    measure_every: int = option(10, "generations between two measurements on held-out hands", at_least(1))
-    held_out: int = option(20_000, "hands", at_least(2))
-    checkpoint_every: int = option(100, "generations", at_least(1))
+    update: str = option("threshold", "`threshold`: hand by hand; or `population`", one_of("threshold", "population"))
+    measure_every: int = option(10, "generations between measurements on held-out hands", at_least(1))
+    held_out: int = option(20_000, "number of held-out hands", at_least(2))
+    checkpoint_every: int = option(100, "generations between checkpoints", at_least(1))
 
     against: str = option(
         "opponent",
-        "whose points a hand's are held against, or `optimal`: those of the best discard",
+        "whose points a hand is compared with; or `optimal`: the best discard's",
         one_of("opponent", "optimal"),
     )
-    threshold: float = option(1.0, "share of these points below which weights are adjusted", fraction)
+    threshold: float = option(1.0, "weights are adjusted below this share of these points", fraction)
     adjust: str = option(
         "merge",
         "values of wrong and right cards move together; or toward, punish, mutate, select: docs/results/evolution.md",
         one_in("deepcrib.learners.evolution.steps:ADJUSTMENTS"),
     )
-    rate: float = option(0.5, "of merge (share of the gap), toward and punish", positive)
-    sigma: float = option(0.1, "of mutate and select; the first one of a population that adapts it", positive)
+    rate: float = option(0.5, "rate of merge (share of the gap), toward and punish", positive)
+    sigma: float = option(0.1, "noise of mutate and select; the initial one of a population that adapts it", positive)
 
-    population: int = option(64, "mutants of a generation", at_least(2))
-    parents: int = option(16, "the fittest, whose mean the next generation comes from", at_least(1))
+    population: int = option(64, "mutants per generation", at_least(2))
+    parents: int = option(16, "number of fittest mutants; their mean starts the next generation", at_least(1))
     adaptive: bool = option(True, "sigma is inherited and mutated too")

@@ -19,26 +19,24 @@ class HillClimbOptions(LearnerOptions):
     """
 
     name: str = option("hill_climb", "what learns")
-    games: int = option(200_000, "or hands, in all", at_least(2))
+    games: int = option(200_000, "games or hands in all", at_least(2))
     unit: str = option(
-        "games", "to 121, or `hands`: single ones at 0-0, won by the points of all kinds", one_of("games", "hands")
+        "games", "games to 121; or `hands`: single ones at 0-0, won by points of all kinds", one_of("games", "hands")
     )
     climb: str = option(
         "both",
-        "networks: `both`, `discard`, `play`; or `genome`: values of cards (learner=evolution)",
+        "networks that climb: `both`, `discard`, `play`; or `genome`: values of cards (learner=evolution)",
         one_in("deepcrib.learners.hill_climb.climbers:CLIMBED"),
     )
     genome: str = option("pairs", "of `climb: genome`", one_in("deepcrib.learners.evolution.agent:GENOMES"))
-    discards_by: Any = option("greedy", "agent spec: who discards where only the play is climbed")
-    plays_by: Any = option("greedy", "agent spec: who plays where only the discards are climbed")
-    start: str = option("zero", "the first weights, or `random`", one_of("zero", "random"))
-    pairs: int = option(100, "of games or hands between champion and mutant", at_least(1))
-    sigma: float = option(0.05, "of the noise that makes a mutant", positive)
+    discards_by: Any = option("greedy", "agent that discards where only the play climbs")
+    plays_by: Any = option("greedy", "agent that plays where only the discards climb")
+    start: str = option("zero", "initial weights; or `random`", one_of("zero", "random"))
+    pairs: int = option(100, "pairs of games or hands per contest of champion and mutant", at_least(1))
+    sigma: float = option(0.05, "standard deviation of a mutant's noise", positive)
     share: float = option(
-        0.5, "of the pairs' points: the mutant must win more than this, in the first contest ...", between(0, 1)
+        0.5, "share of the pairs' points that a mutant must exceed, in the first contest ...", between(0, 1)
     )
-    final_share: float | None = option(
-        None, "... and in the last one, in a straight line between", optional(between(0, 1))
-    )
-    step: float = option(0.05, "of the way to the mutant; 1 replaces the champion", fraction)
-    checkpoint_every: int = option(20_000, "games or hands", at_least(1))
+    final_share: float | None = option(None, "... and in the last one, linear in between", optional(between(0, 1)))
+    step: float = option(0.05, "step towards the mutant; 1 replaces the champion", fraction)
+    checkpoint_every: int = option(20_000, "games or hands between checkpoints", at_least(1))

@@ -19,7 +19,7 @@ class PartidaOptions(LearnerOptions):
     name: str = option("partida", "what learns")
     inputs: int = option(
         12,
-        "own hand and all cards played; 16: the opponent's hand too, which is no agent but a measurement",
+        "own hand and all cards played; 16: also the opponent's hand, for measurement only, not an agent",
         one_in("deepcrib.learners.partida.inputs:INPUTS"),
     )
     encoding: str = option(
@@ -30,23 +30,23 @@ class PartidaOptions(LearnerOptions):
     opponent: str = option("greedy", "or `self`: both players learn (not in the paper)", one_of("greedy", "self"))
     sessions: int = option(2000, "sessions of games_per_fit hands, each learned from once", at_least(1))
     games_per_fit: int = option(
-        10, "hands of a session, played with one network, which then learns from them once", at_least(1)
+        10, "hands per session, played with one network that then learns from them once", at_least(1)
     )
     target: str = option(
         "whole",
         "own minus opponent's points of the play, or `rest`: from the card on (not in the paper)",
         one_of("whole", "rest"),
     )
-    epsilon: float = option(0.0, "chance of any card (the paper names none)", between(0, 1))
+    epsilon: float = option(0.0, "probability of a random card (the paper names none)", between(0, 1))
     optimizer: str = option(
         "adam", "or `sgd` (open in the paper)", one_in("deepcrib.learners.partida.fitting:OPTIMIZERS")
     )
-    batch_size: int = option(1, "positions of a step; the paper fits one after the other", at_least(1))
+    batch_size: int = option(1, "positions per step; the paper fits one at a time", at_least(1))
     lr: float = option(1e-3, "open in the paper", positive)
     lr_schedule: str = option(
         "constant", "or `linear`: down to 0 at the last session (open in the paper)", one_of("linear", "constant")
     )
-    measure_every: int = option(10, "sessions between two measurements against greedy", at_least(1))
-    hands: int = option(2000, "of a measurement", at_least(2))
-    final_hands: int = option(20_000, "of the last one, on other hands", at_least(2))
-    checkpoint_every: int = option(100, "sessions", at_least(1))
+    measure_every: int = option(10, "sessions between measurements against greedy", at_least(1))
+    hands: int = option(2000, "hands per measurement", at_least(2))
+    final_hands: int = option(20_000, "hands of the last measurement, on other hands", at_least(2))
+    checkpoint_every: int = option(100, "sessions between checkpoints", at_least(1))

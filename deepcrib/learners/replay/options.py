@@ -21,13 +21,11 @@ class AlgorithmOptions:
     """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
     name: str = option("monte_carlo", "target of a play", one_in("deepcrib.learners.replay.targets:ALGORITHMS"))
-    n_steps: int = option(
-        1, "own plays ahead at which the network's word is taken; 4 and more: the return", at_least(1)
-    )
+    n_steps: int = option(1, "steps before bootstrapping from the network; 4 and more: the return", at_least(1))
     trace_decay: float = option(
         0.0, "lambda of the lambda-return, instead of n_steps: 0 one step, 1 the return", between(0, 1)
     )
-    double: bool = option(False, "of q_learning: the play network chooses, the one of learner.target_every values")
+    double: bool = option(False, "double Q-learning: the play network chooses, that of learner.target_every values")
 
 
 @dataclass
@@ -52,11 +50,9 @@ class RewardOptions:
         "return of a discard: own points of the hand, or `difference` to the opponent's",
         one_of(*DISCARD_REWARDS),
     )
-    discard_baseline: bool = option(
-        False, "with `difference`: leave out the opponent's hand, which no discard can change"
-    )
-    game_bonus: float = option(0.0, "points added for the winner at the end of a game", at_least(0))
-    hand_bonus: float = option(0.0, "points added for the most play points, at the end of a hand's play", at_least(0))
+    discard_baseline: bool = option(False, "only for `difference`")
+    game_bonus: float = option(0.0, "bonus for the winner at the end of a game, points", at_least(0))
+    hand_bonus: float = option(0.0, "bonus for the most play points, at the end of a hand's play, points", at_least(0))
 
 
 @dataclass
@@ -82,40 +78,40 @@ class ReplayOptions(LearnerOptions):
     unit: str = option(
         "games", "what `episodes` counts: games (to 121) or single hands (scores 0-0)", one_of("games", "hands")
     )
-    episodes: int = option(200, "N, games or hands of self-play in every iteration", at_least(1))
-    epochs_kept: int = option(5, "P, iterations of experience in the buffer", at_least(1))
+    episodes: int = option(200, "N: games or hands of self-play per iteration", at_least(1))
+    epochs_kept: int = option(5, "P: iterations of experience in the buffer", at_least(1))
     buffer_size: int | None = option(
-        None, "in place of epochs_kept: play experiences held (unit=hands alone)", optional(at_least(1))
+        None, "capacity of the buffer in plays, in place of epochs_kept (unit=hands alone)", optional(at_least(1))
     )
     replacement: float | None = option(
-        None, "with buffer_size, in place of episodes: share of it replaced in every iteration", optional(fraction)
+        None, "with buffer_size, in place of episodes: share of it replaced per iteration", optional(fraction)
     )
     batch_size: int = option(64, "experiences in a minibatch", at_least(1))
-    passes: float = option(1.0, "passes over the buffer in every iteration", positive)
+    passes: float = option(1.0, "passes over the buffer per iteration", positive)
     sampling: str = option(
         "uniform",
-        "minibatches are drawn without replacement, or `prioritised`: in proportion to errors",
+        "without replacement; or `prioritised`: in proportion to errors",
         one_of("uniform", "prioritised"),
     )
-    priority_exponent: float = option(0.6, "alpha of `prioritised`: 0 all alike, 1 in full proportion", between(0, 1))
-    importance_exponent: float = option(0.4, "beta of `prioritised` in the first iteration", between(0, 1))
+    priority_exponent: float = option(0.6, "`prioritised`: alpha, 0 uniform, 1 fully proportional", between(0, 1))
+    importance_exponent: float = option(
+        0.4, "`prioritised`: beta of the importance weights in the first iteration", between(0, 1)
+    )
     final_importance_exponent: float = option(
-        1.0, "beta in the last iteration, in a straight line between", between(0, 1)
+        1.0, "`prioritised`: beta in the last iteration, linear in between", between(0, 1)
     )
-    combined: bool = option(False, "each minibatch has its share of the newest epoch besides its uniform samples")
+    combined: bool = option(False, "add a share of the newest epoch to each minibatch")
     target_every: int = option(
-        1, "iterations that the network in the targets stays the same; 1: it is the present one", at_least(1)
+        1, "iterations between updates of the target network; 1: targets use the present network", at_least(1)
     )
-    forced: bool = option(True, "learn from plays of the only legal card too")
-    epsilon: float = option(
-        0.05, "chance of a random legal action; times epsilon_decay after every iteration", between(0, 1)
-    )
-    epsilon_decay: float = option(0.995, "factor of epsilon, per iteration", fraction)
+    forced: bool = option(True, "also learn from plays of the only legal card")
+    epsilon: float = option(0.05, "exploration; multiplied by epsilon_decay after every iteration", between(0, 1))
+    epsilon_decay: float = option(0.995, "factor of epsilon per iteration", fraction)
     discard_lr: float = option(
-        5e-5, "learning rate of the discard network; times lr_decay after every iteration", positive
+        5e-5, "learning rate of the discard network; multiplied by lr_decay after every iteration", positive
     )
     play_lr: float = option(7e-4, "learning rate of the play network; likewise", positive)
-    lr_decay: float = option(0.99, "factor of both learning rates, per iteration", fraction)
+    lr_decay: float = option(0.99, "factor of both learning rates per iteration", fraction)
     lr_schedule: str = option(
         "exponential",
         "of both learning rates; or `linear`: down to 0 at the last iteration, without lr_decay",
@@ -123,21 +119,19 @@ class ReplayOptions(LearnerOptions):
     )
     inference: str = option(
         "float32",
-        "precision of self-play and targets, or `bfloat16`; learning and matches are float32",
+        "or `bfloat16`: precision of networks in self-play and targets, not in learning or matches",
         one_in("deepcrib.agents.q_network:INFERENCE"),
     )
-    discard_agent: Any = option(None, "an agent that discards: only the play is learned")
-    checkpoint_every: int = option(10, "iterations between two saved training states", at_least(1))
+    discard_agent: Any = option(None, "agent that discards; only the play is learned")
+    checkpoint_every: int = option(10, "iterations between saved training states", at_least(1))
     # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
-    opponents: list[Any] = option(
-        [], "agents met in training, and `past`: past checkpoints of this run; none: self-play alone"
-    )
+    opponents: list[Any] = option([], "agents, and `past`: past checkpoints of this run")
     opponent_share: float = option(
-        0.5, "share of the episodes against one of them by chance; the others are self-play", fraction
+        0.5, "share of episodes against a random one of them; the rest is self-play", fraction
     )
-    past_every: int = option(10, "iterations between two checkpoints that `past` takes", at_least(1))
-    past_kept: int = option(10, "how many of the newest of these checkpoints are met", at_least(1))
-    priming: list[Any] = option([], "agents met in every episode of the first priming_iterations")
+    past_every: int = option(10, "iterations between checkpoints that join the past ones", at_least(1))
+    past_kept: int = option(10, "number of past checkpoints kept, the newest", at_least(1))
+    priming: list[Any] = option([], "agents that are met in every episode of the first priming_iterations")
     priming_iterations: int = option(0, "iterations against `priming`", at_least(0))
 
     def schedule(self, iteration: int) -> tuple[float, float, float]:
@@ -164,15 +158,15 @@ class PretrainingOptions:
     batch_size: int = option(64, "hands in a minibatch", at_least(1))
     optimizer: str = option(
         "adam",
-        "warm-up and cosine; or the authors' `sgd`: momentum 0.9, a constant rate",
+        "with warm-up and cosine decay; or the authors' `sgd`: momentum 0.9, constant rate",
         one_of(*PRETRAINING_OPTIMIZERS),
     )
     lr: float = option(1e-3, "learning rate, at its highest", positive)
     starter: bool = option(False, "learn the value with a random starter (figure 6)")
-    teacher: Any = option(None, "an agent whose games against itself are learned from next, `enabled` or not")
-    teacher_episodes: int = option(2000, "games of the teacher, or hands, by learner.unit", at_least(1))
+    teacher: Any = option(None, "agent whose games against itself are then learned from, `enabled` or not")
+    teacher_episodes: int = option(2000, "number of its games, or hands if learner.unit=hands", at_least(1))
     teacher_epsilon: float = option(
-        0.1, "chance of a random legal choice in them, so that others than its own get values too", between(0, 1)
+        0.1, "probability of a random legal choice in them, so that other choices get values too", between(0, 1)
     )
 
 

@@ -35,53 +35,51 @@ class WeightedOptions(LearnerOptions):
         list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
     initial: str = option("random", "or a strategy (pure), semi_pure_STRATEGY (70%), or the path of weights")
-    opponents: list[str] = option(["random"], "initial weights of each of the pool", each(anything, least=1))
-    opponents_learn: bool = option(True, "false: their weights stay as they are")
+    opponents: list[str] = option(["random"], "initial weights of each opponent in the pool", each(anything, least=1))
+    opponents_learn: bool = option(True, "false: their weights are fixed")
     pairs: str = option(
         "first",
-        "the agent and each of the pool in turn, or `random`: any two, who are drawn (draft)",
+        "the agent and each opponent in turn; or `random`: two drawn at random (draft)",
         one_of("first", "random"),
     )
-    switch_every: int = option(1000, "games of one pair before the next (open in the thesis)", at_least(1))
+    switch_every: int = option(1000, "games per pair before the next (open in the thesis)", at_least(1))
     reading: str = option(
         "code",
-        "of the update: the author's program, or `text`: what his thesis alone suggests",
+        "the update of the author's program; or `text`: what the thesis alone suggests",
         one_in("deepcrib.learners.weighted.state:READINGS"),
     )
     scaling: float = option(
         2.0, "s: the adjustment of a game is s times its margin, as a share of 121 points", positive
     )
-    decay: float = option(0.1, "d: times 1 - d for every step back from the end of the game", between(0, 1))
-    punishment: float = option(1.0, "times the adjustment after a lost game", at_least(0))
+    decay: float = option(0.1, "d: factor 1 - d for every step back from the end of the game", between(0, 1))
+    punishment: float = option(1.0, "factor of the adjustment after a lost game", at_least(0))
     baseline: bool = option(
         False, "adjust by the margin beyond the mean of earlier games from there (not in the thesis)"
     )
-    cap: float | None = option(
-        None, "r, the most a responsible weight may be before all are normalised again", optional(fraction)
-    )
+    cap: float | None = option(None, "r: maximum of a responsible weight before all are normalised", optional(fraction))
     exploration: str = option(
         "constant",
-        "chance epsilon, or `variance`: less the variance of the preferences",
+        "probability epsilon; or `variance`: minus the variance of the preferences",
         one_of("constant", "variance"),
     )
-    epsilon: float = option(0.3, "k of round 1, e afterwards", between(0, 1))
+    epsilon: float = option(0.3, "probability of exploring; k of round 1, e afterwards", between(0, 1))
     explore_by: str = option("uniform", "or `preference`: p as the distribution", one_of("uniform", "preference"))
     neighbours: str = option(
         "none",
-        "or `sum`: a share of the sum over the up to 8 scores around; or `average`: of their mean (the thesis)",
+        "or `sum`: a share of the sum over up to 8 neighbouring scores; or `average`: of their mean (the thesis)",
         one_of("none", "average", "sum"),
     )
     neighbour_share: float = option(0.4, "Y, that share", between(0, 1))
     exploring_starts: bool = option(True, "games start at random scores")
-    start_spread: int = option(60, "points apart, at most", between(0, 120))
+    start_spread: int = option(60, "maximum difference of the starting scores, points", between(0, 120))
     records: str = option(
         "exact", "pegging records, or `sampled`: record_hands random hands", one_of("exact", "sampled")
     )
     record_hands: int = option(100_000, "hands that `records: sampled` plays", at_least(1))
-    update_records: bool = option(False, "add every hand's play")
+    update_records: bool = option(False, "add every hand's play to the records")
     play: str = option(
         "greedy",
-        "or `weighted`: offensive and defensive strategies, learned likewise (section 5.1)",
+        "or `weighted`: offensive and defensive strategies, learned the same way (section 5.1)",
         one_of("greedy", "weighted"),
     )
-    checkpoint_every: int = option(100_000, "games", at_least(1))
+    checkpoint_every: int = option(100_000, "games between checkpoints", at_least(1))

@@ -23,23 +23,23 @@ class WeightedNetworkOptions(LearnerOptions):
         list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
     hidden: list[int] = option([32, 32], "layers of ReLU units; [] is linear", each(at_least(1)))
-    opponent: Any = option(None, "agent spec: only one player learns; null: both, by self-play")
+    opponent: Any = option(None, "opponent, does not learn; null: self-play, both players learn")
     target: str = option(
         "win",
-        "of a decision: 1 for a won game, or `margin`: own minus opponent's final score, points",
+        "1 for a won game; or `margin`: own minus opponent's final score, points",
         one_of("win", "margin"),
     )
     returns: str = option(
         "game", "the game's outcome, or `hand`: its learned mean at the scores after the hand", one_of("game", "hand")
     )
     decay: float = option(
-        0.0, "d: a loss counts (1 - d) times less for every hand back from the end of the game", between(0, 1)
+        0.0, "d: a loss is weighted by (1 - d) for every hand back from the end of the game", between(0, 1)
     )
-    epsilon: float = option(0.3, "chance of any of the 15 discards", between(0, 1))
+    epsilon: float = option(0.3, "probability of a random discard", between(0, 1))
     exploring_starts: bool = option(True, "games start at random scores")
-    start_spread: int = option(60, "points apart, at most", between(0, 120))
-    batch_games: int = option(2048, "played with the same network, before it learns from them once", at_least(1))
-    batch_size: int = option(512, "decisions", at_least(1))
+    start_spread: int = option(60, "maximum difference of the starting scores, points", between(0, 120))
+    batch_games: int = option(2048, "games per update of the network", at_least(1))
+    batch_size: int = option(512, "decisions per minibatch", at_least(1))
     lr: float = option(1e-3, "learning rate", positive)
-    lr_schedule: str = option("linear", "down to 0 at the last game, or `constant`", one_of("linear", "constant"))
-    checkpoint_every: int = option(100_000, "games", at_least(1))
+    lr_schedule: str = option("linear", "falls to 0 at the last game; or `constant`", one_of("linear", "constant"))
+    checkpoint_every: int = option(100_000, "games between checkpoints", at_least(1))
