@@ -39,7 +39,7 @@ class EvaluationOptions:
     )
     at: list[int] | None = option(
         None,
-        "in place of `every`, if that is not 0: iterations with matches; 0: before the first",
+        "in place of `every`, if that is not 0: iterations (or checkpoints) with matches; 0: before the first",
         optional(each(at_least(0), ascending=True)),
     )
     games: int = option(1000, "games of a monitoring match", at_least(1))
