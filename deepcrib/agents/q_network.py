@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -248,12 +250,22 @@ def from_weights(
     return QNetworkAgent(functions[0], functions[1], epsilon, name=saved.path, **made)
 
 
+_asked: ContextVar[tuple[Path, ...]] = ContextVar("asked", default=())
+"""Files whose other agents are being made, each named by the one before."""
+
+
 def _made_for(path: str, part: str, spec: Any, device: str) -> Agent:
+    file = Path(path).resolve()
+    if file in _asked.get():
+        raise AgentError(f"{path}: {part} comes back to this file, expected an agent that decides")
+    token = _asked.set((*_asked.get(), file))
     try:
         return make_agent(spec, device)
     except UserError as error:
         hint = f"; name another as {{path: {path}, discards: AGENT}}" if part == "discards_by" else ""
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
+    finally:
+        _asked.reset(token)
 
 
 def _with_probabilities(agent: Agent) -> Probabilities:

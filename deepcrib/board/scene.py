@@ -7,6 +7,7 @@ place of its own. Roles say what an item is for: each drawing gives them its col
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from deepcrib.board.track import (
@@ -90,7 +91,7 @@ def table(view: TableView) -> tuple[list[Item], int]:
     items: list[Item] = []
     line = 0
     for part, height in parts:
-        items += [item._replace(line=line + item.line) for item in part]
+        items += [type(item)(line + item[0], *item[1:]) for item in part]  # `_replace` takes three times as long
         line += height
     return items, line
 
@@ -120,6 +121,7 @@ def _track(players: int, seat: int, hole: int) -> int:
     return line + (1 if line < players else 2)
 
 
+@cache
 def in_hole(players: int, seat: int, hole: int, kind: str, role: str) -> Sign:
     """What is in a seat's hole, or the hole itself."""
     return Sign(_track(players, seat, hole), TRACKS + column_of(hole), kind, role)

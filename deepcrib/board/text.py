@@ -53,10 +53,11 @@ def text_of(view: TableView, color: bool = False, suits: str = "symbols") -> str
     """
     if suits not in SIGNS:
         raise OptionError(f"suits is {suits!r}, expected one of {', '.join(SIGNS)}")
-    text = drawn(*scene.table(view), suits)
-    text.rstrip()
+    table = scene.table(view)
     if not color:
-        return text.plain
+        return "\n".join("".join(text for text, _ in line).rstrip() for line in _cells(*table, suits)).rstrip()
+    text = drawn(*table, suits)
+    text.rstrip()
     written = io.StringIO()
     console = Console(file=written, force_terminal=True, color_system="256", width=scene.COLUMNS, legacy_windows=False)
     console.print(text, end="", soft_wrap=True)
@@ -65,11 +66,16 @@ def text_of(view: TableView, color: bool = False, suits: str = "symbols") -> str
 
 def drawn(items: Iterable[Item], lines: int, suits: str) -> Text:
     """A part of the table in so many lines, which do not end with blanks."""
+    return Text("\n", no_wrap=True).join(map(_line, _cells(items, lines, suits)))
+
+
+def _cells(items: Iterable[Item], lines: int, suits: str) -> list[list[tuple[str, str]]]:
+    """(character, style) of each column of each line."""
     cells = [[(" ", "")] * scene.COLUMNS for _ in range(lines)]
     for item in items:
         for line, column, text, style in _pieces(item, SIGNS[suits]):
             cells[line][column : column + len(text)] = [(character, style) for character in text]
-    return Text("\n", no_wrap=True).join(map(_line, cells))
+    return cells
 
 
 def _line(cells: list[tuple[str, str]]) -> Text:

@@ -29,12 +29,14 @@ class Entry:
 
     options: the class of the group `learner`. make: its class, `module:Name` in this folder, imported when asked for.
     groups: other groups of the config that it is given, by name. reads: further options that not every learner reads.
+    measured: what else is measured where matches are played, `leads` in experts' positions or `pairs` of hands.
     """
 
     options: type[LearnerOptions]
     make: str
     groups: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    measured: str = ""
 
 
 LEARNERS = {
@@ -42,12 +44,13 @@ LEARNERS = {
         ReplayOptions,
         "replay.learner:ReplayLearner",
         ("algorithm", "reward", "state", "discard_network", "play_network", "pretraining"),
-        ("evaluation.epsilon", "evaluation.at", "evaluation.exploring"),
+        ("evaluation.epsilon", "evaluation.exploring"),
+        "leads",
     ),
     "weighted": Entry(WeightedOptions, "weighted.learner:WeightedLearner"),
     "weighted_network": Entry(WeightedNetworkOptions, "weighted_network.learner:WeightedNetworkLearner"),
     "partida": Entry(PartidaOptions, "partida.learner:PartidaLearner"),
-    "td": Entry(TdOptions, "td.learner:TdLearner"),
+    "td": Entry(TdOptions, "td.learner:TdLearner", measured="pairs"),
     "evolution": Entry(EvolutionOptions, "evolution.learner:EvolutionLearner"),
     "hill_climb": Entry(
         HillClimbOptions, "hill_climb.learner:HillClimbLearner", ("state", "discard_network", "play_network")

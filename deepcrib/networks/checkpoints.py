@@ -6,12 +6,16 @@ Neither holds pickled code. Files appear whole or not at all, as `files.weights`
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from deepcrib.files.weights import (
     CheckpointError,
@@ -23,6 +27,8 @@ from deepcrib.files.weights import (
 )
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.encoders import Encoder, make_discard_encoder, make_play_encoder
+
+Network = TypeVar("Network", bound=nn.Module)
 
 STATE_FORMAT = "deepcrib training state"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -86,6 +92,26 @@ def make_networks(saved: SavedWeights, device: torch.device | str = "cpu") -> Ch
     return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata)
 
 
+def sketched(make: Callable[[], Network], hidden: Sequence[int], arrays: Mapping[str, NDArray[Any]]) -> Network:
+    """A network of sizes alone, whatever memory its values would take, to hold a file's against them.
+
+    hidden: the sizes of its layers, each of which has an array. Raises ValueError for more, RuntimeError as torch does.
+    """
+    if len(hidden) > len(arrays):
+        raise ValueError(f"{len(hidden):,} hidden layers, which its {len(arrays):,} arrays do not fill")
+    with torch.device("meta"):
+        return make()
+
+
+def filled(sketch: nn.Module, make: Callable[[], Network], arrays: Mapping[str, NDArray[Any]]) -> Network:
+    """A network with the values of arrays, once they fit its sketch. Raises RuntimeError, as torch does."""
+    values = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    sketch.load_state_dict(values, assign=True)
+    network = make()
+    network.load_state_dict(values)
+    return network
+
+
 def save_state(path: Path | str, state: dict[str, Any]) -> None:
     """Write a training state: nested dicts, lists and tuples of tensors, NumPy arrays and plain values.
 
@@ -132,9 +158,13 @@ def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None)
     if description is None:
         return None, None
     make_encoder, config_class, make_network = _PARTS[part]
+    prefix = f"{part}."
+    own = {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
     try:
         encoder = make_encoder(**description["encoder"])
-        network = make_network(config_class(**description["network"]), encoder.spec)
+        config = config_class(**description["network"])
+        make = partial(make_network, config, encoder.spec)
+        sketch = sketched(make, config.hidden, own)
     except (ValueError, RuntimeError) as error:  # the second is torch's, of sizes that no layer has
         raise CheckpointError(f"{saved.path} needs what this deepcrib does not have: {error}") from error
     if description["spec_hash"] != encoder.spec.hash():
@@ -142,14 +172,11 @@ def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None)
             f"{saved.path}: its {part} network was trained on other input channels than those of {encoder.name!r} "
             "in this deepcrib (the channel-spec hash differs)"
         )
-    prefix = f"{part}."
-    own = {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
     try:
-        network.load_state_dict({name: torch.from_numpy(array) for name, array in own.items()})
+        return filled(sketch, make, own), encoder
     except RuntimeError as error:
         line = " ".join(str(error).split())
         raise CheckpointError(f"{saved.path}: its {part} tensors do not fit its network: {line[:200]}") from error
-    return network, encoder
 
 
 # --- training state -----------------------------------------------------------------------------------------

@@ -98,6 +98,19 @@ class Learner(ABC):
     def show(self, writer: Any) -> None:  # noqa: B027 - most learners have nothing more to show
         """Write histograms and pictures to a TensorBoard SummaryWriter, where matches are due and at the end."""
 
+    def watch(  # noqa: B027
+        self,
+        figure: Callable[..., Any] | None,
+        pretraining_writer: Callable[[], Any] | None,
+        pretraining_progress: Callable[[int, int], None] | None,
+    ) -> None:
+        """What shows what `show` and `begin` do, of learners that draw a figure or pretrain.
+
+        figure: draws predicted against true values. pretraining_writer: makes a TensorBoard SummaryWriter of its own,
+        because the steps of pretraining are minibatches, which a resumed run would purge as steps to come.
+        pretraining_progress: (done, total).
+        """
+
     def next_checkpoint(self) -> int:
         """The step at which the next checkpoint is due."""
         return min(self.num_steps, (self.steps_done // self.checkpoint_every + 1) * self.checkpoint_every)

@@ -39,7 +39,7 @@ class EvaluationOptions:
     )
     at: list[int] | None = option(
         None,
-        "iterations with matches, instead of `every` unless that is 0; 0: before the first iteration",
+        "iterations (or numbers of checkpoints) with matches, in place of `every` if not 0; 0: before the first",
         optional(each(at_least(0), ascending=True)),
     )
     games: int = option(1000, "games per monitoring match", at_least(1))

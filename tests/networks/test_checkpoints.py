@@ -173,6 +173,14 @@ def set_size(header, parts, tensors):
     parts["play"]["network"]["hidden"] = [-1]
 
 
+def ask_for_width(header, parts, tensors):
+    parts["play"]["network"]["hidden"] = [2**20, 2**20]  # 4 TiB
+
+
+def ask_for_layers(header, parts, tensors):
+    parts["play"]["network"]["hidden"] = [1] * 100_000
+
+
 def break_metadata(header, parts, tensors):
     header["metadata"] = "{"
 
@@ -201,6 +209,8 @@ def name_nobody(header, parts, tensors):
         (change_sizes, "play tensors do not fit its network"),
         (drop_tensor, "discard tensors do not fit its network"),
         (set_size, "needs what this deepcrib does not have"),
+        (ask_for_width, "play tensors do not fit its network"),
+        (ask_for_layers, "100,000 hidden layers, which its 4 arrays do not fill"),
         (break_metadata, "cannot read"),
         (list_metadata, "metadata that this deepcrib cannot read: expected a mapping"),
         (deep_metadata, "cannot read"),
@@ -216,6 +226,16 @@ def test_an_agent_that_a_checkpoint_names_and_nobody_knows_is_refused_with_the_f
     with pytest.raises(AgentError, match="unknown agent 'nobody'") as error:
         make_agent(str(path))
     assert str(error.value).startswith(f"{path} names an agent that cannot be made: ")
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_a_checkpoint_that_leaves_decisions_to_itself_is_refused(tmp_path: Path, links: int) -> None:
+    """By itself, or by way of another one."""
+    files = [tmp_path / f"{number}.safetensors" for number in range(links)]
+    for number, file in enumerate(files):
+        save_weights(file, None, networks()[1], {"discards_by": str(files[number - 1])})
+    with pytest.raises(AgentError, match=f"{files[0]}: discards_by comes back to this file"):
+        make_agent(str(files[0]))
 
 
 def test_a_full_disk_leaves_the_old_checkpoint(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,20 @@
 """The notebooks run, in a short form, and are committed with outputs of their long one."""
 
+import ast
 import importlib.util
 import json
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+
+from deepcrib.cli import main
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -23,17 +29,6 @@ def execution() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.fixture(scope="module")
-def kernel(execution: ModuleType) -> Iterator[Any]:
-    """One for all notebooks, so that it imports once."""
-    from jupyter_client.manager import KernelManager
-
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(FOLDER))
-    yield manager
-    manager.shutdown_kernel(now=True)
 
 
 def code_cells(path: Path) -> list[dict]:
@@ -52,17 +47,41 @@ def test_the_four_notebooks_are_there() -> None:
     assert names == ["01_environment", "02_training", "03_evaluation", "04_strategy_graphs"]
 
 
-@pytest.mark.timeout(600)
+def in_this_process(command: list[str], **options: Any) -> Any:
+    """`subprocess.run`, for commands of this package without a process of their own."""
+    if command[1:3] != ["-m", "deepcrib"]:
+        return PROCESS(command, **options)
+    with redirect_stdout(StringIO()) as printed:
+        assert main(command[3:]) == 0
+    return SimpleNamespace(stdout=printed.getvalue())
+
+
+PROCESS = subprocess.run
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_cell_runs(execution: ModuleType, kernel: Any, path: Path, tmp_path: Path) -> None:
-    """Each by itself: what another one named is forgotten before it begins."""
-    forget = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": "%reset -f"}
-    notebook = {"cells": [forget], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
-    (tmp_path / "forget.ipynb").write_text(json.dumps(notebook))
-    execution.execute(tmp_path / "forget.ipynb", kernel=kernel)
-    executed = execution.execute(path, short=True, kernel=kernel)  # raises where a cell fails
-    counts = [cell.execution_count for cell in executed.cells if cell.cell_type == "code"]
-    assert counts == list(range(1, len(counts) + 1))
+def test_every_cell_runs(execution: ModuleType, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its short form, after those before it and without what another notebook named."""
+    monkeypatch.chdir(FOLDER)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(subprocess, "run", in_this_process)
+    names: dict[str, Any] = {}
+    for cell in code_cells(path):
+        source = execution.shortened("".join(cell["source"]))
+        body = ast.parse(re.sub("^%matplotlib inline$", "", source, flags=re.MULTILINE)).body
+        shown = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), path.name, "exec"), names)
+        assert shown is None or repr(eval(compile(ast.Expression(shown.value), path.name, "eval"), names))
+
+
+def test_a_kernel_executes_the_short_form(execution: ModuleType, tmp_path: Path) -> None:
+    cells = ["%matplotlib inline\nGAMES = 2000  # short: 20", "print('\\x1b[31mred\\x1b[0m', GAMES)", "GAMES"]
+    parts = dict[str, Any](cell_type="code", execution_count=None, metadata={}, outputs=[])
+    content = {"cells": [parts | {"source": source} for source in cells], "metadata": {}}
+    (tmp_path / "small.ipynb").write_text(json.dumps(content | {"nbformat": 4, "nbformat_minor": 4}))
+    executed = execution.execute(tmp_path / "small.ipynb", short=True).cells
+    assert [cell.execution_count for cell in executed] == [1, 2, 3]
+    assert [text_of(output) for cell in executed for output in cell.outputs] == ["red 20\n", "20"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

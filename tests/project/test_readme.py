@@ -95,6 +95,8 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
         for word in SHORT.get(job, [])
         if word.startswith("experiment=") or "games" in word or job in ("train", "pretrain")
     ]
+    if job == "train" and "experiment=smoke" not in words:  # another one pretrains
+        added.append("pretraining.enabled=false")
     kept = [word for word in words if not word.startswith(("experiment=", "games="))]
     return [*kept, *added] if job in SHORT else words
 

@@ -2,11 +2,16 @@
 
 import os
 import re
+import runpy
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from deepcrib.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "tutorials" / "your_own_agent.md").read_text(encoding="utf-8")
@@ -29,18 +34,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def started(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """A command of the shell, with the installed scripts first on the path and no PYTHONPATH."""
-    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    clean["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), clean["PATH"]])
-    return subprocess.run(command, shell=True, cwd=folder, env=clean, capture_output=True, text=True)
-
-
-def run(folder: Path, command: str) -> str:
-    """What a command prints that must work."""
-    done = started(folder, command)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In that folder, as a process that has imported nothing from it."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    yield
+    sys.modules.pop("my_agent", None)
 
 
 def test_the_page_measures_and_trains() -> None:
@@ -49,19 +49,26 @@ def test_the_page_measures_and_trains() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
-def test_its_commands(folder: Path, number: int) -> None:
-    printed = run(folder, f"{COMMANDS[number]} hydra.run.dir=run{number}")
+def test_its_commands(there: None, number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    program, *words = shlex.split(COMMANDS[number])
+    assert program == "deepcrib" and main([*words, f"hydra.run.dir=run{number}"]) == 0
+    printed = capsys.readouterr().out
     assert "careful" in printed
     if number == 0:  # the page says what this one comes to
         (claimed,) = re.findall(r"It wins ([\d.]+% \[[\d., ]+\]) of these 20,000 games", PAGE)
         assert claimed in printed
 
 
-def test_its_program(folder: Path) -> None:
-    assert float(run(folder, "python use.py")) == pytest.approx(0.54, abs=0.04)
+def test_its_program(there: None, capsys: pytest.CaptureFixture[str]) -> None:
+    sys.path.insert(0, "")
+    runpy.run_path("use.py")
+    assert float(capsys.readouterr().out) == pytest.approx(0.54, abs=0.04)
 
 
 def test_a_wrong_call_ends_with_one_line(folder: Path) -> None:
-    done = started(folder, "deepcrib evaluate agent=my_agent:Careles opponent=greedy games=2")
+    """By the installed script in a process of its own, with no PYTHONPATH."""
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    words = [Path(sys.executable).with_name("deepcrib"), "evaluate", "agent=my_agent:Careles", "opponent=greedy"]
+    done = subprocess.run([*words, "games=2"], cwd=folder, env=clean, capture_output=True, text=True)
     assert done.returncode == 2
     assert re.fullmatch(r"deepcrib: agent 'my_agent:Careles': module my_agent \(.*\) has no Careles\n", done.stderr)

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,20 +45,37 @@ class Copy:
                 others.append(code)
         return others, commands
 
-    def run(self, *words: str) -> str:
-        """What a command prints that must work."""
+    def run(self, *calls: Sequence[str]) -> list[str]:
+        """What commands, or programs by file or module, print, which must work; in one process, which imports once."""
         environment = os.environ | {"PYTHONPATH": str(self.folder)}
-        line = [sys.executable, *words]
+        line = [sys.executable, "-c", CALLS, json.dumps(calls)]
         done = subprocess.run(line, cwd=self.folder, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        printed: list[str] = json.loads(done.stdout)
+        return printed
 
-    def deepcrib(self, *words: str) -> str:
-        return self.run("-m", "deepcrib", *words)
 
-    def plays(self, agent: str) -> None:
-        """Whether a run's weights are an agent again."""
-        self.deepcrib("evaluate", f"agent={agent}", "opponent=greedy", "games=4", "hydra.run.dir=match")
+CALLS = """
+import io, json, runpy, sys
+from contextlib import redirect_stdout
+from deepcrib.cli import main
+
+printed = []
+for first, *words in json.loads(sys.argv[1]):
+    with redirect_stdout(io.StringIO()) as out:
+        if first.endswith(".py"):
+            runpy.run_path(first, run_name="__main__")
+        elif "." in first:
+            sys.argv = [first, *words]
+            runpy.run_module(first, run_name="__main__")
+        else:
+            code = main([first, *words])
+            assert code == 0, [code, first, *words]
+    printed.append(out.getvalue())
+print(json.dumps(printed))
+"""
+PLAYS = ["evaluate", "agent=run", "opponent=greedy", "games=4", "hydra.run.dir=match"]
+"""Whether a run's weights are an agent again."""
 
 
 @pytest.fixture
@@ -68,19 +86,17 @@ def copy(tmp_path: Path) -> Copy:
 def test_a_reward_an_algorithm_and_a_network_of_ones_own(copy: Copy) -> None:
     others, [command] = copy.follow("your_own_reward_algorithm_network")
     assert not others
-    copy.deepcrib(*command, *SMALL, *MATCHES, "pretraining.enabled=false", "hydra.run.dir=run")
+    copy.run([*command, *SMALL, *MATCHES, "pretraining.enabled=false", "hydra.run.dir=run"], PLAYS)
     assert json.loads((copy.folder / "run" / "summary.json").read_text())["random"]["games"] == 4
-    copy.plays("run")
 
 
 def test_an_input_channel_of_ones_own(copy: Copy) -> None:
     others, [command] = copy.follow("your_own_input_channel")
     assert not others
-    copy.deepcrib(*command, *SMALL, *MATCHES, "hydra.run.dir=run")
-    copy.plays("run")
     (copy.folder / "channels.py").write_text(CHANNELS)
-    assert copy.run("channels.py").split() == ["186", "missing:", "4", "fives_thrown:", "2"]
-    page = copy.run("-m", "deepcrib.networks.encoders.document")
+    train = [*command, *SMALL, *MATCHES, "hydra.run.dir=run"]
+    *_, channels, page = copy.run(train, PLAYS, ["channels.py"], ["deepcrib.networks.encoders.document"])
+    assert channels.split() == ["186", "missing:", "4", "fives_thrown:", "2"]
     assert "| 169-184 | missing | 0 1 2 3" in page and "fives among the two thrown" in page
 
 
@@ -106,11 +122,14 @@ print(*(name for name in ones(make_discard_encoder("with_fives"), states, 0) if 
 def test_a_learner_of_ones_own(copy: Copy) -> None:
     [use], (train, evaluate) = copy.follow("your_own_learner")
     (copy.folder / "use.py").write_text(use)
-    assert float(copy.run("use.py").split()[-1]) > 0.53  # against greedy; it is 0.58
     short = ["learner.steps=4", "learner.hands=50", "learner.checkpoint_every=2", "evaluation.every=1", *MATCHES]
-    copy.deepcrib(*train, *short)
-    copy.deepcrib(*evaluate, "games=4", "hydra.run.dir=match")
-    copy.deepcrib(*train[:2], *short, "hydra.run.dir=again", "learner.steps=2")
-    copy.deepcrib("train", "resume=again", "learner.steps=4")
+    used, *_ = copy.run(
+        ["use.py"],
+        [*train, *short],
+        [*evaluate, "games=4", "hydra.run.dir=match"],
+        [*train[:2], *short, "hydra.run.dir=again", "learner.steps=2"],
+        ["train", "resume=again", "learner.steps=4"],
+    )
+    assert float(used.split()[-1]) > 0.53  # against greedy; it is 0.58
     through, resumed = (load_file(copy.folder / run / "weights.safetensors")["cribs"] for run in ("throws", "again"))
     assert np.array_equal(through, resumed) and through.any()

@@ -54,6 +54,13 @@ def test_a_run_of_another_learner_leaves_what_every_run_leaves(
     assert value_in(tmp_path / "weights.safetensors") == value_after(5)
 
 
+def test_matches_at_chosen_checkpoints(tiny: type[TinyLearner], tmp_path: Path) -> None:
+    """Of 5 games with a checkpoint every 2, those before the first and after the fourth and the last."""
+    words = [word for word in new_run(tmp_path) if word != "evaluation.every=1"]
+    assert train(*words, "evaluation.at=[0,2,3]") == 0
+    assert steps(tmp_path, "random/win_rate") == [0, 4, 5]
+
+
 def test_the_table_of_hyperparameters_holds_what_the_learner_reads(tiny: type[TinyLearner], tmp_path: Path) -> None:
     assert train(*new_run(tmp_path)) == 0
     events = EventAccumulator(str(tmp_path / "final")).Reload()

@@ -42,10 +42,8 @@ def _contradictions(options: Any, overrides: Sequence[Override]) -> Iterator[str
     learner, evaluation = (getattr(options, name, None) for name in ("learner", "evaluation"))
     if learner is not None and learner.name == REPLAY:
         yield from _contradictions_of_replay(learner, options.reward)
-    elif learner is not None and evaluation is not None:
-        for name in ("at", "exploring"):
-            if value := getattr(evaluation, name):
-                yield f"evaluation.{name}={value}: learner={learner.name} does not read it, only learner={REPLAY}"
+    elif learner is not None and evaluation is not None and evaluation.exploring:
+        yield f"evaluation.exploring=true: learner={learner.name} does not read it, only learner={REPLAY}"
     if evaluation is not None and evaluation.monitored and evaluation.at:
         for override in overrides:
             if override.key_or_group == "evaluation.every":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -24,7 +24,7 @@ from deepcrib.jobs.shared.console import Bars, short_path
 from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
-from deepcrib.learners.registry import make_learner
+from deepcrib.learners.registry import LEARNERS, make_learner
 from deepcrib.training.fit import Probe, fit, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
@@ -32,8 +32,6 @@ from deepcrib.training.run_files import STATE_FILE
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
-
-    from deepcrib.learners.replay.learner import ReplayLearner
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -103,10 +101,9 @@ def _train(
         return evaluate(agent, opponent, games, seed, dealing=config.rules.name, device=config.device)
 
     with Bars(run.show_progress) as bars:
-        if config.learner.name == "replay":
-            # events apart, since steps are minibatches there; what a killed pretraining wrote is dropped
-            events = partial(summary_writer, run.folder.path / "pretraining", 0 if run.resuming else None)
-            cast("ReplayLearner", learner).watch(predicted_against_true, events, partial(bars.show, "pretraining"))
+        # what a killed pretraining wrote is dropped
+        events = partial(summary_writer, run.folder.path / "pretraining", 0 if run.resuming else None)
+        learner.watch(predicted_against_true, events, partial(bars.show, "pretraining"))
         lines = Lines(learner.steps_done, learner.num_steps, learner.unit)
         return fit(
             learner,
@@ -121,10 +118,11 @@ def _train(
 
 def _probe_of(options: LearnerOptions, opponents: Mapping[str, Agent]) -> Probe | None:
     """What is measured where matches are played: leads in experts' positions, or margins of pairs of hands."""
-    if options.name == "replay":
+    measured = LEARNERS[options.name].measured
+    if measured == "leads":
         return lambda agent, seed: probe_metrics(agent)
     pairs = getattr(options, "pairs", 0)
-    if options.name == "td" and pairs >= 2:  # one has no interval
+    if measured == "pairs" and pairs >= 2:  # one has no interval
         return lambda agent, seed: {
             f"{name}/pair_margin": hand_pairs(agent, other, pairs, seed).margin for name, other in opponents.items()
         }

@@ -11,6 +11,7 @@ from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.studies.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.train.config import Config
+from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.monitoring import MATCH_METRICS
 
 Layout = dict[str, dict[str, list[Any]]]
@@ -104,7 +105,7 @@ def layout(config: Config, opponents: Iterable[str]) -> Layout:
     for category, charts in _CHARTS.get(learner, {}).items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
-    if learner == "replay" and config.evaluation.monitored:
+    if LEARNERS[learner].measured == "leads" and config.evaluation.monitored:
         found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
 
@@ -125,7 +126,7 @@ def _points(opponents: Iterable[str], learner: str) -> dict[str, list[Any]]:
     charts = {}
     for name in opponents:
         charts[f"own and {name}'s"] = _lines(f"{re.escape(name)}/(opponent_)?points_per_hand")
-        if learner == "td":
+        if LEARNERS[learner].measured == "pairs":
             charts[f"a pair of hands, own less those of {name}"] = _lines(f"{re.escape(name)}/pair_margin")
     return charts
 

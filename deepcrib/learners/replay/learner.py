@@ -114,12 +114,7 @@ class ReplayLearner(Learner):
         pretraining_writer: Callable[[], Any] | None,
         pretraining_progress: Callable[[int, int], None] | None,
     ) -> None:
-        """What shows the learning.
-
-        figure: draws what the discard network predicts against what came of it (see `show_values`).
-        pretraining_writer: makes a TensorBoard SummaryWriter of its own, because the steps of pretraining are
-        minibatches, which a resumed run would purge as iterations to come. pretraining_progress: (done, total).
-        """
+        """The figure is of what the discard network predicts and what came of it (see `show_values`)."""
         self._figure = figure
         self._pretraining_writer, self._pretraining_progress = pretraining_writer, pretraining_progress
 

@@ -27,6 +27,7 @@ from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_pieces, run_rows
 from deepcrib.learners.weighted.agent import opinions
 from deepcrib.learners.weighted_network.network import SCORE_INPUTS, StrategyNetwork
+from deepcrib.networks.checkpoints import filled, sketched
 
 CHUNK = 256
 """Hands of one forward pass on a CPU."""
@@ -110,8 +111,9 @@ def from_weights(saved: SavedWeights, device: str = "cpu", epsilon: float = 0.0)
     with saved.unpacking():
         strategies = tuple(saved.metadata["strategies"])
         strategy_codes(strategies)
-        network = StrategyNetwork(len(strategies), [int(size) for size in saved.metadata["hidden"]])
-        network.load_state_dict({name: torch.from_numpy(array) for name, array in saved.arrays.items()})
+        hidden = [int(size) for size in saved.metadata["hidden"]]
+        make = partial(StrategyNetwork, len(strategies), hidden)
+        network = filled(sketched(make, hidden, saved.arrays), make, saved.arrays)
     return WeightedNetworkAgent(saved.path, network, strategies, epsilon, device, saved.metadata)
 
 

@@ -411,6 +411,7 @@ def test_a_league_killed_with_signal_9_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("known_models")
+@pytest.mark.usefixtures("known_models")
 def test_the_ceiling_of_each_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a best responder gains stands beside the agents that can be answered, and is not measured twice."""
     words = ["tournament", "league", "agents=[greedy,hand_max_avg]", "games=8", "deals=6", "deals_of={greedy: 4}"]
