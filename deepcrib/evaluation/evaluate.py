@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,11 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.metrics import Metrics
 from deepcrib.game.rules import KINDS, SKUNK_MARGIN
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
-from deepcrib.matches import MatchResult, play_match
+from deepcrib.matches import MatchResult, play_parts
 
 ROLES = ("pone", "dealer")
 WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
+_SUMS = ("kinds", "counts", "seconds")  # of a tally
 
 
 @dataclass
@@ -64,6 +65,48 @@ class Evaluation(Metrics):
     seconds: float
 
 
+@dataclass(frozen=True)
+class Tally:
+    """G games of two as `summarise` reads them, an eighth of `MatchResult`: what is only summed is summed here.
+
+    winner, first_dealer: [G]. scores, points: [G, 2] by agent, points with those beyond 121. hands, pair: [G].
+    kinds, counts: [2, 2, 4], the points and counts of `MatchResult` summed over the games. seconds: of play.
+    """
+
+    winner: NDArray[np.int8]
+    first_dealer: NDArray[np.int8]
+    scores: NDArray[np.int16]
+    points: NDArray[np.int16]
+    hands: NDArray[np.int16]
+    pair: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    seconds: float
+
+    @staticmethod
+    def of(result: MatchResult) -> Tally:
+        """The games of a match, or of a part of it."""
+        return Tally(
+            winner=np.asarray(result.winner),
+            first_dealer=np.asarray(result.first_dealer),
+            scores=result.scores,
+            points=result.points.sum(axis=(2, 3), dtype=np.int16),
+            hands=result.hands.astype(np.int16),
+            pair=np.asarray(result.pair),
+            kinds=result.points.sum(axis=0, dtype=np.int64),
+            counts=result.counts.sum(axis=0, dtype=np.int64),
+            seconds=result.seconds,
+        )
+
+    @staticmethod
+    def concatenate(parts: Sequence[Tally]) -> Tally:
+        """The games of all parts of a match, in order."""
+        games = ("winner", "first_dealer", "scores", "points", "hands", "pair")
+        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in games}
+        sums: dict[str, Any] = {name: sum(getattr(part, name) for part in parts) for name in _SUMS}
+        return Tally(**joined, **sums)
+
+
 def evaluate(
     agent: Any,
     opponent: Any,
@@ -81,8 +124,8 @@ def evaluate(
     """
     check_games(games, duplicate)
     players = [make_agent(spec, device) for spec in (agent, opponent)]
-    result = play_match(players, games=games, seed=seed, duplicate=duplicate, dealing=dealing, progress=progress)
-    return summarise(result, duplicate=duplicate)
+    parts = play_parts(players, games, seed, duplicate=duplicate, dealing=dealing, progress=progress)
+    return summarise(Tally.concatenate([Tally.of(part) for part in parts]), duplicate=duplicate)
 
 
 def check_games(games: int, duplicate: bool) -> None:
@@ -93,10 +136,10 @@ def check_games(games: int, duplicate: bool) -> None:
         raise OptionError(f"games={games}: duplicate deals are played in pairs, expected an even number")
 
 
-def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = None) -> Evaluation:
+def summarise(played: MatchResult | Tally, agent: int = 0, *, duplicate: bool | None = None) -> Evaluation:
     """Metrics of one agent in a match of two; `duplicate=None` finds out from the pair ids."""
-    opponent = 1 - agent
-    won = np.asarray(result.winner) == agent
+    result, opponent = played if isinstance(played, Tally) else Tally.of(played), 1 - agent
+    won = result.winner == agent
     games, wins = len(won), int(won.sum())
     paired = _is_paired(result.pair) if duplicate is None else duplicate
     interval = pairs_interval(pair_means(won, result.pair)) if paired else wilson(wins, games)
@@ -104,11 +147,11 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
     margin = result.scores[:, agent].astype(np.int64) - result.scores[:, opponent]
     skunks, skunks_against = int((margin >= SKUNK_MARGIN).sum()), int((margin <= -SKUNK_MARGIN).sum())
     hands = int(result.hands.sum())
-    units = np.asarray(result.pair) if paired else np.arange(games)
+    units = np.unique(result.pair, return_inverse=True)[1] if paired else None
     unit_hands = unit_sums(result.hands, units)
     own, other = (unit_sums(result.points[:, player], units) for player in (agent, opponent))
     a_hand, hand_margin = ratio_interval(own, unit_hands), ratio_interval(own - other, unit_hands)
-    dealt_first = np.asarray(result.first_dealer) == agent
+    dealt_first = result.first_dealer == agent
     return Evaluation(
         games=games,
         wins=wins,
@@ -145,16 +188,15 @@ def pair_means(won: NDArray[np.bool_], pair: NDArray[np.int64]) -> NDArray[np.fl
     return np.bincount(rows, weights=won) / sizes
 
 
-def unit_sums(values: NDArray[Any], units: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[P] `values` [G, ...] summed over the games of each of P units (pairs, or games), whose ids `units` [G] holds."""
-    games = np.asarray(values, dtype=np.float64).reshape(len(units), -1).sum(axis=1)
-    return np.bincount(np.unique(units, return_inverse=True)[1], weights=games).astype(np.float64)
+def unit_sums(values: NDArray[Any], units: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    """[P] `values` [G] summed over the games of each of P units, numbered by `units` [G]; None: each game is one."""
+    games = values.astype(np.float64)
+    return games if units is None else np.asarray(np.bincount(units, weights=games), dtype=np.float64)
 
 
-def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
+def points_by_role(result: Tally, agent: int) -> dict[str, dict[str, float]]:
     """`{role: {kind: mean points}}` over the times each kind was counted; the crib is the dealer's alone."""
-    points = result.points[:, agent].sum(axis=0, dtype=np.int64)  # [2 roles, 4 kinds]
-    counts = result.counts[:, agent].sum(axis=0, dtype=np.int64)
+    points, counts = result.kinds[agent], result.counts[agent]  # [2 roles, 4 kinds]
     return {
         role: {
             kind: float(points[row, column] / counts[row, column])
