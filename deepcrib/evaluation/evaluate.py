@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import make_agent
+from deepcrib.agents import Agent, make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.metrics import Metrics
 from deepcrib.game.rules import KINDS, SKUNK_MARGIN
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
-from deepcrib.matches import MatchResult, play_parts
+from deepcrib.kernels import seconds_running
+from deepcrib.kernels.processes import ALONE, Workers
+from deepcrib.matches import LOCKSTEP_GAMES, MatchResult, Progress, match_part, play_parts
 
 ROLES = ("pone", "dealer")
 WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
@@ -116,16 +119,38 @@ def evaluate(
     duplicate: bool = False,
     dealing: str = "acc",
     device: str = "cpu",
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
+    workers: Workers = ALONE,
 ) -> Evaluation:
     """Play full games to 121 between two agents, or agent specs, and summarise them for the first.
 
-    `progress` is called with the number of games finished since its last call.
+    `progress` is called with the number of games finished since its last call. workers: processes that share
+    the games, see `kernels.processes`.
     """
     check_games(games, duplicate)
     players = [make_agent(spec, device) for spec in (agent, opponent)]
-    parts = play_parts(players, games, seed, duplicate=duplicate, dealing=dealing, progress=progress)
-    return summarise(Tally.concatenate([Tally.of(part) for part in parts]), duplicate=duplicate)
+    options: dict[str, Any] = {"seed": seed, "duplicate": duplicate, "dealing": dealing}
+    if workers.count < 2:
+        tallies = [Tally.of(part) for part in play_parts(players, games, **options, progress=progress)]
+    else:
+        tallies = _played_by_workers(players, games, options, workers, progress)
+    return summarise(Tally.concatenate(tallies), duplicate=duplicate)
+
+
+def _played_by_workers(
+    players: list[Agent], games: int, options: dict[str, Any], workers: Workers, progress: Progress | None
+) -> list[Tally]:
+    """Pieces are those in which one process asks agents too: other batches may change a network's last bits."""
+    pieces = [(first, min(LOCKSTEP_GAMES, games - first)) for first in range(0, games, LOCKSTEP_GAMES)]
+    start = seconds_running()
+    done = None if progress is None else lambda number, tally: progress(len(tally.winner))
+    tallies = workers.run(partial(_tally_of_part, players, **options), pieces, done)
+    tallies[0] = replace(tallies[0], seconds=seconds_running() - start)
+    return tallies
+
+
+def _tally_of_part(players: list[Agent], first: int, games: int, **options: Any) -> Tally:
+    return replace(Tally.of(match_part(players, first, games, **options)), seconds=0.0)
 
 
 def check_games(games: int, duplicate: bool) -> None:
