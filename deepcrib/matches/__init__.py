@@ -9,6 +9,7 @@ from deepcrib.matches.games import (
     match_part,
     play_hand,
     play_match,
+    play_parts,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "match_part",
     "play_hand",
     "play_match",
+    "play_parts",
 ]

@@ -78,12 +78,26 @@ def play_match(
     Game g seats agent (s + g) mod P at seat s, and the first deal moves on every P games. With `duplicate` the P
     games of such a round have the same cards, so that every agent plays every seat of each deal.
     """
+    options: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "progress": progress}
+    return MatchResult.concatenate(list(play_parts(agents, games, seed, first_game=first_game, **options)))
+
+
+def play_parts(
+    agents: Sequence[Agent],
+    games: int,
+    seed: int,
+    *,
+    duplicate: bool = False,
+    dealing: str = "acc",
+    first_game: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[MatchResult]:
+    """The games of `play_match`, some at a time and in order, for those who need not keep them all."""
     num_players = len(agents)
     for agent in agents:
         require_players(agent, num_players)
     if games < 1:
         raise ValueError(f"games={games}: expected at least 1 game")
-    start = seconds_running()
     scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
 
     def play_part(low: int, high: int) -> tuple[np.ndarray, ...]:
@@ -101,15 +115,17 @@ def play_match(
         _play_out(table, agents, seating, scripted)
         return _result(table, seating, first_seats, rounds if duplicate else numbers)
 
-    parts = []
     for together in _parts(games, scripted):
-        parts += run_pieces([partial(play_part, low, high) for low, high in together])
+        start = seconds_running()
+        parts = run_pieces([partial(play_part, low, high) for low, high in together])
+        seconds = seconds_running() - start
         if progress is not None:
             for low, high in together:
                 progress(high - low)
-    seconds = seconds_running() - start
-    columns: dict[str, Any] = {n: np.concatenate(c) for n, c in zip(_COLUMNS, zip(*parts, strict=True), strict=True)}
-    return MatchResult(**columns, seconds=seconds)
+        columns: dict[str, Any] = {
+            name: np.concatenate(column) for name, column in zip(_COLUMNS, zip(*parts, strict=True), strict=True)
+        }
+        yield MatchResult(**columns, seconds=seconds)
 
 
 def _parts(games: int, scripted: bool) -> Iterator[list[Part]]:

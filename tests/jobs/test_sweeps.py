@@ -30,6 +30,7 @@ from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.schema import parse, register_schema
 from deepcrib.jobs.hydra.sweep_runs import held, in_own_process, is_held, run_name
+from deepcrib.kernels.processes import end_with_parent
 from deepcrib.networks import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -345,7 +346,7 @@ def test_a_killed_parent_takes_its_copies_with_it() -> None:
     reader, writer = os.pipe()
     if (parent := os.fork()) == 0:
         if os.fork() == 0:
-            sweep_runs._end_with_parent()
+            end_with_parent()
             os.write(writer, b"1")
         time.sleep(60)
         os._exit(0)

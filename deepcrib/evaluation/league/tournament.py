@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -20,6 +21,7 @@ from deepcrib.evaluation.evaluate import check_games, pair_means, summarise
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.intervals import Interval, mean_interval, wilson
+from deepcrib.kernels.processes import ALONE, Workers
 from deepcrib.matches import MatchResult, play_match
 
 if TYPE_CHECKING:
@@ -159,18 +161,45 @@ def against_checkpoints(
     games: int,
     matches: int,
     seed: int,
+    *,
+    workers: Workers = ALONE,
     **options: Unpack[MatchOptions],
 ) -> dict[int, Series]:
     """An agent against each checkpoint of a training (table 3, figures 6 to 8 and 14), in the order of their numbers.
 
-    The games against a checkpoint follow from the seed and its number, whichever others there are.
+    The games against a checkpoint follow from the seed and its number, whichever others there are. workers:
+    processes that share the checkpoints, see `kernels.processes`.
     """
-    return {
-        number: repeated_matches(
-            agent, checkpoints[number], games, matches, derive(seed, FINAL_MATCHES, number), **options
-        )
-        for number in sorted(checkpoints)
-    }
+    numbers = sorted(checkpoints)
+    contests = [(None, number, derive(seed, FINAL_MATCHES, number)) for number in numbers]
+    found = _all_series({None: agent, **checkpoints}, contests, games, matches, workers, options)
+    return dict(zip(numbers, found, strict=True))
+
+
+def _all_series(
+    agents: Mapping[Any, Agent],
+    contests: list[tuple[Any, Any, int]],
+    games: int,
+    matches: int,
+    workers: Workers,
+    options: MatchOptions,
+) -> list[Series]:
+    """`repeated_matches` of each contest: the keys of two agents, and a seed."""
+    progress = options.get("progress")
+    if workers.count < 2 or progress is None:
+        return workers.run(partial(_series, agents, games, matches, options), contests)
+
+    def tell(number: int, series: Series) -> None:  # here, when a contest is over
+        progress(games * matches)
+
+    silent: MatchOptions = {**options, "progress": None}
+    return workers.run(partial(_series, agents, games, matches, silent), contests, tell)
+
+
+def _series(
+    agents: Mapping[Any, Agent], games: int, matches: int, options: MatchOptions, a: Any, b: Any, seed: int
+) -> Series:
+    return repeated_matches(agents[a], agents[b], games, matches, seed, **options)
 
 
 # --- round robin --------------------------------------------------------------------------------------------
@@ -205,19 +234,26 @@ class RoundRobin:
 
 
 def round_robin(
-    agents: Mapping[str, Agent], games: int, seed: int, *, matches: int = 1, **options: Unpack[MatchOptions]
+    agents: Mapping[str, Agent],
+    games: int,
+    seed: int,
+    *,
+    matches: int = 1,
+    workers: Workers = ALONE,
+    **options: Unpack[MatchOptions],
 ) -> RoundRobin:
     """Every agent against every other one, `matches` matches of `games` games each.
 
     A pairing's games follow from the seed and the two names, A being the first in the alphabet: neither the order of
-    the agents nor who else takes part changes them. Raises OptionError for fewer than two agents.
+    the agents nor who else takes part changes them. workers: processes that share the pairings, see
+    `kernels.processes`. Raises OptionError for fewer than two agents.
     """
     if len(agents) < 2:
         raise OptionError(f"agents={list(agents)}: expected two or more agents")
-    pairings = {
-        (a, b): repeated_matches(agents[a], agents[b], games, matches, pairing_seed(seed, a, b), **options)
-        for a, b in combinations(sorted(agents), 2)
-    }
+    pairs = list(combinations(sorted(agents), 2))
+    contests = [(a, b, pairing_seed(seed, a, b)) for a, b in pairs]
+    found = _all_series(agents, contests, games, matches, workers, options)
+    pairings = dict(zip(pairs, found, strict=True))
     standings = [_standing(name, pairings) for name in sorted(agents)]
     standings.sort(key=lambda standing: (-standing.game_points, -standing.spread, -standing.wins))
     return RoundRobin(tuple(standings), pairings)

@@ -11,7 +11,7 @@ from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.evaluation.play_only import check_hands, play_only
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.evaluate.config import Config
-from deepcrib.jobs.shared.common import working
+from deepcrib.jobs.shared.common import chosen_workers, working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.search.best_response import BestResponseAgent
 
@@ -70,7 +70,9 @@ def check_exploit(config: Config, agent: Agent) -> None:
 def with_exploit(config: Config, run: Run, agent: Agent, outcome: Outcome) -> Outcome:
     """The outcome of a match, and what the agent loses to its best responder."""
     with Bars(run.show_progress) as bars:
-        found = exploit(agent, config.deals, config.seed, progress=bars.counter("deals", config.deals))
+        counter = bars.counter("deals", config.deals)
+        workers = chosen_workers(config.workers, config.backend)
+        found = exploit(agent, config.deals, config.seed, progress=counter, workers=workers)
     title = f"what {agent.name} loses to its best responder: {config.deals:,} deals, seed {config.seed}"
     return Outcome({**outcome.summary, "exploit": found.to_dict()}, (*outcome.tables, exploit_table(title, found)))
 

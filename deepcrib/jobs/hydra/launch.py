@@ -38,6 +38,7 @@ from deepcrib.jobs.hydra.help import print_job
 from deepcrib.jobs.hydra.resume import resumed_config, split_resume
 from deepcrib.jobs.hydra.schema import check_keys, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.shared.console import console, error_line, short_path
+from deepcrib.kernels.processes import death_line
 
 WRONG_CALL, FAILED = 2, 1  # exit codes
 TRACEBACK = "DEEPCRIB_TRACEBACK"
@@ -70,7 +71,7 @@ def launch(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
             sweeps.finish(sweep, job.name, interrupted=True)
         raise
     except Exception as error:  # every error ends the command, with its exit code
-        sweep, death = sweeps.SweepStart.begun, sweeps.worker_death(error)
+        sweep, death = sweeps.SweepStart.begun, death_line(error)
         code = FAILED if sweep and death else report(error, schema)
         if sweep is None or not (death or sweep.has_news()):
             return code

@@ -5,7 +5,6 @@ A sweep may be started again over its folder, on this machine or another one tha
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import multiprocessing
 import os
@@ -27,6 +26,7 @@ from deepcrib.errors import RunError
 from deepcrib.files import runs
 from deepcrib.jobs.hydra.resume import saved_config
 from deepcrib.jobs.shared.console import error_line
+from deepcrib.kernels.processes import end_with_parent
 from deepcrib.kernels.workers import grant_threads
 
 REFUSED = "refused.json"
@@ -34,7 +34,6 @@ REFUSED = "refused.json"
 _LOCK = "run.lock"
 LOCK_PATIENCE = 3.0  # seconds: a process that has just been killed may hold it for a moment
 _LONGEST_NAME = 120  # characters; file systems take 255 bytes
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _INTERRUPTED, DIED = 130, 1  # exit codes
 CAN_FORK = sys.platform == "linux"
 """Whether a run can have a process that is a copy of this one."""
@@ -195,21 +194,17 @@ def in_own_process(work: Callable[[], int], folder: runs.RunFolder, label: str) 
 def follow_launcher() -> None:
     """Let joblib's worker end when the sweep's process is killed; it would keep waiting for work."""
     if kind(HydraConfig.get().launcher) == "JoblibLauncher":
-        _end_with_parent()
+        end_with_parent()
 
 
 def _work_and_exit(work: Callable[[], int]) -> None:
-    _end_with_parent()
+    end_with_parent()
     for number in (signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_IGN)  # by which Slurm warns the worker of its end, and it answers
     try:
         sys.exit(work())
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
-
-
-def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def use_granted_threads() -> None:

@@ -5,7 +5,6 @@ What a run came to is read from its folder, so that no launcher has to bring it 
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -25,9 +24,9 @@ from deepcrib.files import runs
 from deepcrib.jobs.hydra.schema import parse
 from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, REFUSED, is_held, kind, run_name
 from deepcrib.jobs.shared.console import console, short_path
+from deepcrib.kernels.processes import prepare_ray
 
 SKIPPED, RESUMED, RUNNING = "skipped", "resumed", "running"
-_WORKERS_MODULES = ("joblib", "ray", "submitit", "concurrent")
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,7 @@ class SweepStart(Callback):
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Look at what is there before the first run."""
-        os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else Ray leaves a token in the home folder
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default, without a warning
+        prepare_ray()
         folder = Path(str(config.hydra.sweep.dir)).absolute()
         planned = _plan(config)
         for name in planned:
@@ -78,14 +76,6 @@ def _plan(config: DictConfig) -> dict[str, list[str]]:
     except HydraException:  # which the sweeper is about to report
         return {}
     return {run_name(run): run for batch in BasicSweeper.split_arguments(words, None) for run in batch}
-
-
-def worker_death(error: BaseException) -> str | None:
-    """What a launcher says of the death of its workers, in one line; None for other errors."""
-    if type(error).__module__.partition(".")[0] not in _WORKERS_MODULES:
-        return None
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool = False) -> int:

@@ -15,6 +15,7 @@ from deepcrib.errors import MissingExtraError, OptionError
 from deepcrib.game.cards import parse_cards
 from deepcrib.jobs import Run
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.kernels.processes import BACKENDS, Workers
 from deepcrib.kernels.workers import use_workers
 
 if TYPE_CHECKING:
@@ -54,6 +55,15 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
     if not chosen:
         raise OptionError("agents=[]: expected one or more agents")
     return name_agents([make_agent(spec, device=device) for spec in chosen])
+
+
+def chosen_workers(count: int, backend: str) -> Workers:
+    """Those of the options `workers` and `backend`. Raises OptionError where they cannot be had."""
+    if count > 1:
+        need_modules("launchers", "joblib", *(["ray"] if backend == "ray" else []))
+    elif backend != BACKENDS[0]:
+        raise OptionError(f"backend={backend}: only with workers=2 or more")
+    return Workers(count, backend)
 
 
 def need_modules(extra: str, *names: str) -> None:

@@ -22,7 +22,7 @@ from deepcrib.evaluation.league.tournament import (
     winners_and_losers,
 )
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import check_task, working
+from deepcrib.jobs.shared.common import check_task, chosen_workers, working
 from deepcrib.jobs.tournament.config import ALL, Config
 from deepcrib.jobs.tournament.league import run_league
 from deepcrib.training.run_files import checkpoint_files
@@ -68,9 +68,10 @@ def _entrants(config: Config) -> dict[str, Agent]:
 
 def _round_robin(config: Config, run: Run) -> Outcome:
     agents = _entrants(config)
+    workers = chosen_workers(config.workers, config.backend)
     num_pairings = len(agents) * (len(agents) - 1) // 2
     with _playing(config, run, num_pairings * config.matches) as options:
-        found = round_robin(agents, _games(config), config.seed, matches=config.matches, **options)
+        found = round_robin(agents, _games(config), config.seed, matches=config.matches, workers=workers, **options)
     pairings = {" - ".join(pair): series for pair, series in found.pairings.items()}
     tables = (
         series_table(_title(config, "every pair"), "pair", pairings),
@@ -107,11 +108,13 @@ def _plain(bracket: Bracket) -> dict[str, Any]:
 def _checkpoints(config: Config, run: Run) -> Outcome:
     if config.run is None:
         raise OptionError("option run is missing: expected run=FOLDER, the run whose checkpoints are to be played")
+    workers = chosen_workers(config.workers, config.backend)
     files = checkpoint_files(Path(config.run))
     agent = make_agent(str(Path(config.run).absolute()) if config.against is None else config.against, config.device)
     checkpoints = {number: make_agent(str(path), config.device) for number, path in files.items()}
     with _playing(config, run, len(checkpoints) * config.matches) as options:
-        found = against_checkpoints(agent, checkpoints, _games(config), config.matches, config.seed, **options)
+        match = (_games(config), config.matches, config.seed)
+        found = against_checkpoints(agent, checkpoints, *match, workers=workers, **options)
     name = "the final agent" if config.against is None else agent.name
     rows = {f"{number:,}": series for number, series in found.items()}
     table = series_table(_title(config, f"{name} against each checkpoint"), "checkpoint", rows)
@@ -119,10 +122,11 @@ def _checkpoints(config: Config, run: Run) -> Outcome:
     return Outcome({**summary, "checkpoints": {str(number): s.to_dict() for number, s in found.items()}}, (table,))
 
 
+_WORKERS = ("workers", "backend")
 _TASKS = {
-    "round_robin": (_round_robin, {"agents"}),
+    "round_robin": (_round_robin, {"agents", *_WORKERS}),
     "bracket": (_bracket, {"agents"}),
-    "checkpoints": (_checkpoints, {"run", "against"}),
-    "league": (run_league, {"agents", "games_of", "deals", "deals_of"}),
+    "checkpoints": (_checkpoints, {"run", "against", *_WORKERS}),
+    "league": (run_league, {"agents", "games_of", "deals", "deals_of", *_WORKERS}),
 }
 """By task what runs it, and the options that not every task reads."""

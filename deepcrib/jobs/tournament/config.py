@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deepcrib.jobs.shared.options import RulesOptions, torch_device
-from deepcrib.options import at_least, option, optional, seed_value
+from deepcrib.kernels.processes import BACKENDS
+from deepcrib.options import at_least, one_of, option, optional, seed_value
 
 ALL = "all"
 """The value of `agents` that stands for every agent of the package."""
@@ -34,4 +35,6 @@ class Config:
     resume: str | None = option(None, "folder of a league to resume")
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
-    threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
+    threads: int = option(0, "number of threads, of all workers; 0: all that this process may use", at_least(0))
+    workers: int = option(1, "processes that share the pairings, or checkpoints; 1: this process alone", at_least(1))
+    backend: str = option("loky", "where workers run: loky, on this machine, or ray, on a cluster", one_of(*BACKENDS))

@@ -30,16 +30,17 @@ from deepcrib.evaluation.league.league import (
     all_members,
     identity,
     plan_pairings,
-    play_pairing,
+    play_pairings,
     reopen,
 )
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import working
+from deepcrib.jobs.shared.common import chosen_workers, working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.tournament.config import ALL, Config
 from deepcrib.kernels.cache import PACKAGE
+from deepcrib.kernels.processes import ALONE, WorkerError, Workers
 from deepcrib.kernels.sources import source_hash
 
 GAMES = 20_000
@@ -66,12 +67,15 @@ def run_league(config: Config, run: Run) -> Outcome:
     )
     pairings = [reopen(pairing, folder) for pairing in pairings]
     deals = _deals(config, agents, named)
+    workers = chosen_workers(config.workers, config.backend)
     with working(run, config.threads) as bars:
         count = bars.counter("games", sum(pairing.terms["games"] for pairing in pairings))
         count(sum(pairing.sums.games for pairing in pairings))
-        for pairing in pairings:
-            play_pairing(pairing, agents, folder, count)
-        gains = ceilings(agents, named, deals, config.seed, folder, bars)
+        try:
+            pairings = play_pairings(pairings, agents, folder, count, workers)
+            gains = ceilings(agents, named, deals, config.seed, folder, bars, workers)
+        except WorkerError as error:
+            raise WorkerError(f"{error}; finished pairings are kept: deepcrib tournament resume={folder}") from error
     league = league_of(pairings)
     _write(folder, league, gains, pairings, _intro(folder, pairings, deals, config))
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
@@ -113,7 +117,13 @@ def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit:
 
 
 def ceilings(
-    agents: Mapping[str, Agent], specs: Mapping[str, Any], deals: Mapping[str, int], seed: int, folder: Path, bars: Bars
+    agents: Mapping[str, Agent],
+    specs: Mapping[str, Any],
+    deals: Mapping[str, int],
+    seed: int,
+    folder: Path,
+    bars: Bars,
+    workers: Workers = ALONE,
 ) -> Ceilings:
     """Points a hand that a best responder gains on each agent over its deals, by the responder's role.
 
@@ -132,7 +142,7 @@ def ceilings(
             "sources": source_hash(Path(exploit_file).resolve(), PACKAGE),
         }
         if known.get(name, {}).get("terms") != terms:
-            roles = exploit(agents[name], number, seed, progress=count).roles
+            roles = exploit(agents[name], number, seed, progress=count, workers=workers).roles
             known[name] = {"terms": terms, "roles": {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()}}
             write_json(path, known)
         else:
