@@ -163,14 +163,13 @@ JOBS = {
         ),
         Job(
             "benchmark",
-            "measure speed on this machine: games, replay iterations, devices, training, search",
+            "measure speed on this machine: games and replay iterations a second",
             (
                 "deepcrib benchmark",
                 "deepcrib benchmark games",
                 "deepcrib benchmark iteration",
-                "deepcrib benchmark device",
             ),
-            tasks=("games", "iteration", "statistics", "weighted", "search", "device"),
+            tasks=("games", "iteration"),
         ),
     )
 }
