@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deepcrib.agents import require_players
-from deepcrib.analysis.hand_tables import hand_tables
-from deepcrib.analysis.hand_values import hand_values
+from deepcrib.analysis.hand_values import hand_tables, hand_values
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import format_cards
 from deepcrib.game.rules import MAX_SCORE

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.agents.expected_value import discard_expectations
-from deepcrib.analysis.hand_tables import hand_tables
-from deepcrib.analysis.hand_values import HandValues, decision, hand_values
+from deepcrib.analysis.hand_values import HandValues, decision, hand_tables, hand_values
 from deepcrib.cli import main
 from deepcrib.errors import StatisticsError
 from deepcrib.exact.experts import experts
@@ -24,8 +23,7 @@ from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rank_sets import rank_sets
 from deepcrib.jobs import analyse
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
-from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
-from deepcrib.learners.weighted_network.network import StrategyNetwork
+from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 from tests import brute_force
 from tests.reference import cards
 
