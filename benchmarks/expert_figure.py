@@ -1,6 +1,6 @@
-"""Leads beside experts' rules as a figure: python benchmarks/expert_figure.py RUN_FOLDER [--to experts.png].
+"""Leads beside experts' rules as a figure: python benchmarks/expert_figure.py FILE [--to experts.png].
 
-RUN_FOLDER is one of `deepcrib analyse experts`. One panel a rule: by agent its share, its best response's with 95%
+FILE is one that `expert_rules.py --to FILE` wrote. One panel a rule: by agent its share, its best response's with 95%
 intervals, and what any card would make (docs/expert_rules.md).
 """
 
@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from expert_rules import RULES, Rule
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from deepcrib.analysis.figures import save_png
-from deepcrib.evaluation.studies.expert_rules import RULES, Rule
-from deepcrib.files.runs import SUMMARY, read_json
+from deepcrib.files.runs import read_json
 
 COLUMNS = 3
 
 
 def expert_figure(rules: Mapping[str, Any]) -> Figure:
-    """Of the entry `rules` of the summary, by agent."""
+    """Of the entry `rules` of the file, by agent."""
     rows = -(-len(RULES) // COLUMNS)
     figure = Figure(figsize=(11, rows * (1.1 + 0.32 * len(rules)) + 0.6), layout="constrained")
     axes = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
@@ -66,15 +66,15 @@ def _draw_shares(
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Draw the figure of a run."""
+    """Draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
+    parser.add_argument("file", type=Path)
     parser.add_argument("--to", type=Path, default=Path("experts.png"))
     options = parser.parse_args(words)
-    summary = read_json(options.run / SUMMARY)
-    if summary.get("task") != "experts":
-        parser.error(f"{options.run}: expected the folder of a finished run of deepcrib analyse experts")
-    save_png(expert_figure(summary["rules"]), options.to)
+    found = read_json(options.file)
+    if "rules" not in found:
+        parser.error(f"{options.file}: expected a file that expert_rules.py wrote")
+    save_png(expert_figure(found["rules"]), options.to)
     print(options.to)
 
 

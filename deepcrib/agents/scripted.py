@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.policies import GREEDY, POLICIES, discard_choices, play_choices
 from deepcrib.game.rules import series_from
 from deepcrib.kernels import Part, jit
@@ -31,8 +31,7 @@ class ScriptedAgent(DiscardsByMask, PlaysByMask):
     def play_masks(self, observation: PlayObservation) -> NDArray[np.int64]:
         """[N] masks of the slots that the policy is indifferent between."""
         masks = np.empty(len(observation), dtype=np.int64)
-        o = observation
-        run_rows(_play_masks, len(o.hand), self.policy, o.hand, o.history, o.series_start, o.count, masks)
+        run_rows(_play_masks, len(masks), self.policy, observation.columns, masks)
         return masks
 
 
@@ -67,14 +66,6 @@ def _discard_masks(part: Part, policy: int, hands: np.ndarray, masks: np.ndarray
 
 
 @jit
-def _play_masks(
-    part: Part,
-    policy: int,
-    hands: np.ndarray,
-    histories: np.ndarray,
-    starts: np.ndarray,
-    counts: np.ndarray,
-    masks: np.ndarray,
-) -> None:
+def _play_masks(part: Part, policy: int, o: PlayColumns, masks: np.ndarray) -> None:
     for r in range(*part):
-        masks[r] = play_choices(policy, hands[r], series_from(histories[r], starts[r]), counts[r])
+        masks[r] = play_choices(policy, o.hand[r], series_from(o.history[r], o.series_start[r]), o.counts[r])

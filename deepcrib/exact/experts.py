@@ -2,35 +2,29 @@
 
 The dealer keeps what maximises its hand mean plus the crib mean, given the pone's discards; the pone what maximises
 its hand mean minus the crib mean, given the dealer's. The two distributions of discards by rank pair that answer each
-other are found by iteration from uniform ones. They stand in `experts.csv`, so that nobody has to wait for them.
+other were found by iteration from uniform ones (`benchmarks/solve_experts.py`) and stand in `experts.csv`.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from io import StringIO
 from itertools import combinations_with_replacement
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
-from deepcrib.exact.cribs import CribSums, crib_sums, uniform_weights
-from deepcrib.exact.discards import HAND_STARTERS, crib_means, discard_statistics
+from deepcrib.exact.cribs import CribSums, crib_sums
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, rank_of
-from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, show_points
+from deepcrib.game.rules import HAND_SIZE, show_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
 DEALER, PONE = 1, 0
 EXPERTS_FILE = "experts.csv"
-SETTLING = 10
-_TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class Experts:
 
 @cache
 def experts() -> Experts:
-    """The self-consistent discards of two maximisers, as `solve` found them."""
+    """The self-consistent discards of two maximisers, as that script found them."""
     text = resources.files("deepcrib.exact").joinpath(EXPERTS_FILE).read_text(encoding="utf-8")
     weights = np.zeros((2, NUM_RANKS, NUM_RANKS))
     for row in csv.DictReader(StringIO(text)):
@@ -61,65 +55,6 @@ def experts() -> Experts:
 def expert_sums(is_dealer: bool) -> CribSums:
     """Crib tables of a dealer (or pone) whose opponent throws as an expert."""
     return crib_sums(experts().against(is_dealer))
-
-
-def solve(
-    most: int = 60, tolerance: float = 5e-5, progress: Callable[[int, float], None] | None = None
-) -> tuple[Experts, int, float]:
-    """Iterate from uniform discards until they answer each other: (experts, iterations, change).
-
-    Every iteration takes both players' best discards of all 20,358,520 hands, by suit class. Where two discards are
-    worth the same, best replies jump to and fro between them and the fixed point is a mixture; so after the first
-    SETTLING iterations the discards are the average of the best replies from there on. The change is the most, in
-    points, by which an iteration moves an entry of the crib table; the last one's is at most `tolerance`, unless `most`
-    iterations came first. `progress` is called with both.
-    """
-    classes = suit_classes()
-    hands, sizes = class_hands(classes.keys), class_sizes(classes.keys)
-    hand_means = discard_statistics(hands)["hand_sum"] / HAND_STARTERS
-    found, change, iteration = Experts(uniform_weights(), uniform_weights()), np.inf, 0
-    while iteration < most and change > tolerance:
-        iteration += 1
-        reply = Experts(
-            discard_weights(hands, sizes, hand_means, found.pone, True),
-            discard_weights(hands, sizes, hand_means, found.dealer, False),
-        )
-        step = 1 / max(1, iteration - SETTLING)
-        following = Experts(
-            found.dealer + step * (reply.dealer - found.dealer), found.pone + step * (reply.pone - found.pone)
-        )
-        change = max(_table_change(found.dealer, following.dealer), _table_change(found.pone, following.pone))
-        found = following
-        if progress is not None:
-            progress(iteration, change)
-    return found, iteration, change
-
-
-def _table_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    return float(np.abs(rank_pair_means(before) - rank_pair_means(after)).max())
-
-
-def discard_weights(
-    hands: NDArray[np.int8],
-    sizes: NDArray[np.int64],
-    hand_means: NDArray[np.float64],
-    theirs: NDArray[np.float64],
-    is_dealer: bool,
-) -> NDArray[np.float64]:
-    """Relative weights [13, 13] of the discards that maximise hand mean plus (pone: minus) crib mean.
-
-    hands [C, 6] stand for sizes [C] hands each and have the means hand_means [C, 15]; theirs [13, 13] are the weights
-    of the other's discards. Between equally good discards the choice is uniform.
-    """
-    values = hand_means + (1 if is_dealer else -1) * crib_means(hands, crib_sums(theirs))
-    best = values >= values.max(axis=1, keepdims=True) - _TIE
-    chance = best * (sizes / best.sum(axis=1))[:, None]
-    ranks = hands[:, DISCARD_SLOTS_6].astype(np.int64) // NUM_SUITS  # [C, 15, 2], ascending
-    pairs = np.bincount((ranks[..., 0] * NUM_RANKS + ranks[..., 1]).ravel(), chance.ravel(), NUM_RANKS**2)
-    shares = pairs.reshape(NUM_RANKS, NUM_RANKS) / chance.sum()
-    uniform = _pair_ways() / comb(NUM_CARDS, 2)
-    upper = np.divide(shares, uniform, out=np.zeros_like(shares), where=uniform > 0)
-    return upper + np.triu(upper, 1).T
 
 
 def crib_table(found: Experts) -> list[tuple[str, str, float, float]]:
@@ -142,11 +77,6 @@ def rank_pair_means(theirs: NDArray[np.float64]) -> NDArray[np.float64]:
     means = np.zeros((NUM_RANKS, NUM_RANKS))
     run_rows(_fill_pair_means, NUM_RANKS, np.ascontiguousarray(theirs), means, piece=1)
     return np.triu(means) + np.triu(means, 1).T
-
-
-def _pair_ways() -> NDArray[np.float64]:
-    """Pairs of cards of ranks a <= b, [13, 13]."""
-    return np.triu(np.full((NUM_RANKS, NUM_RANKS), 16.0)) - 10 * np.eye(NUM_RANKS)
 
 
 @jit

@@ -76,10 +76,14 @@ class PlayColumns(NamedTuple):
     hand: np.ndarray
     seat: np.ndarray
     dealer: np.ndarray
+    scores: np.ndarray
     key: np.ndarray
+    discards: np.ndarray
+    starter: np.ndarray
     history: np.ndarray
     history_seats: np.ndarray
     series_start: np.ndarray
+    goes: np.ndarray
     counts: np.ndarray
 
 
@@ -105,8 +109,8 @@ class PlayObservation(_Observation):
     @property
     def columns(self) -> PlayColumns:
         """The arrays that compiled code reads."""
-        places = (self.history, self.history_seats, self.series_start, self.count)
-        return PlayColumns(self.hand, self.seat, self.dealer, self.key, *places)
+        known = (self.hand, self.seat, self.dealer, self.scores, self.key, self.discards, self.starter)
+        return PlayColumns(*known, self.history, self.history_seats, self.series_start, self.goes, self.count)
 
     @property
     def kept(self) -> Int8:

@@ -26,9 +26,9 @@ Word = Any
 DEAL, CUT, DEALER, START = 1000, 1001, 1002, 1003
 # Where the learner sits in an episode of an environment.
 LEARNER_SEAT = 1010
-# Cards that no game deals: four each, without a discard; hands whose table entries are checked; the evolutionary
-# discarders' deals, and the chances of a hand of theirs; the simple discard game's deals, and its choices.
-KEPT_DEAL, VERIFY_DEAL, SHOW_DEAL, EVOLUTION_STEP = 1100, 1101, 1103, 1104
+# Cards that no game deals: four each, without a discard; the evolutionary discarders' deals, and the chances of a
+# hand of theirs; the simple discard game's deals, and its choices.
+KEPT_DEAL, SHOW_DEAL, EVOLUTION_STEP = 1100, 1103, 1104
 DISCARD_GAME, DISCARD_GAME_CHOICE = 3000, 3001
 # Purposes of `derive`.
 NETWORKS, PRETRAINING, SELF_PLAY, MINIBATCHES, MONITORING, FINAL_MATCHES = range(2000, 2006)

@@ -114,14 +114,11 @@ JOBS = {
         ),
         Job(
             "analyse",
-            "what a hand's discards are worth and who throws what; people's discards, experts' leads",
+            "what a hand's discards are worth, and who throws what",
             (
                 'deepcrib analyse "5H 5S JD 2C 3C KH" dealer=true score=100-95',
                 "deepcrib analyse 5H 5S JD 2C 3C KH agents=[greedy,hand_max_avg,outputs/train/2026-11-20/09-30-00]",
-                "deepcrib analyse humans choices=records.csv agents=[hand_max_avg,greedy] by=ranks",
-                "deepcrib analyse experts agents=[td_perceptron,outputs/train/2026-11-20/09-30-00] hands=10000",
             ),
-            tasks=("humans", "experts"),
             bare="hand",
         ),
         Job(
@@ -144,7 +141,7 @@ JOBS = {
                 "deepcrib statistics 5H 5S JD 2C 3C KH",
                 "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",
                 "deepcrib statistics index=484950514647",
-                "deepcrib statistics build verify=100",
+                "deepcrib statistics build",
                 "deepcrib statistics crib_table path=crib_table.csv",
                 "deepcrib statistics pegging records=sampled hands=100000",
             ),
@@ -163,14 +160,13 @@ JOBS = {
         ),
         Job(
             "benchmark",
-            "measure speed on this machine: games, replay iterations, devices, training, search",
+            "measure speed on this machine: games and replay iterations a second",
             (
                 "deepcrib benchmark",
                 "deepcrib benchmark games",
                 "deepcrib benchmark iteration",
-                "deepcrib benchmark device",
             ),
-            tasks=("games", "iteration", "statistics", "weighted", "search", "device"),
+            tasks=("games", "iteration"),
         ),
     )
 }

@@ -32,8 +32,7 @@ from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.classes import NUM_CLASSES
 from deepcrib.exact.cribs import NUM_DISCARDS, uniform_weights
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS
-from deepcrib.exact.enumeration import verify_table
-from deepcrib.exact.experts import EXPERTS_FILE, Experts, crib_table, experts, solve
+from deepcrib.exact.experts import Experts, crib_table, experts
 from deepcrib.exact.pegging import exact_records, sampled_records
 from deepcrib.exact.table import TABLE_FILE, build_table, load_table, parse_lang_index, save_table
 from deepcrib.files import runs
@@ -46,7 +45,6 @@ from deepcrib.options import at_least, one_of, option, seed_value
 CRIB_TABLE_FILE = "crib_table.csv"
 CRIB_COLUMNS = ("rank_1", "rank_2", "own_crib", "opponent_crib")
 _NUM_HANDS = comb(NUM_CARDS, 6)
-_SOLVE_ITERATIONS = 60
 _EXTREMES = 10
 
 Work = Callable[[Run, Bars], Outcome]
@@ -67,9 +65,7 @@ class Config:
         "experts", "hand: opponent's discards that the crib of the totals assumes; or uniform", one_of(*OPPONENTS)
     )
     path: str | None = option(None, "build, crib_table: file to write; default discards.npy, crib_table.csv")
-    verify: int = option(0, "build: number of random hands to check by enumeration", at_least(0))
     opponent: str = option("experts", "crib_table: who discards the other two cards; or uniform", one_of(*OPPONENTS))
-    solve: bool = option(False, "crib_table: recompute the experts' discards instead of using the packaged ones")
     records: str = option(
         "exact", "pegging: every pair of sets; or sampled, from random hands", one_of("exact", "sampled")
     )
@@ -143,8 +139,6 @@ def _build(config: Config, path: Path, run: Run, bars: Bars) -> Outcome:
     bars.show("suit classes", NUM_CLASSES, NUM_CLASSES)
     save_table(table, path)
     written = time.perf_counter() - start - computed
-    if config.verify:
-        verify_table(load_table(path), config.verify, config.seed, bars.counter("hands by the rules", config.verify))
     summary = {
         "task": "build",
         "path": str(path.absolute()),
@@ -155,14 +149,12 @@ def _build(config: Config, path: Path, run: Run, bars: Bars) -> Outcome:
         "seconds": computed,
         "seconds_to_write": written,
         "hands_a_second": _NUM_HANDS / computed,
-        "verified_hands": config.verify,
     }
     return Outcome(summary, (_build_table(path, summary),))
 
 
 def _build_table(path: Path, summary: dict[str, Any]) -> Any:
     each = f"{NUM_DISCARDS} x ({HAND_STARTERS} starters + {CRIB_COMPLETIONS:,} cribs)"
-    verified = f"{summary['verified_hands']:,} hands, all discards equal" if summary["verified_hands"] else "-"
     rows = [
         ("hands", f"{_NUM_HANDS:,}"),
         ("suit classes", f"{NUM_CLASSES:,}"),
@@ -172,7 +164,6 @@ def _build_table(path: Path, summary: dict[str, Any]) -> Any:
         ("hands a second", f"{summary['hands_a_second']:,.0f}"),
         ("seconds to write", f"{summary['seconds_to_write']:.1f}"),
         ("file size", f"{summary['bytes'] / 1e6:,.1f} MB"),
-        ("enumerated by the rules", verified),
     ]
     return plain_table(f"exact statistics of every discard: {path}", ("metric", "value"), rows)
 
@@ -181,8 +172,6 @@ def _build_table(path: Path, summary: dict[str, Any]) -> Any:
 
 
 def _plan_crib_table(config: Config) -> Work:
-    if config.solve and config.opponent != "experts":
-        raise OptionError(f"solve=true opponent={config.opponent}: only the experts' discards are found by iteration")
     path = None if config.path is None else target(Path(config.path), "crib table", _is_crib_table)
     return partial(_write_crib_table, config, path)
 
@@ -196,14 +185,7 @@ def _is_crib_table(path: Path) -> bool:
 def _write_crib_table(config: Config, path: Path | None, run: Run, bars: Bars) -> Outcome:
     path = path or run.folder.path / CRIB_TABLE_FILE
     summary: dict[str, Any] = {"task": "crib_table", "opponent": config.opponent, "path": str(path.absolute())}
-    if config.solve:
-        found, summary["iterations"], summary["change"] = _solve(bars)
-        ranks = [(a, b) for a in range(NUM_RANKS) for b in range(a, NUM_RANKS)]
-        weights = [(RANK_NAMES[a], RANK_NAMES[b], found.dealer[a, b], found.pone[a, b]) for a, b in ranks]
-        write_csv(run.folder.path / EXPERTS_FILE, ("rank_1", "rank_2", "dealer", "pone"), weights)
-        run.notes.append(f"weights of their discards: {EXPERTS_FILE} in the run folder")
-    else:
-        found = experts() if config.opponent == "experts" else Experts(uniform_weights(), uniform_weights())
+    found = experts() if config.opponent == "experts" else Experts(uniform_weights(), uniform_weights())
     cells = crib_table(found)
     write_csv(path, CRIB_COLUMNS, cells)
     run.notes.append(f"{len(cells)} rank pairs: {path}")
@@ -217,15 +199,6 @@ def _write_crib_table(config: Config, path: Path | None, run: Run, bars: Bars) -
         for whose, grid in zip(("one's own", "the opponent's"), grids, strict=True)
     ]
     return Outcome({**summary, "pairs": pairs}, tables)
-
-
-def _solve(bars: Bars) -> tuple[Experts, int, float]:
-    bars.show("iterations", 0, _SOLVE_ITERATIONS)
-
-    def progress(iteration: int, change: float) -> None:
-        bars.show("iterations", iteration, _SOLVE_ITERATIONS, f"(the last one moved {change:.1g} points)")
-
-    return solve(_SOLVE_ITERATIONS, progress=progress)
 
 
 # --- the play -----------------------------------------------------------------------------------------------
@@ -260,8 +233,8 @@ def _show_pegging(config: Config, run: Run, bars: Bars) -> Outcome:
 
 _TASKS: dict[str, tuple[Callable[[Config], Work], tuple[str, ...]]] = {
     "hand": (_plan_hand, ("hand", "index", "dealer", "weights")),
-    "build": (_plan_build, ("path", "verify")),
-    "crib_table": (_plan_crib_table, ("path", "opponent", "solve")),
+    "build": (_plan_build, ("path",)),
+    "crib_table": (_plan_crib_table, ("path", "opponent")),
     "pegging": (_plan_pegging, ("records", "hands")),
 }
 """Each task with the options that it reads besides the seed."""

@@ -59,13 +59,7 @@ class MinimaxAgent:
     num_players = frozenset({2})
 
     def __init__(
-        self,
-        name: str,
-        discards: Agent,
-        *,
-        greedy: bool,
-        samples: int = SAMPLES,
-        hands: str = HANDS[0],
+        self, name: str, discards: Agent, *, greedy: bool, samples: int = SAMPLES, hands: str = HANDS[0]
     ) -> None:
         if isinstance(samples, bool) or not isinstance(samples, int) or not 0 <= samples <= MOST_SAMPLES:
             raise AgentError(
@@ -91,10 +85,8 @@ class MinimaxAgent:
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
-        o = observation
-        sums = self.play_values(o)
-        slots = np.empty(len(o), dtype=np.int8)
-        run_rows(_choose, len(o.hand), o.hand, o.history, o.series_start, o.count, sums, slots)
+        sums, slots = self.play_values(observation), np.empty(len(observation), dtype=np.int8)
+        run_rows(_choose, len(slots), observation.columns, sums, slots)
         return slots
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -111,16 +103,8 @@ class MinimaxAgent:
             rows = chosen[low : low + _BLOCK]
             part = o.take(rows)
             found = np.zeros((len(rows), HAND_SIZE))
-            run_rows(
-                _fill_values,
-                len(rows),
-                part.columns,
-                self.greedy,
-                self.samples,
-                self.hand_weights(part),
-                found,
-                piece=4,
-            )
+            weights = self.hand_weights(part)
+            run_rows(_fill_values, len(rows), part.columns, self.greedy, self.samples, weights, found, piece=4)
             values[rows] += found
         return values
 
@@ -220,21 +204,13 @@ def _fill_values(
 
 
 @jit
-def _choose(
-    part: Part,
-    hands: np.ndarray,
-    histories: np.ndarray,
-    starts: np.ndarray,
-    counts: np.ndarray,
-    values: np.ndarray,
-    slots: np.ndarray,
-) -> None:
+def _choose(part: Part, o: PlayColumns, values: np.ndarray, slots: np.ndarray) -> None:
     """The slot with the highest value; of several what greedy plays, the lowest slot of equal ranks."""
     for r in range(*part):
         best = np.max(values[r])
         equal = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
         for slot in range(HAND_SIZE):
             if values[r, slot] > -np.inf and values[r, slot] >= best - _TIE:
-                equal[slot] = hands[r, slot]
-        mask = play_choices(GREEDY, equal, series_from(histories[r], starts[r]), counts[r])
+                equal[slot] = o.hand[r, slot]
+        mask = play_choices(GREEDY, equal, series_from(o.history[r], o.series_start[r]), o.counts[r])
         slots[r] = lowest(mask) if mask else -1  # who may play nothing gets an action that is refused

@@ -19,8 +19,7 @@ from deepcrib.cli import main
 from deepcrib.errors import UserError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights, write_weights
-from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
-from deepcrib.learners.weighted_network.network import StrategyNetwork
+from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 
 PACKAGED = {
     "q_network": "hill_climber",

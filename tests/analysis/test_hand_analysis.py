@@ -12,8 +12,7 @@ from rich.console import Console
 
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.agents.expected_value import discard_expectations
-from deepcrib.analysis.hand_tables import hand_tables
-from deepcrib.analysis.hand_values import HandValues, decision, hand_values
+from deepcrib.analysis.hand_values import HandValues, decision, hand_tables, hand_values
 from deepcrib.cli import main
 from deepcrib.errors import StatisticsError
 from deepcrib.exact.experts import experts
@@ -24,8 +23,7 @@ from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rank_sets import rank_sets
 from deepcrib.jobs import analyse
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
-from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
-from deepcrib.learners.weighted_network.network import StrategyNetwork
+from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 from tests import brute_force
 from tests.reference import cards
 
@@ -232,10 +230,10 @@ def test_probabilities_that_cannot_be_had_are_left_out() -> None:
 # --- the command --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [f"'{HAND}'", HAND, "kh,3c 2c jd 5s 5h", f"hand='{HAND}'", f"task=hand {HAND}"])
+@pytest.mark.parametrize("words", [f"'{HAND}'", HAND, "kh,3c 2c jd 5s 5h", f"hand='{HAND}'"])
 def test_bare_cards_are_the_hand(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = summary_of(f"analyse {words} dealer=true score=100-95 {QUICK} seed=7", tmp_path / "run")
-    assert (found["task"], found["hand"], found["score"], found["seed"]) == ("hand", "2C 3C 5H 5S JD KH", [100, 95], 7)
+    assert (found["hand"], found["score"], found["seed"]) == ("2C 3C 5H 5S JD KH", [100, 95], 7)
     (role,) = found["roles"].values()
     assert set(found["roles"]) == {"dealer"} and set(role["agents"]) == {"greedy", "expected_value"}
     best, agent = role["discards"][0], role["agents"]["expected_value"]
@@ -250,13 +248,13 @@ def test_bare_cards_are_the_hand(words: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_the_agents_asked_by_default_can_be_made() -> None:
-    agents = {name: make_agent(name) for name in analyse._HAND_AGENTS}
-    assert set(values_of(HAND, **agents).agents) == set(analyse._HAND_AGENTS)
+    agents = {name: make_agent(name) for name in analyse.AGENTS}
+    assert set(values_of(HAND, **agents).agents) == set(analyse.AGENTS)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_nothing_is_cut_off(width: int) -> None:
-    agents = {name: make_agent("greedy") for name in ("greedy", *analyse._HAND_AGENTS[1:])}
+    agents = {name: make_agent("greedy") for name in ("greedy", *analyse.AGENTS[1:])}
     path = "/a/long/path/" + "folder/" * 12 + "weights[1].safetensors"
     values = hand_values(sorted(cards(HAND)), False, (120, 120), agents)
     console = Console(width=width, file=StringIO(), highlight=False)
@@ -288,7 +286,6 @@ def test_nothing_is_cut_off(width: int) -> None:
         (f"{HAND} agents=[gredy]", "unknown agent 'gredy'"),
         (f"{HAND} agents=[]", "agents=[]: expected one or more agents"),
         (f"{HAND} agents=greedy", "agents=greedy: expected a list or null"),
-        (f"{HAND} by=ranks", "by=ranks: only for humans, not for hand"),
         (f"{HAND} seed=-1", "seed=-1: expected"),
         (f"{HAND} starter=8D", "unknown option starter"),
     ],

@@ -34,7 +34,7 @@ from deepcrib.app.screens import reports as reports_module
 from deepcrib.app.screens.application import PlayApp
 from deepcrib.app.screens.game import GameScreen
 from deepcrib.app.screens.widgets import Hand
-from deepcrib.app.worker import Worker
+from deepcrib.app.setup import Worker
 from deepcrib.cli import main
 from deepcrib.evaluation.regrets import Decision
 from deepcrib.evaluation.review import HandReview, Review

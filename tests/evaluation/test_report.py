@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from human_choices import choices_of
 
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.recorded import baselines, paper_baseline, played_games, whole_games
-from deepcrib.evaluation.studies.humans import choices_of
 from deepcrib.records import Event, GameRecord, Player
 from deepcrib.records.schema import event_line, header_line
 from tests.recorded import played, write

@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from functools import cache
+from importlib import resources
 from itertools import combinations_with_replacement, product
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
+from solve_experts import discard_weights, save, solve
 
 from deepcrib.exact.classes import class_hands, class_sizes
 from deepcrib.exact.cribs import crib_sums, uniform_weights
@@ -14,11 +17,9 @@ from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means,
 from deepcrib.exact.experts import (
     Experts,
     crib_table,
-    discard_weights,
     expert_sums,
     experts,
     rank_pair_means,
-    solve,
 )
 from deepcrib.exact.table import cached_table
 from tests import brute_force
@@ -198,3 +199,9 @@ def test_it_is_as_published() -> None:
     for column in (0, 1):
         mine, theirs = ([values[names][column] for names in PUBLISHED] for values in (table, PUBLISHED))
         assert np.corrcoef(mine, theirs)[0, 1] > 0.995
+
+
+def test_weights_are_written_in_the_very_format_of_the_packages_own(tmp_path: Path) -> None:
+    save(experts(), tmp_path / "experts.csv")
+    packaged = resources.files("deepcrib.exact").joinpath("experts.csv").read_text()
+    assert (tmp_path / "experts.csv").read_text() == packaged

@@ -248,25 +248,6 @@ def test_benchmark_of_games_compares_with_the_published_code(
 
 
 @pytest.mark.slow
-def test_benchmark_of_statistics_and_of_weighted_training(tmp_path: Path) -> None:
-    for task in ("statistics", "weighted"):
-        assert call(f"benchmark {task} games=300", run_dir(tmp_path / task)) == 0
-    measured = json.loads((tmp_path / "statistics" / "summary.json").read_text())["statistics"]
-    assert measured["combinations"] == 20_358_520 * 15 * 45_540
-    assert measured["all_hands_seconds"] > 0 and measured["one_by_one_us"] > measured["lookup_us"] > 0
-    rates = json.loads((tmp_path / "weighted" / "summary.json").read_text())["weighted"]
-    assert rates["one_run"] > 2  # the thesis
-
-
-@pytest.mark.slow
-def test_benchmark_of_search(tmp_path: Path) -> None:
-    assert call("benchmark search", run_dir(tmp_path / "run")) == 0
-    rates = json.loads((tmp_path / "run" / "summary.json").read_text())["search"]
-    for name in ("minimax", "greedy_minimax", "minimax, hands: kept", "best response to greedy"):
-        assert rates[name]["first plays"] > 0 and rates[name]["all plays with a choice"] > 0
-
-
-@pytest.mark.slow
 def test_benchmark_of_an_iteration(tmp_path: Path) -> None:
     assert call("benchmark iteration setups=[mlp_monte_carlo] iterations=5", run_dir(tmp_path / "run")) == 0
     timed = json.loads((tmp_path / "run" / "summary.json").read_text())["iteration"]["mlp_monte_carlo"]
@@ -572,14 +553,15 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train state=afterstate", "needs the state"),
         ("train experiment=quick play_network=cnn_lstm", "cnn_lstm needs the state"),
         ("pretrain state=afterstate discard_network=cnn", "cnn needs the state"),
-        ("analyse humns", "analyse: cannot read 'humns': expected a hand or one of the tasks humans, experts"),
-        ("analyse humans 5H", "analyse: cannot read '5H': expected a hand or one of the tasks"),
-        ("analyse", "option hand is missing: expected six cards, or one of the tasks humans, experts"),
-        ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration, statistics, weighted"),
         (
-            "benchmark task=speed",
-            "task=speed: expected one of games, iteration, statistics, weighted, search, device, all",
+            "statistics peging",
+            "statistics: cannot read 'peging': expected a hand or one of the tasks build",
         ),
+        ("statistics pegging 5H", "statistics: cannot read '5H': expected a hand or one of the tasks"),
+        ("analyse", "option hand is missing: expected six cards"),
+        ("analyse thesis runs=runs", "unknown option runs"),
+        ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration"),
+        ("benchmark task=speed", "task=speed: expected one of games, iteration, all"),
         ("benchmark setups=[slow]", "setups=slow: expected some of"),
         ("benchmark iterations=1", "iterations=1: expected 5 or more"),
     ],

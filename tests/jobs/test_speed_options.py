@@ -13,7 +13,6 @@ from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.files import runs
-from deepcrib.jobs.benchmark import device as device_speed
 from deepcrib.learners.replay import learner as replay
 from deepcrib.learners.replay.experience import PlayTargets
 from deepcrib.learners.replay.learning import Samples
@@ -171,18 +170,6 @@ def test_a_gpu_that_is_not_there_is_refused_in_one_line(
 
 
 # --- devices ---
-
-
-def test_rates_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every figure of every device that is there, all above zero."""
-    monkeypatch.setattr(device_speed, "BATCHES", {8: 2, 64: 1})
-    monkeypatch.setattr(device_speed, "devices", lambda: ["cpu"])
-    found, table = device_speed.time_devices(1, hands=20, turns=1)
-    assert set(found["rates"]) == {"cpu"} and set(found["rates"]["cpu"]) == {"mlp", "cnn_lstm"}
-    for rates in found["rates"]["cpu"].values():
-        assert len(rates) == 4
-        assert all(rate["per_second"] > 0 and rate["per_cpu_second"] > 0 for rate in rates.values())
-    assert table.row_count == 8
 
 
 @pytest.mark.gpu

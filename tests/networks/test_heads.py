@@ -22,7 +22,7 @@ from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
 from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.hill_climb.climbers import make_climber
+from deepcrib.learners.hill_climb.learner import make_climber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay import pretraining
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples

@@ -17,7 +17,7 @@ from deepcrib.networks import (
     make_discard_network,
     make_play_network,
 )
-from deepcrib.networks.bodies.columns import linear_of_columns
+from deepcrib.networks.bodies.q_networks import linear_of_columns
 from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, Encoder, make_discard_encoder, make_play_encoder
 
 DISCARD_CASES = [("cnn", "basic"), ("cnn", "full"), ("belanger2019", "basic")] + [

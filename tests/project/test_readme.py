@@ -86,8 +86,6 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
         return [*(word for word in words if not word.startswith(f"{count}=")), f"{count}=4"]
     if job == "evaluate":
         words = ["deals=4" if word.startswith("deals=") else word for word in words]
-    if "experts" in words:
-        return [*words, "agents=[greedy]", "hands=100", "deals=2", "best_response_hands=2"]
     if job == "tournament":
         return [*(word for word in words if not word.startswith("games=")), "games=20"]
     added = [

@@ -14,8 +14,8 @@ from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.tables import hands_table, plain_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
+from deepcrib.evaluation.experts import probe_metrics
 from deepcrib.evaluation.hands import HandsWon, hand_pairs, hands_won
-from deepcrib.evaluation.studies.experts import probe_metrics
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.evaluation.evaluate import Evaluation
-from deepcrib.evaluation.studies.experts import PROBES
+from deepcrib.evaluation.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.train.config import Config
 from deepcrib.learners.registry import LEARNERS

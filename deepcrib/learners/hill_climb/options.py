@@ -26,7 +26,7 @@ class HillClimbOptions(LearnerOptions):
     climb: str = option(
         "both",
         "networks that climb: `both`, `discard`, `play`; or `genome`: values of cards (learner=evolution)",
-        one_in("deepcrib.learners.hill_climb.climbers:CLIMBED"),
+        one_in("deepcrib.learners.hill_climb.learner:CLIMBED"),
     )
     genome: str = option("pairs", "of `climb: genome`", one_in("deepcrib.learners.evolution.agent:GENOMES"))
     discards_by: Any = option("greedy", "agent that discards where only the play climbs")

@@ -17,7 +17,7 @@ from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.masks import PlaysByMask
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD, rank_of, value_of_rank
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -90,20 +90,8 @@ class PartidaAgent(PlaysByMask):
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] values in points, -inf where a slot may not be played."""
-        o = observation
-        values = np.empty(o.hand.shape)
-        run_rows(
-            _value_rows,
-            len(o.hand),
-            o.hand,
-            o.history,
-            o.series_start,
-            o.count,
-            self.layers,
-            self.form,
-            values,
-            piece=64,
-        )
+        values = np.empty(observation.hand.shape)
+        run_rows(_value_rows, len(values), observation.columns, self.layers, self.form, values, piece=64)
         return values
 
 
@@ -191,21 +179,12 @@ def card_values(
 
 
 @jit
-def _value_rows(
-    part: Part,
-    hands: np.ndarray,
-    histories: np.ndarray,
-    starts: np.ndarray,
-    counts: np.ndarray,
-    layers: Layers,
-    form: Form,
-    values: np.ndarray,
-) -> None:
+def _value_rows(part: Part, o: PlayColumns, layers: Layers, form: Form, values: np.ndarray) -> None:
     for r in range(*part):
         hidden = np.full(HAND_SIZE, NO_CARD, dtype=np.int8)
         ranks = np.empty(PLAYS, dtype=np.int8)
         played = 0
-        while played < PLAYS and histories[r, played] >= 0:
-            ranks[played] = rank_of(histories[r, played])
+        while played < PLAYS and o.history[r, played] >= 0:
+            ranks[played] = rank_of(o.history[r, played])
             played += 1
-        card_values(hands[r], hidden, ranks, played, starts[r], counts[r], layers, form, values[r])
+        card_values(o.hand[r], hidden, ranks, played, o.series_start[r], o.counts[r], layers, form, values[r])

@@ -15,19 +15,12 @@ from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.cards import NO_CARD
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.td.features import PLAYS, Deal, State, replay
-from deepcrib.learners.td.inputs import (
-    KINDS,
-    MOST_INPUTS,
-    WIDTHS,
-    fill_inputs,
-    new_deal,
-    set_discard,
-)
+from deepcrib.learners.td.inputs import KINDS, MOST_INPUTS, WIDTHS, fill_inputs, new_deal, set_discard
 from deepcrib.learners.td.perceptron import count_weights, forward, layer_sizes
 
 MOVE_POINTS = ("learned", "added")
@@ -110,23 +103,8 @@ class TdPerceptronAgent(DiscardsByMask, PlaysByMask):
         """[N, 4] points, by slot; -inf where no card may be played."""
         o, values = observation, np.empty((len(observation), HAND_SIZE))
         dealt, actions = _dealt_and_thrown(o)
-        run_rows(
-            _value_plays,
-            len(o.hand),
-            self._network,
-            dealt,
-            actions,
-            self._means(dealt, o.is_dealer),
-            o.hand,
-            o.is_dealer,
-            o.starter,
-            o.history.astype(np.int64),
-            o.history_seats.astype(np.int64),
-            o.seat,
-            o.count,
-            values,
-            piece=64,
-        )
+        means = self._means(dealt, o.is_dealer)
+        run_rows(_value_plays, len(values), self._network, dealt, actions, means, o.columns, values, piece=64)
         return values
 
     def _means(self, hands: NDArray[np.int64], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -229,32 +207,15 @@ def _value_plays(
     dealt: np.ndarray,
     actions: np.ndarray,
     means: np.ndarray,
-    hands: np.ndarray,
-    dealers: np.ndarray,
-    starters: np.ndarray,
-    histories: np.ndarray,
-    seats: np.ndarray,
-    own: np.ndarray,
-    counts: np.ndarray,
+    o: PlayColumns,
     values: np.ndarray,
 ) -> None:
     for r in range(*part):
-        deal, n = new_deal(1 if dealers[r] else 0), 0
+        deal, n = new_deal(1 if o.seat[r] == o.dealer[r] else 0), 0
         set_discard(dealt[r], actions[r], means[r], deal)
-        while n < PLAYS and histories[r, n] >= 0:
+        while n < PLAYS and o.history[r, n] >= 0:
             n += 1
+        history, seats = o.history[r].astype(np.int64), o.history_seats[r].astype(np.int64)
+        starter, seat, count, s = o.starter[r], o.seat[r], o.counts[r], new_scratch(net.sizes)
         points = np.empty(HAND_SIZE, dtype=np.int64)
-        play_values(
-            net,
-            deal,
-            hands[r],
-            starters[r],
-            histories[r],
-            seats[r],
-            n,
-            own[r],
-            counts[r],
-            new_scratch(net.sizes),
-            values[r],
-            points,
-        )
+        play_values(net, deal, o.hand[r], starter, history, seats, n, seat, count, s, values[r], points)

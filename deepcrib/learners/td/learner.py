@@ -5,20 +5,200 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from deepcrib.agents import DivergenceError
-from deepcrib.game.engine.state import new_games
-from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive
-from deepcrib.kernels import seconds_running
-from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
-from deepcrib.learners.td.games import ABSOLUTE, ERROR, STEPS, VALUE, Method, Trace, new_trace, play_hands
-from deepcrib.learners.td.inputs import WIDTHS, tables
+from deepcrib.exact.cribs import NUM_DISCARDS
+from deepcrib.exact.strategies.discards import best_or_any
+from deepcrib.game.engine.batch import decision_key
+from deepcrib.game.engine.state import Game, deal, discard, new_games, play, show, start_play
+from deepcrib.game.policies import pick
+from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive, uniform
+from deepcrib.game.rules import HAND_SIZE
+from deepcrib.kernels import jit, seconds_running
+from deepcrib.learners.td.agent import (
+    Network,
+    Scratch,
+    TdPerceptronAgent,
+    discard_values,
+    make_network,
+    new_scratch,
+    play_values,
+)
+from deepcrib.learners.td.features import Deal, State
+from deepcrib.learners.td.inputs import (
+    MOST_INPUTS,
+    WIDTHS,
+    Tables,
+    discard_means,
+    fill_inputs,
+    new_deal,
+    set_discard,
+    tables,
+)
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.learners.td.perceptron import layer_sizes, new_weights
+from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.training.learner import Learner, Metrics, Setting
+
+PLAYERS = 2
+STATES = 1 + HAND_SIZE
+_EXPLORE = 2  # a counter of the decision's key that `pick` does not use
+ERROR, STEPS, VALUE, ABSOLUTE = range(4)
+
+
+class Method(NamedTuple):
+    """How the perceptron learns: `TdOptions` as numbers for compiled code; hands is the length of the whole run."""
+
+    lr: float
+    linear: bool
+    hands: int
+    decay: float  # lambda
+    epsilon: float
+
+
+class Trace(NamedTuple):
+    """The states of both players in a hand, by player and state: inputs, and the gradient when it was taken.
+
+    places, x: [2, 5, MOST_INPUTS]. filled: [2, 5]. units, slopes: [2, 5, hidden units]. accounts: [2, 5], points.
+    counts: [2], states so far. totals: [4], sums of squared errors, steps, values of first states and errors.
+    """
+
+    places: np.ndarray
+    x: np.ndarray
+    filled: np.ndarray
+    units: np.ndarray
+    slopes: np.ndarray
+    accounts: np.ndarray
+    counts: np.ndarray
+    totals: np.ndarray
+
+
+def new_trace(units: int) -> Trace:
+    """Scratch for a hand of a perceptron with so many hidden units."""
+    return Trace(
+        np.zeros((PLAYERS, STATES, MOST_INPUTS), dtype=np.int64),
+        np.zeros((PLAYERS, STATES, MOST_INPUTS)),
+        np.zeros((PLAYERS, STATES), dtype=np.int64),
+        np.zeros((PLAYERS, STATES, units)),
+        np.zeros((PLAYERS, STATES, units)),
+        np.zeros((PLAYERS, STATES)),
+        np.zeros(PLAYERS, dtype=np.int64),
+        np.zeros(4),
+    )
+
+
+@jit
+def learn_step(net: Network, trace: Trace, seat: int, account: float, value: float, lr: float, decay: float) -> None:
+    """w += lr (r + U(j) - U(i)) e, from a player's last state i to one of this account and value j (0 at the end).
+
+    e is the gradient of U(i) plus lambda times what it was at the state before: TD(lambda), of which the paper's
+    formula is lambda = 0. A gradient stays as it was when its state was left.
+    """
+    last = trace.counts[seat] - 1
+    units, slopes = trace.units[seat], trace.slopes[seat]
+    places, x, filled = trace.places[seat], trace.x[seat], trace.filled[seat]
+    before = forward(net.weights, net.sizes, places[last], x[last], filled[last], units[last])
+    backward(net.weights, net.sizes, units[last], slopes[last])
+    error = account - trace.accounts[seat, last] + value - before
+    rate = lr * error
+    for k in range(last, -1, -1):
+        add_gradient(net.weights, net.sizes, places[k], x[k], filled[k], units[k], slopes[k], rate)
+        rate *= decay
+        if rate == 0:
+            break
+    trace.totals[ERROR] += error * error
+    trace.totals[STEPS] += 1
+    if last == 0:
+        trace.totals[VALUE] += before
+        trace.totals[ABSOLUTE] += abs(before)
+
+
+@jit
+def _enter_state(
+    net: Network, trace: Trace, g: Game, seat: int, own: Deal, account: float, history: np.ndarray, seats: np.ndarray
+) -> None:
+    k = trace.counts[seat]
+    state = State(own, g.starter, history, seats, g.num_played, seat)
+    trace.filled[seat, k] = fill_inputs(net.kind, state, trace.places[seat, k], trace.x[seat, k])
+    trace.accounts[seat, k] = account
+    trace.counts[seat] = k + 1
+
+
+@jit
+def _account(g: Game, seat: int) -> float:
+    return float(g.scores[seat] - g.scores[1 - seat])
+
+
+@jit
+def _choose(values: np.ndarray, key: int, epsilon: float) -> int:
+    """The highest value, ties uniform; with chance epsilon, or when values are no numbers, any that is possible."""
+    mask = best_or_any(values)
+    if epsilon > 0 and uniform(key, _EXPLORE) < epsilon:
+        mask = 0
+        for j in range(len(values)):
+            if values[j] != -np.inf:
+                mask |= 1 << j
+    return pick(mask, key)
+
+
+@jit
+def play_hand(
+    g: Game, seed: int, net: Network, t: Tables, own: tuple[Deal, Deal], trace: Trace, s: Scratch, lr: float, m: Method
+) -> None:
+    """Deal a hand to the dealer that stands in the state, play it to the end of the show, learning after each move.
+
+    own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is
+    learned from first.
+    """
+    g.hand_number = -1
+    g.scores[:] = 0
+    deal(g, seed, False)
+    trace.counts[:] = 0
+    values, play_points = np.empty(HAND_SIZE), np.empty(HAND_SIZE, dtype=np.int64)
+    discards = np.empty(NUM_DISCARDS)
+    history, seats = np.zeros(2 * HAND_SIZE, dtype=np.int64), np.zeros(2 * HAND_SIZE, dtype=np.int64)
+    for step in range(1, PLAYERS + 1):
+        seat = (g.dealer + step) % PLAYERS
+        hand = g.dealt[seat].astype(np.int64)
+        discard_means(net.kind, hand, own[seat].is_dealer, t, s.means)
+        discard_values(net, hand, s.means, own[seat], s, discards)
+        action = _choose(discards, decision_key(g, seat, seed), m.epsilon)
+        set_discard(hand, action, s.means, own[seat])
+        discard(g, seat, action)
+        _enter_state(net, trace, g, seat, own[seat], 0.0, history, seats)
+    start_play(g, False)
+    while g.turn >= 0:
+        seat, n = int(g.turn), int(g.num_played)
+        play_values(net, own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count, s, values, play_points)
+        slot = _choose(values, decision_key(g, seat, seed), m.epsilon)
+        at_once = play_points[slot] if net.added else 0
+        account = _account(g, seat) + at_once
+        learn_step(net, trace, seat, account, values[slot] - at_once, lr, m.decay)
+        history[n], seats[n] = g.left[seat, slot], seat
+        play(g, slot, False)
+        _enter_state(net, trace, g, seat, own[seat], account, history, seats)
+    show(g, False)
+    for step in range(1, PLAYERS + 1):
+        seat = (g.dealer + step) % PLAYERS
+        learn_step(net, trace, seat, _account(g, seat), 0.0, lr, m.decay)
+
+
+@jit
+def play_hands(
+    games: np.ndarray, first: int, last: int, seed: int, net: Network, t: Tables, trace: Trace, m: Method
+) -> None:
+    """Play hands first..last - 1 and learn from them; games is one game to play them in, dealers alternate."""
+    g, scratch = games[0], new_scratch(net.sizes)
+    by_dealer = ((new_deal(1), new_deal(0)), (new_deal(0), new_deal(1)))
+    for number in range(first, last):
+        g.game = number
+        g.finished = False
+        g.dealer = number % PLAYERS
+        lr = m.lr * (1 - number / m.hands) if m.linear else m.lr
+        play_hand(g, seed, net, t, by_dealer[g.dealer], trace, scratch, lr, m)
+
 
 PIECE = 10_000  # hands between two updates of the progress bar
 FIRST_STATES = 2  # of a hand: one a player

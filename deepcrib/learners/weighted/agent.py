@@ -40,7 +40,7 @@ from deepcrib.exact.strategies.plays import (
 from deepcrib.exact.table import cached_table
 from deepcrib.files.weights import CheckpointError, SavedWeights, read_weights, write_weights
 from deepcrib.game.cards import rank_of
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.policies import GREEDY
 from deepcrib.game.randomness import NETWORKS, derive
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
@@ -95,19 +95,8 @@ class WeightedAgent(GreedyPlay):
         own, other = _score_locations(observation)
         roles, preferences = observation.is_dealer.astype(np.int8), np.empty((len(observation), NUM_DISCARDS))
         found, how = opinions(observation, self.codes, self.pegging, NO_OPINION), NEIGHBOURS.index(self.neighbours)
-        run_rows(
-            _fill_preferences,
-            len(found),
-            found,
-            own,
-            other,
-            roles,
-            self.weights,
-            how,
-            self.share,
-            preferences,
-            piece=512,
-        )
+        arguments = (found, own, other, roles, self.weights, how, self.share, preferences)
+        run_rows(_fill_preferences, len(found), *arguments, piece=512)
         return preferences
 
     @property
@@ -130,19 +119,7 @@ class WeightedAgent(GreedyPlay):
         o, slots = observation, np.empty(len(observation), dtype=np.int8)
         own, other = _score_locations(o)
         cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
-        run_rows(
-            _choose_plays,
-            len(o.hand),
-            o.hand,
-            o.discards,
-            o.starter,
-            o.history,
-            o.series_start,
-            o.count,
-            cells,
-            slots,
-            piece=512,
-        )
+        run_rows(_choose_plays, len(slots), o.columns, cells, slots, piece=512)
         return slots
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
@@ -314,26 +291,16 @@ def _fill_preferences(
 
 
 @jit
-def _choose_plays(
-    part: Part,
-    hands: np.ndarray,
-    discards: np.ndarray,
-    starters: np.ndarray,
-    histories: np.ndarray,
-    starts: np.ndarray,
-    counts: np.ndarray,
-    cells: np.ndarray,
-    slots: np.ndarray,
-) -> None:
+def _choose_plays(part: Part, o: PlayColumns, cells: np.ndarray, slots: np.ndarray) -> None:
     for r in range(*part):
         unseen = new_unseen()
-        count_unseen(unseen, hands[r])
-        count_unseen(unseen, discards[r])
-        count_unseen(unseen, histories[r])
-        unseen[rank_of(starters[r])] -= 1
-        series = series_from(histories[r], starts[r])
+        count_unseen(unseen, o.hand[r])
+        count_unseen(unseen, o.discards[r])
+        count_unseen(unseen, o.history[r])
+        unseen[rank_of(o.starter[r])] -= 1
+        series = series_from(o.history[r], o.series_start[r])
         matrix = np.empty((len(PLAY_STRATEGIES), HAND_SIZE))
         preference = np.empty(HAND_SIZE)
-        fill_play_matrix(hands[r], series, counts[r], unseen, matrix)
+        fill_play_matrix(o.hand[r], series, o.counts[r], unseen, matrix)
         fill_preference(cells[r], matrix, preference)
-        slots[r] = choose_play(hands[r], counts[r], preference, 0.0, 0)
+        slots[r] = choose_play(o.hand[r], o.counts[r], preference, 0.0, 0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from deepcrib.agents.base import AgentError, DivergenceError
 from deepcrib.agents.masks import best_masks, uniform_over
@@ -26,8 +27,32 @@ from deepcrib.game.rules import MAX_SCORE
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_pieces, run_rows
 from deepcrib.learners.weighted.agent import opinions
-from deepcrib.learners.weighted_network.network import SCORE_INPUTS, StrategyNetwork
 from deepcrib.networks.checkpoints import filled, sketched
+from deepcrib.networks.layers import MLP
+
+SCORE_INPUTS = 3
+"""Of the strategies' network: own score, opponent's score, whether one deals."""
+
+
+class StrategyNetwork(nn.Module):
+    """A small network over the strategies' opinions of a discard and the score (proposed by Lang 2018, section 5.2).
+
+    The value of a discard is that of the score, from one MLP, plus what the discard adds to it, from another that sees
+    both; the same weights judge every discard. Without hidden layers it is linear.
+    """
+
+    def __init__(self, strategies: int, hidden: list[int]) -> None:
+        """Both MLPs have hidden layers of the given sizes."""
+        super().__init__()
+        self.strategies, self.hidden = strategies, list(hidden)
+        self.score = MLP(SCORE_INPUTS, hidden)
+        self.gain = MLP(strategies + SCORE_INPUTS, hidden)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Values [N, A] of A discards of a hand; inputs [N, A, strategies + 3], whose last three are the hand's."""
+        scores = inputs[:, 0, self.strategies :]
+        return self.score(scores).unsqueeze(1) + self.gain(inputs)
+
 
 CHUNK = 256
 """Hands of one forward pass on a CPU."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.cards import NO_CARD, VALUES, rank_of
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.rules import COUNT_LIMIT, DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -45,22 +45,7 @@ def compact_play(observation: PlayObservation) -> np.ndarray:
     """int8 [N, 24] compact play states (columns above) of a two-player observation of N rows."""
     _require_two_players(observation.scores)
     states = np.empty((len(observation.hand), PLAY_COLUMNS), dtype=np.int8)
-    run_rows(
-        _compact_play,
-        len(observation.hand),
-        observation.hand,
-        observation.discards,
-        observation.starter,
-        observation.seat,
-        observation.dealer,
-        observation.scores,
-        observation.history,
-        observation.history_seats,
-        observation.series_start,
-        observation.goes,
-        observation.count,
-        states,
-    )
+    run_rows(_compact_play, len(states), observation.columns, states)
     return states
 
 
@@ -95,48 +80,34 @@ def _require_two_players(scores: np.ndarray) -> None:
 
 
 @jit
-def _compact_play(
-    part: Part,
-    hand: np.ndarray,
-    discards: np.ndarray,
-    starter: np.ndarray,
-    seat: np.ndarray,
-    dealer: np.ndarray,
-    scores: np.ndarray,
-    history: np.ndarray,
-    history_seats: np.ndarray,
-    series_start: np.ndarray,
-    goes: np.ndarray,
-    count: np.ndarray,
-    states: np.ndarray,
-) -> None:
+def _compact_play(part: Part, o: PlayColumns, states: np.ndarray) -> None:
     for i in range(*part):
-        own = seat[i]
+        own = o.seat[i]
         other = 1 - own
         for slot in range(HAND_SIZE):
-            card = hand[i, slot]
+            card = o.hand[i, slot]
             states[i, OWN_RANKS + slot] = rank_of(card) if card != NO_CARD else -1
         num_played = 0
         opponent_cards = HAND_SIZE
         opponent_played = 0
         for k in range(MAX_PLAYED):
-            card = history[i, k]
+            card = o.history[i, k]
             states[i, PLAYED_RANKS + k] = rank_of(card) if card != NO_CARD else -1
             if card != NO_CARD:
                 num_played += 1
-                if history_seats[i, k] == other:
+                if o.history_seats[i, k] == other:
                     opponent_cards -= 1
                     opponent_played |= 1 << k
-        states[i, SERIES_START] = series_start[i]
-        states[i, DISCARD_RANKS] = rank_of(discards[i, 0])
-        states[i, DISCARD_RANKS + 1] = rank_of(discards[i, 1])
-        states[i, STARTER_RANK] = rank_of(starter[i])
-        states[i, IS_DEALER] = 1 if own == dealer[i] else 0
-        states[i, OWN_SCORE] = min(scores[i, own], MAX_SCORE)
-        states[i, OPPONENT_SCORE] = min(scores[i, other], MAX_SCORE)
+        states[i, SERIES_START] = o.series_start[i]
+        states[i, DISCARD_RANKS] = rank_of(o.discards[i, 0])
+        states[i, DISCARD_RANKS + 1] = rank_of(o.discards[i, 1])
+        states[i, STARTER_RANK] = rank_of(o.starter[i])
+        states[i, IS_DEALER] = 1 if own == o.dealer[i] else 0
+        states[i, OWN_SCORE] = min(o.scores[i, own], MAX_SCORE)
+        states[i, OPPONENT_SCORE] = min(o.scores[i, other], MAX_SCORE)
         states[i, OPPONENT_CARDS] = opponent_cards
-        states[i, COUNT] = count[i]
-        states[i, OPPONENT_GO] = goes[i, other]
+        states[i, COUNT] = o.counts[i]
+        states[i, OPPONENT_GO] = o.goes[i, other]
         states[i, NUM_PLAYED] = num_played
         states[i, SEAT] = own
         states[i, OPPONENT_PLAYED] = opponent_played

@@ -19,9 +19,8 @@ from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, forward, make_form, save_partida
 from deepcrib.learners.partida.fitting import fit_positions, new_fit
-from deepcrib.learners.partida.games import Plays, play_hands
 from deepcrib.learners.partida.inputs import STATE, input_width, network_inputs
-from deepcrib.learners.partida.learner import PartidaLearner, layers_of
+from deepcrib.learners.partida.learner import PartidaLearner, Plays, layers_of, play_hands
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.networks import MLP

@@ -26,9 +26,8 @@ from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.jobs import train as job
 from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
 from deepcrib.learners.td.features import FEATURES, State, replay
-from deepcrib.learners.td.games import Method, learn_step, new_trace, play_hands
 from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
-from deepcrib.learners.td.learner import TdLearner
+from deepcrib.learners.td.learner import Method, TdLearner, learn_step, new_trace, play_hands
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.matches import play_hand

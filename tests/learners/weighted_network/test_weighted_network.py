@@ -19,10 +19,14 @@ from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.weighted.agent import load_weighted
-from deepcrib.learners.weighted_network.agent import WeightedNetworkAgent
-from deepcrib.learners.weighted_network.games import FROM_ZERO, Decisions, play_games
-from deepcrib.learners.weighted_network.learner import WeightedNetworkLearner, gain_targets
-from deepcrib.learners.weighted_network.network import StrategyNetwork
+from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
+from deepcrib.learners.weighted_network.learner import (
+    FROM_ZERO,
+    Decisions,
+    WeightedNetworkLearner,
+    gain_targets,
+    play_games,
+)
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting

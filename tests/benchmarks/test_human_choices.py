@@ -1,5 +1,6 @@
 """People's choices are read as written or refused with one line, and agreement with them is counted by hand."""
 
+import json
 import re
 from dataclasses import replace
 from itertools import combinations
@@ -7,27 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from human_choices import ChoicesError, HumanChoices, agreement, agreements, choices_of, main, read_choices
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.studies.humans import (
-    ChoicesError,
-    HumanChoices,
-    agreement,
-    agreements,
-    choices_of,
-    read_choices,
-)
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.records import Event, RecordError
-from tests.recorded import played
+from tests.recorded import played, write
 
 HEADER = "hand,dealer,own_score,opponent_score,choices"
 GOOD = "5H 5S JD 2C 3C KH,1,0,0,2C KH;3C KH;2C 3C"
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "human_choices.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "human_choices.md"
 
 
 class Fixed:
@@ -273,3 +267,45 @@ def test_places_are_those_of_a_plain_walk_down_the_list(seed: int, width: int, b
         for place in range(3):
             counts[place] += cards(own) in different[: place + 1]
     assert agreement(Fixed(thrown.tolist()), choices, by=by).counts == tuple(counts)
+
+
+# --- the script ---
+
+
+def test_the_script_prints_table_4_with_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # greedy keeps 5 5 5 J, for 14 points more than any other four cards
+    hands = ("5H 5S 5C JD 2C 9H,0,0,0,2C 9H", "5H 5S 5C JD 2C 9H,1,90,3,2C JD;9H JD;2C 9H")
+    main([str(written(tmp_path, HEADER, *hands)), "greedy", "random", "--to", str(tmp_path / "found.json")])
+    text = capsys.readouterr().out
+    assert re.search(r"greedy +│ +1 │ +1 │ +2 │ 100.0% \[34.2, 100.0\]", text)  # Wilson: 2 of 2
+    assert text.index("random") < text.index("greedy")
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert (found["records"], found["agents"]["greedy"]["counts"]) == (2, [1, 1, 2])
+
+
+def test_the_script_reads_recorded_games_as_it_reads_a_table(tmp_path: Path) -> None:
+    """Greedy in a person's place: of ties it takes any, but the best of them is among its discards."""
+    path = write(tmp_path / "games" / "a.jsonl", played(1, person=0))
+    for place in (path, path.parent):
+        main([str(place), "greedy", "random", "--by", "ranks", "--to", str(tmp_path / "found.json")])
+        found = json.loads((tmp_path / "found.json").read_text())
+        hands = sum(event.kind == "discard" and event.seat == 0 for event in played(1).events)
+        assert found["records"] == hands
+        assert found["agents"]["greedy"]["counts"][0] > hands / 2 > found["agents"]["random"]["counts"][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("{tmp}/none.csv greedy", "none.csv: cannot be read"),
+        ("{tmp}/none.jsonl greedy", "none.jsonl: cannot be read"),
+        ("{tmp} greedy", "no games: expected files *.jsonl"),
+        ("{tmp}/none.csv greedy --by suits", "invalid choice: 'suits'"),
+    ],
+)
+def test_a_wrong_call_ends_with_one_line(
+    words: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(words.format(tmp=tmp_path).split())
+    assert stopped.value.code == 2 and problem in capsys.readouterr().err.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""`deepcrib benchmark`: games a second, replay iterations, devices, statistics, training, search."""
+"""`deepcrib benchmark`: games a second, replay iterations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.benchmark.device import devices, time_devices
-from deepcrib.jobs.benchmark.exact import time_statistics, time_weighted
-from deepcrib.jobs.benchmark.search import time_search
 from deepcrib.jobs.hydra.schema import register_schema
 from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
@@ -49,21 +46,19 @@ PUBLISHED_SECONDS = {
 }
 """Seconds of playing and of learning in an iteration of the 2019 paper's code, five epochs kept, one core."""
 SETUPS = (*PUBLISHED_SECONDS, "mlp_monte_carlo")
-APART = ("device",)
-"""Tasks that `all` leaves out, since they take minutes."""
 
 
 @dataclass
 class Config:
     """The schema of `conf/benchmark.yaml`."""
 
-    task: str = option("all", "one of the tasks, or all but device; also as a bare word: deepcrib benchmark games")
-    games: int = option(200000, "of each match, and of each weighted run", at_least(1))
+    task: str = option("all", "one of the tasks, or all; also as a bare word: deepcrib benchmark games")
+    games: int = option(200000, "of each match", at_least(1))
     iterations: int = option(6, "of each setup; those with a full buffer are timed")
     setups: list[str] = option(list(SETUPS), "of `iteration`")
     seed: int = option(1, "of everything random", seed_value)
-    device: str = option("cpu", "of `iteration`; `device` measures every one that is there", torch_device)
-    threads: int = option(1, "of `iteration`; matches use all that there are, `device` one", at_least(0))
+    device: str = option("cpu", "of `iteration`", torch_device)
+    threads: int = option(1, "of `iteration`; matches use all that there are", at_least(0))
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -80,11 +75,9 @@ def run(config: Config, run: Run) -> Outcome:
     tables: list[Table] = []
     with working(run, threads=0) as bars:
         for task, measure in _TASKS.items():
-            if config.task == task or (config.task == "all" and task not in APART):
+            if config.task in (task, "all"):
                 summary[task], table = measure(config, bars)
                 tables.append(table)
-    if config.task == "device" and len(devices()) == 1:
-        run.notes.append("PyTorch finds no GPU here: one core was measured alone")
     summary["load"] = os.getloadavg()[0]
     run.notes.append(f"load of the last minute: {summary['load']:.1f} (1 to {os.cpu_count()} when nothing else runs)")
     return Outcome(summary, tables)
@@ -174,9 +167,5 @@ def _no_match(*arguments: Any) -> Any:
 _TASKS: dict[str, Callable[[Config, Bars], tuple[dict[str, Any], Table]]] = {
     "games": _time_games,
     "iteration": _time_iterations,
-    "statistics": lambda config, bars: time_statistics(config.seed),
-    "weighted": lambda config, bars: time_weighted(config.games, config.seed),
-    "search": lambda config, bars: time_search(config.seed),
-    "device": lambda config, bars: time_devices(config.seed),
 }
 """By task, in the order of `all`: what it measures, for the summary, and a table of it."""

@@ -1,10 +1,11 @@
-"""People's discards, from a CSV file or recorded games, and how often an agent chooses as they do (Lang 2018, table 4).
+"""How often agents discard as people do (Lang 2018, table 4): python benchmarks/human_choices.py FILE [AGENT ..].
 
-`docs/human_choices.md` describes the file.
+FILE: people's discards as CSV (docs/human_choices.md), or a file or folder of recorded games.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,23 +13,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
+from rich import print as show
+from rich.table import Table
 
 from deepcrib.agents.asking import ask
+from deepcrib.analysis.tables import Cell, percent, table_of
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.recorded import whole_games
+from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.files.runs import write_json
 from deepcrib.game.cards import RANKS, CardError, format_cards, parse_cards
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, MAX_SCORE
 from deepcrib.intervals import Interval, wilson
-from deepcrib.records import GameRecord, RecordError
+from deepcrib.jobs.shared.common import chosen_agents, use_threads
+from deepcrib.records import GameRecord, RecordError, find_files, read_games
 from deepcrib.records import choices as recorded_choices
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent
 
+AGENTS = (*THESIS_STRATEGIES, "random_weights")
+"""Those of table 4, but for the trained weights."""
 REQUIRED = ("hand", "dealer", "own_score", "opponent_score", "choices")
 OPTIONAL = ("source",)
 BY = ("cards", "ranks")
@@ -318,3 +328,46 @@ def _places(labels: NDArray[np.int64] | None, thrown: NDArray[np.int8], ranked: 
     before = np.cumsum(~repeated, axis=1) - ~repeated  # different choices before each
     first = same.argmax(axis=1)
     return np.where(same.any(axis=1), before[rows, first], NUM_DISCARDS)
+
+
+# --- the script ----
+
+
+def agreement_table(title: str, found: Mapping[str, Agreement]) -> Table:
+    """Lang 2018, table 4, with intervals, in the order given."""
+    columns: dict[str, Cell] = {"agent": "{0}"}
+    columns |= {f"top {top}": f"{{1.counts[{place}]:,}}" for place, top in enumerate(TOP)}
+    columns[f"share in top {TOP[-1]} [95%]"] = lambda _, result: percent(*result.shares[-1])
+    return table_of(title, found.items(), columns)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Compare the agents, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("choices", type=Path)
+    parser.add_argument("agents", nargs="*", type=yaml.safe_load, help=f"by default {', '.join(AGENTS)}")
+    parser.add_argument("--by", default="cards", choices=BY, help="what makes two discards the same")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--to", type=Path, help="JSON")
+    options = parser.parse_args(words)
+    try:
+        choices = _read(options.choices)
+        agents = chosen_agents(options.agents or None, AGENTS, "cpu")
+        use_threads(0)
+        found = agreements(agents, choices, by=options.by, seed=options.seed)
+    except UserError as error:
+        parser.error(str(error))
+    show(agreement_table(f"people's choices compared by {options.by}, records: {len(choices):,}", found))
+    if options.to is not None:
+        rows = {name: result.to_dict() for name, result in found.items()}
+        write_json(options.to, {"records": len(choices), "by": options.by, "agents": rows})
+
+
+def _read(path: Path) -> HumanChoices:
+    if path.suffix == ".jsonl" or path.is_dir():
+        return choices_of(record for file in find_files([path]) for record in read_games(file))
+    return read_choices(path)
+
+
+if __name__ == "__main__":
+    main()

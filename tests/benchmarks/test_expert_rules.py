@@ -1,54 +1,24 @@
-"""Leads beside the probes and the expert rules of Bélanger et al. 2019, sections 3.5 and 4.6, and `analyse experts`."""
+"""Leads beside the expert rules of Bélanger et al. 2019, section 3.5, and the script that counts them."""
 
 import functools
 import itertools
 import json
-import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, main, rule_slots
 
 from deepcrib.agents import AgentError, make_agent
-from deepcrib.agents.q_network import QNetworkAgent
-from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.cli import main
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.studies.expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, rule_slots
-from deepcrib.evaluation.studies.experts import PROBES, probe, probe_metrics, probe_observation, rank_label
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import PlayObservation
+from tests.evaluation.test_experts import LOWEST, Leader
 
 HANDS = 2000
 VALUES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]
 ALL_RANKS = [
     ranks for ranks in itertools.combinations_with_replacement(range(13), 4) if max(map(ranks.count, ranks)) <= 4
 ]
-
-
-class Leader:
-    """Keeps the first four cards dealt, leads by a preference for ranks, and values cards by it."""
-
-    name = "leader"
-    num_players = frozenset({2})
-
-    def __init__(self, liking: NDArray[np.float64]) -> None:
-        self.liking = liking
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] the last two cards."""
-        return np.full(len(observation), 14, dtype=np.int8)
-
-    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4] the liking for the cards' ranks."""
-        return self.liking[observation.hand // 4]
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] the slot that is liked best, the lowest of equal ones."""
-        return self.play_values(observation).argmax(axis=1).astype(np.int8)
-
-
-LOWEST = Leader(-np.arange(13.0))
 TENS_FIRST = Leader(np.array([float(value == 10) for value in VALUES]))
 
 
@@ -174,103 +144,38 @@ def test_leads_are_the_pones_from_the_cards_that_the_agent_kept() -> None:
         deal_leads(LOWEST, 0, seed=9)
 
 
-# --- the probes ---------------------------------------------------------------------------------------------------
-
-
-def test_the_probes_are_the_papers_hands_in_deals_of_one_deck() -> None:
-    assert [[rank_label(rank) for rank in hand.ranks] for hand in PROBES] == [
-        ["A", "4", "5", "10"],
-        ["A", "7", "9", "10"],
-        ["A", "8", "8", "Q"],
-    ]
-    deals = 300
-    seen = probe_observation(deals, seed=5)
-    cards = np.concatenate([seen.hand, seen.discards, seen.starter[:, None]], axis=1)
-    assert (np.diff(np.sort(cards, axis=1)) > 0).all() and cards.min() >= 0 and cards.max() < 52
-    assert np.array_equal(seen.hand // 4, np.repeat([hand.ranks for hand in PROBES], deals, axis=0))
-    assert (np.diff(seen.hand) > 0).all() and (np.diff(seen.discards) > 0).all()
-    assert len(np.unique(cards, axis=0)) == 3 * deals and len(np.unique(seen.key)) == 3 * deals
-    for slot in range(4):  # every suit, and every other rank as starter, about as often
-        assert np.bincount(seen.hand[:, slot] % 4, minlength=4).min() > 3 * deals / 8
-    assert len(np.unique(seen.starter // 4)) == 13
-
-
-def test_greedy_leads_the_highest_card_of_each_probe() -> None:
-    found = probe(ScriptedAgent("greedy"))
-    assert {name: max(result.leads, key=result.leads.__getitem__) for name, result in found.items()} == {
-        "A45T": "10",
-        "A79T": "10",
-        "88QA": "Q",
-    }
-    for result in found.values():
-        assert sorted(result.leads.values())[-1] == 1.0 and result.values is None and result.order is None
-
-
-def test_any_card_is_led_of_a_probe_as_often_as_it_is_held() -> None:
-    found = probe(ScriptedAgent("random"), deals=4000)
-    assert found["88QA"].leads == pytest.approx({"A": 0.25, "8": 0.5, "Q": 0.25}, abs=0.03)
-    assert found["A45T"].leads == pytest.approx(dict.fromkeys(("A", "4", "5", "10"), 0.25), abs=0.03)
-
-
-def test_figures_by_tag_hold_leads_and_values() -> None:
-    figures = probe_metrics(LOWEST, deals=3)
-    assert figures["experts/88QA/lead_A"] == 1.0 and figures["experts/88QA/lead_8"] == 0.0
-    assert figures["experts/88QA/q_8"] == -7.0 and figures["experts/A45T/q_10"] == -9.0
-    assert len(figures) == 2 * (4 + 4 + 3)
-    assert probe(LOWEST, deals=3)["A79T"].order == ["A", "7", "9", "10"]
-    assert len(probe_metrics(ScriptedAgent("greedy"))) == 4 + 4 + 3  # it has no values
-
-
-def test_an_agent_whose_cards_another_plays_has_no_values() -> None:
-    greedy = ScriptedAgent("greedy")
-    agent = QNetworkAgent(None, None, discards_by=greedy, plays_by=greedy)
-    assert probe(agent, deals=2)["A45T"].values is None
-
-
-def test_wrong_calls_are_refused() -> None:
-    with pytest.raises(OptionError, match="deals=0"):
-        probe_observation(0)
+def test_an_agent_of_three_is_refused() -> None:
     others = Leader(np.zeros(13))
     others.num_players = frozenset({3})
     seen = deal_leads(LOWEST, 1, 1)
-    for wrong in (lambda: probe(others), lambda: deal_leads(others, 1, 1), lambda: expert_rules(others, seen)):
+    for wrong in (lambda: deal_leads(others, 1, 1), lambda: expert_rules(others, seen)):
         with pytest.raises(AgentError, match="plays with 3"):
             wrong()
 
 
-# --- the job --------------------------------------------------------------------------------------------------------
+# --- the script -----------------------------------------------------------------------------------------------------
 
 
-def call(command: str, folder: Path) -> int:
-    return main([*shlex.split(command), f"hydra.run.dir={folder}"])
-
-
-@pytest.mark.slow  # it compiles a best response; the README's command runs the job in every suite
-def test_the_job_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = "analyse experts agents=[greedy,hill_climber] discards=greedy hands=300 deals=1 best_response_hands=10"
-    assert call(command, tmp_path) == 0
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    greedy, climber = (summary["rules"][name]["rules"] for name in ("greedy", "hill_climber"))
+@pytest.mark.slow  # it compiles a best response
+def test_the_script_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "experts.json"
+    options = "greedy hill_climber --discards greedy --hands 300 --deals 1 --best-response-hands 10 --to"
+    main([*options.split(), str(path)])
+    found = json.loads(path.read_text())
+    greedy, climber = (found["rules"][name]["rules"] for name in ("greedy", "hill_climber"))
     assert greedy["ten_card"]["agent"]["share"] == 1.0 and climber["ten_card"]["agent"]["share"] < 0.5
     assert greedy["ten_card"]["best"] == climber["ten_card"]["best"]  # of the same hands
-    assert summary["rules"]["greedy"]["lost"]["hands"] == 10
-    assert list(summary["probes"]) == ["greedy", "hill_climber", "best_response(greedy)"]
-    assert summary["probes"]["best_response(greedy)"]["88QA"]["order"][0] == "8"
+    assert found["rules"]["greedy"]["lost"]["hands"] == 10
+    assert list(found["probes"]) == ["greedy", "hill_climber", "best_response(greedy)"]
+    assert found["probes"]["best_response(greedy)"]["88QA"]["order"][0] == "8"
     printed = capsys.readouterr().out
     assert "A 4 5 10: led (value); the agent of 2019 led 10, experts lead 4" in printed and "points lost" in printed
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ("best_response_hands=-1", "best_response_hands=-1: expected 0 or more"),
-        ("hands=10 best_response_hands=11", "best_response_hands=11: expected at most hands=10"),
-        ("by=ranks", "by=ranks: only for humans"),
-    ],
-)
-def test_the_job_refuses_in_one_line(
-    options: str, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(f"analyse experts {options}", tmp_path / "run") == 2
-    text = capsys.readouterr().err
-    assert text.count("\n") == 1 and named in text
+@pytest.mark.parametrize("options", ["--best-response-hands=-1 --hands=10", "--best-response-hands=11 --hands=10"])
+def test_the_script_refuses_in_one_line(options: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(options.split())
+    number = options.split()[0].split("=")[1]
+    assert stopped.value.code == 2
+    assert f"--best-response-hands {number}: expected 0 to --hands 10" in capsys.readouterr().err.splitlines()[-1]

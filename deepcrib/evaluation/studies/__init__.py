@@ -1,1 +1,0 @@
-"""One-off questions of papers: experts' rules, people's choices, the first dealer."""

@@ -1,0 +1,53 @@
+"""Statistics counted by the rules alone, and the comparison of a table with them."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from enumeration import enumerate_discards, main, random_hands, verify_table
+
+from deepcrib.errors import StatisticsError
+from deepcrib.exact.discards import discard_statistics
+from tests import brute_force
+
+
+def test_the_enumeration_by_the_rules() -> None:
+    hands = brute_force.varied_hands(12, seed=4)
+    found = enumerate_discards(hands)
+    assert np.array_equal(found, discard_statistics(hands))
+    for hand, row in zip(hands[:3].tolist(), found, strict=False):
+        points = brute_force.hand_points(hand)
+        assert row["hand_sum"].tolist() == points.sum(axis=1).tolist()
+        assert (row["hand_median_2"] / 2).tolist() == np.median(points, axis=1).tolist()
+        assert row["crib_sum"].tolist() == brute_force.crib_sums(hand)[0].tolist()
+
+
+def test_random_hands_are_hands_all_alike() -> None:
+    hands = random_hands(20_000, 3)
+    assert (np.diff(hands, axis=1) > 0).all() and len(np.unique(hands, axis=0)) > 19_900
+    counts = np.bincount(hands.ravel(), minlength=52)
+    assert (((counts - 20_000 * 6 / 52) ** 2).sum() / (20_000 * 6 / 52)) < 90  # chi squared, 51 degrees, 99.9%
+
+
+def test_verifying_finds_a_single_wrong_point() -> None:
+    hands, done = random_hands(20, 7), []
+
+    def lookup(wanted: np.ndarray) -> np.ndarray:
+        rows = discard_statistics(wanted)
+        rows["crib_sum"][(wanted == hands[13]).all(axis=1), 14] += 1
+        return rows
+
+    right = SimpleNamespace(lookup=discard_statistics)
+    verify_table(right, 20, 7, progress=done.append)
+    assert sum(done) == 20
+    with pytest.raises(StatisticsError, match="the table says .* expected .* by the rules"):
+        verify_table(SimpleNamespace(lookup=lookup), 20, 7)
+
+
+def test_the_script_says_what_it_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--hands", "3", "--seed", "5"])
+    assert capsys.readouterr().out == "3 hands, all discards equal\n"
+    with pytest.raises(SystemExit):
+        main(["--table", str(tmp_path / "none.npy")])
+    assert "no table at" in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,96 @@
+"""Leads beside the probes of Bélanger et al. 2019, section 4.6."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deepcrib.agents import AgentError
+from deepcrib.agents.q_network import QNetworkAgent
+from deepcrib.agents.scripted import ScriptedAgent
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.experts import PROBES, probe, probe_metrics, probe_observation, rank_label
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+
+
+class Leader:
+    """Keeps the first four cards dealt, leads by a preference for ranks, and values cards by it."""
+
+    name = "leader"
+    num_players = frozenset({2})
+
+    def __init__(self, liking: NDArray[np.float64]) -> None:
+        self.liking = liking
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] the last two cards."""
+        return np.full(len(observation), 14, dtype=np.int8)
+
+    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4] the liking for the cards' ranks."""
+        return self.liking[observation.hand // 4]
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] the slot that is liked best, the lowest of equal ones."""
+        return self.play_values(observation).argmax(axis=1).astype(np.int8)
+
+
+LOWEST = Leader(-np.arange(13.0))
+
+
+def test_the_probes_are_the_papers_hands_in_deals_of_one_deck() -> None:
+    assert [[rank_label(rank) for rank in hand.ranks] for hand in PROBES] == [
+        ["A", "4", "5", "10"],
+        ["A", "7", "9", "10"],
+        ["A", "8", "8", "Q"],
+    ]
+    deals = 300
+    seen = probe_observation(deals, seed=5)
+    cards = np.concatenate([seen.hand, seen.discards, seen.starter[:, None]], axis=1)
+    assert (np.diff(np.sort(cards, axis=1)) > 0).all() and cards.min() >= 0 and cards.max() < 52
+    assert np.array_equal(seen.hand // 4, np.repeat([hand.ranks for hand in PROBES], deals, axis=0))
+    assert (np.diff(seen.hand) > 0).all() and (np.diff(seen.discards) > 0).all()
+    assert len(np.unique(cards, axis=0)) == 3 * deals and len(np.unique(seen.key)) == 3 * deals
+    for slot in range(4):  # every suit, and every other rank as starter, about as often
+        assert np.bincount(seen.hand[:, slot] % 4, minlength=4).min() > 3 * deals / 8
+    assert len(np.unique(seen.starter // 4)) == 13
+
+
+def test_greedy_leads_the_highest_card_of_each_probe() -> None:
+    found = probe(ScriptedAgent("greedy"))
+    assert {name: max(result.leads, key=result.leads.__getitem__) for name, result in found.items()} == {
+        "A45T": "10",
+        "A79T": "10",
+        "88QA": "Q",
+    }
+    for result in found.values():
+        assert sorted(result.leads.values())[-1] == 1.0 and result.values is None and result.order is None
+
+
+def test_any_card_is_led_of_a_probe_as_often_as_it_is_held() -> None:
+    found = probe(ScriptedAgent("random"), deals=4000)
+    assert found["88QA"].leads == pytest.approx({"A": 0.25, "8": 0.5, "Q": 0.25}, abs=0.03)
+    assert found["A45T"].leads == pytest.approx(dict.fromkeys(("A", "4", "5", "10"), 0.25), abs=0.03)
+
+
+def test_figures_by_tag_hold_leads_and_values() -> None:
+    figures = probe_metrics(LOWEST, deals=3)
+    assert figures["experts/88QA/lead_A"] == 1.0 and figures["experts/88QA/lead_8"] == 0.0
+    assert figures["experts/88QA/q_8"] == -7.0 and figures["experts/A45T/q_10"] == -9.0
+    assert len(figures) == 2 * (4 + 4 + 3)
+    assert probe(LOWEST, deals=3)["A79T"].order == ["A", "7", "9", "10"]
+    assert len(probe_metrics(ScriptedAgent("greedy"))) == 4 + 4 + 3  # it has no values
+
+
+def test_an_agent_whose_cards_another_plays_has_no_values() -> None:
+    greedy = ScriptedAgent("greedy")
+    agent = QNetworkAgent(None, None, discards_by=greedy, plays_by=greedy)
+    assert probe(agent, deals=2)["A45T"].values is None
+
+
+def test_wrong_calls_are_refused() -> None:
+    with pytest.raises(OptionError, match="deals=0"):
+        probe_observation(0)
+    others = Leader(np.zeros(13))
+    others.num_players = frozenset({3})
+    with pytest.raises(AgentError, match="plays with 3"):
+        probe(others)
