@@ -30,9 +30,9 @@ def restore(learner: Learner, path: Path) -> None:
             raise ValueError(f"it is of a {state['learner']}")
         if (seed := state.get("seed", learner.setting.seed)) != learner.setting.seed:
             raise ValueError(f"it is of seed={seed}, not {learner.setting.seed}")
+        learner.load_state_dict(state["state"])
         if state["steps"] > learner.num_steps:
             raise ValueError(f"{state['steps']:,} {learner.unit} are done, and {learner.num_steps:,} asked for")
-        learner.load_state_dict(state["state"])
         learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], state["metrics"]
         learner.begun = True
 

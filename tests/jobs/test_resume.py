@@ -2,11 +2,14 @@
 
 import json
 import os
+import random
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import deepcrib
@@ -15,8 +18,10 @@ from deepcrib.analysis.report.runs import load_runs
 from deepcrib.analysis.sweeps import read_run
 from deepcrib.cli import main
 from deepcrib.files.runs import RunFolder
+from deepcrib.files.weights import CheckpointError, read_weights
 from deepcrib.jobs.hydra.schema import parse, quoted
 from deepcrib.jobs.hydra.sweep_runs import held
+from deepcrib.networks.checkpoints import load_state
 
 TINY = (
     *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),
@@ -194,3 +199,47 @@ def test_a_table_of_no_sweep_is_not_written_over(tmp_path: Path, capsys: pytest.
     (tmp_path / "sweep.csv").unlink()
     for _ in range(2):
         assert main([*words.split(), f"hydra.sweep.dir={tmp_path}"]) == 0
+
+
+# --- damage -------------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Nested values with tensors and arrays as bytes, which can be compared."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return (str(value.dtype), np.asarray(value).tobytes()) if hasattr(value, "dtype") else value
+
+
+@pytest.mark.parametrize(
+    ("name", "load"),
+    [("state.pt", load_state), ("weights.safetensors", lambda path: vars(read_weights(path)) | {"path": ""})],
+)
+def test_a_flipped_bit_is_noticed_or_does_no_harm(
+    name: str, load: Callable[[Path], Any], trained: Path, tmp_path: Path
+) -> None:
+    whole, expected = (trained / name).read_bytes(), plain(load(trained / name))
+    refusals, bits = 0, random.Random(1).sample(range(8 * len(whole)), 200)
+    for bit in bits:
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        (tmp_path / name).write_bytes(damaged)
+        try:
+            assert plain(load(tmp_path / name)) == expected
+        except CheckpointError as error:
+            refusals += 1
+            assert f"{tmp_path / name}" in str(error) and "\n" not in str(error)
+    assert refusals > 150
+
+
+def test_a_damaged_state_is_refused_with_what_there_is_instead(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = bytearray((run / "state.pt").read_bytes())
+    state[len(state) // 2] ^= 1
+    (run / "state.pt").write_bytes(state)
+    before = contents(run)
+    line = refused(capsys, f"resume={run}", "learner.iterations=3")
+    assert f"{run}/state.pt is damaged" in line
+    assert f"its newest weights are {run}/checkpoints/iterations_00000002.safetensors" in line
+    assert contents(run) == before
