@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deepcrib.analysis.tables import percent
+from deepcrib.errors import RunError
 from deepcrib.files import csv_text, runs, write_atomic
 
 SWEEP_JSON, SWEEP_CSV = "sweep.json", "sweep.csv"
@@ -28,7 +29,7 @@ class SweptRun:
 
     state: DONE (its summary can be read), FAILED (it says why), UNFINISHED (neither) or ABSENT (nothing is there).
     overrides: `name=value` words of the sweep that it belongs to; none for a run by itself.
-    begun: whether its options are saved there. seconds: from its last start to its end; None when not known.
+    begun: whether its options are saved there. seconds: of all its starts; None when not known.
     """
 
     folder: Path
@@ -93,6 +94,11 @@ def _pair(word: str) -> tuple[str, str]:
 
 def write_sweep(folder: Path, job: str, rows: Sequence[SweepRow]) -> None:
     """Write `sweep.json` and `sweep.csv`, a row a run, each whole or not at all. Raises RunError."""
+    if (folder / SWEEP_CSV).exists() and "runs" not in runs.read_json(folder / SWEEP_JSON):
+        raise RunError(
+            f"{folder / SWEEP_CSV} is of no sweep, as there is no {SWEEP_JSON}: the table of the runs is not "
+            "written there; move the file away, or name another folder with hydra.sweep.dir=FOLDER"
+        )
     content = {
         "job": job,
         "time": datetime.now().astimezone().isoformat(timespec="seconds"),

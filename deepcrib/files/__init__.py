@@ -12,13 +12,17 @@ from typing import Any
 
 from deepcrib.errors import RunError
 
+TEMPORARY = ".tmp"
+"""The end of the name of a file that is not complete; it begins with a dot."""
+
 
 def write_atomic(path: Path, content: str | bytes | memoryview) -> None:
     """Write a file so that `path` holds either all of it or what it held before. Raises RunError."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
     with writing(path):
         try:
-            with open(temporary, "wb") as file:
+            temporary.unlink(missing_ok=True)
+            with open(temporary, "xb") as file:  # never through a link
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())

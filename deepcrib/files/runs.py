@@ -1,7 +1,8 @@
 """The run folder of a job: its options, where it ran, and what came out.
 
     config.yaml       every option, resolved
-    environment.json  commit, versions, machine and command line; a finished run's seconds; in a sweep, its overrides
+    environment.json  command, start, seconds, commit, versions and machine; in a sweep, its overrides; of a resumed run
+                      those of the first start, with the seconds of all, and `commands`, an entry a start
     summary.json      the metrics that the job prints last; present only once the job has finished
     error.json        in a sweep, why the run failed; gone once it goes on
 
@@ -28,9 +29,15 @@ from typing import Any
 
 from deepcrib import __version__
 from deepcrib.errors import RunError
-from deepcrib.files import write_atomic
+from deepcrib.files import TEMPORARY, write_atomic
 
 CONFIG, ENVIRONMENT, SUMMARY, ERROR = "config.yaml", "environment.json", "summary.json", "error.json"
+REFUSED, LOCK = "refused.json", "run.lock"
+"""In the folder of a sweep's run: why it was left alone; while a process is at work on it, which one."""
+_LEFT = (ERROR, REFUSED, LOCK)
+"""What may lie in a run folder before the run begins."""
+_OF_A_START = ("time", "command", "seconds", "summary")
+"""What stands in each entry of `commands`; beside it, what was not as at the first start."""
 _PACKAGE = Path(__file__).resolve().parents[1]
 _RECORDED_VERSIONS = ("torch", "numpy", "numba", "hydra-core", "omegaconf", "tensorboard", "safetensors")
 
@@ -89,11 +96,11 @@ class RunFolder:
     path: Path
     resumable: bool = False
     overrides: Sequence[str] = ()
-    _begun: float = field(default=0.0, init=False)
+    _begun: float | None = field(default=None, init=False)
 
     def start(self, config: str) -> None:
         """Claim the folder for a new run and record its options (`config`, YAML text)."""
-        self._create()
+        self.create()
         if (self.path / SUMMARY).exists():
             raise RunError(
                 f"run folder {self.path} already holds a finished run ({SUMMARY}): "
@@ -105,28 +112,47 @@ class RunFolder:
                 f"run folder {self.path} already holds an unfinished run: {more}name another one "
                 "with hydra.run.dir=FOLDER"
             )
-        self._record(config, {})
+        names = sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
+        if others := [name for name in names if name not in _LEFT and not name.endswith(".log")]:
+            raise RunError(
+                f"run folder {self.path} holds {others[0]}, which is of no run: "
+                "name a new or an empty folder with hydra.run.dir=FOLDER"
+            )
+        self._record(config, environment())
 
     def resume(self, config: str) -> None:
-        """Go on with the run in this folder; its earlier environments stay listed."""
-        earlier = read_json(self.path / ENVIRONMENT)
-        overrides, before = earlier.get("overrides"), earlier.pop("earlier", [])
-        history = [*(before if isinstance(before, list) else []), earlier] if earlier else []
-        with contextlib.suppress(FileNotFoundError):
-            (self.path / SUMMARY).unlink()  # until it has finished again
-        kept = {"overrides": overrides} if overrides else {}
-        self._record(config, kept | ({"earlier": history} if history else {}))
+        """Go on with the run in this folder; what it was told and came to so far stays listed."""
+        recorded, now = read_json(self.path / ENVIRONMENT), environment()
+        before = starts(recorded)
+        if before and "seconds" not in before[-1]:
+            before[-1]["seconds"] = self._seconds_since(before[-1])
+        if before and (summary := read_json(self.path / SUMMARY)):
+            before[-1]["summary"] = summary
+        (self.path / SUMMARY).unlink(missing_ok=True)  # until it has finished again
+        first = {name: value for name, value in (before or [now])[0].items() if name not in ("seconds", "summary")}
+        entries = [
+            {name: value for name, value in one.items() if name in _OF_A_START or first.get(name) != value}
+            for one in (*before, now)
+        ]
+        self._record(config, first | ({"commands": entries} if before else {}))
+
+    def stop(self) -> None:
+        """Record how long this process, and all of the run's, have worked on it; nothing where it has not begun."""
+        if self._begun is None or not (recorded := read_json(self.path / ENVIRONMENT)):
+            return
+        entries = recorded.get("commands", [recorded])
+        entries[-1]["seconds"] = round(time.monotonic() - self._begun, 1)
+        told = [one["seconds"] for one in entries if is_number(one.get("seconds"))]
+        write_json(self.path / ENVIRONMENT, recorded | {"seconds": round(sum(told), 1)})
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Write the job's summary; from here on the folder counts as a finished run."""
-        if environment := read_json(self.path / ENVIRONMENT):
-            seconds = round(time.monotonic() - self._begun, 1)
-            write_json(self.path / ENVIRONMENT, environment | {"seconds": seconds})
+        self.stop()
         write_json(self.path / SUMMARY, summary)
 
     def fail(self, error: str, exit_code: int) -> None:
         """Write why the run ended: one line, and the exit code that it stands for."""
-        self._create()
+        self.create()
         now = datetime.now().astimezone().isoformat(timespec="seconds")
         content = {"error": error, "exit_code": exit_code, "time": now, "host": platform.node()}
         write_json(self.path / ERROR, content | self._recorded_overrides())
@@ -136,16 +162,31 @@ class RunFolder:
         with contextlib.suppress(OSError):  # holds files, or never existed: both are as they should be
             self.path.rmdir()
 
-    def _create(self) -> None:
+    @property
+    def finished(self) -> bool:
+        """Whether the folder holds the summary of a run."""
+        return bool(read_json(self.path / SUMMARY))
+
+    def create(self) -> None:
+        """Make the folder where there is none. Raises RunError."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RunError(f"cannot write run folder {self.path}: {error.strerror or error}") from error
 
-    def _record(self, config: str, extra: Mapping[str, Any]) -> None:
+    def _seconds_since(self, start: Mapping[str, Any]) -> float:
+        """From a start to the last sign of life of the process, which was killed."""
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            written = max(path.stat().st_mtime for path in self.path.iterdir() if not path.name.endswith(".lock"))
+            return max(0.0, round(written - datetime.fromisoformat(start["time"]).timestamp(), 1))
+        return 0.0
+
+    def _record(self, config: str, told: Mapping[str, Any]) -> None:
         self._begun = time.monotonic()
+        for left in self.path.rglob(f".*{TEMPORARY}"):  # by a process that was killed
+            left.unlink(missing_ok=True)
         write_atomic(self.path / CONFIG, config)
-        write_json(self.path / ENVIRONMENT, {**environment(), **self._recorded_overrides(), **extra})
+        write_json(self.path / ENVIRONMENT, {**told, **self._recorded_overrides()})
         (self.path / ERROR).unlink(missing_ok=True)
 
     def _recorded_overrides(self) -> dict[str, Any]:
@@ -159,6 +200,16 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def starts(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What `environment.json` holds of each start of a run, the first one first; `earlier` is of an earlier version."""
+    earlier, entries = environment.get("earlier"), environment.get("commands")
+    told = {name: value for name, value in environment.items() if name not in ("earlier", "commands")}
+    if isinstance(entries, list):
+        told.pop("seconds", None)  # of all of them
+        return [told | one for one in entries if isinstance(one, dict)]
+    return [*(earlier if isinstance(earlier, list) else ()), told] if told else []
 
 
 def is_number(value: Any) -> bool:

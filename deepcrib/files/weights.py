@@ -7,6 +7,7 @@ and renamed, so that a checkpoint is either the old one or the new one, whenever
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -60,7 +61,8 @@ class SavedWeights:
 def write_weights(path: Path | str, agent: str, arrays: Mapping[str, NDArray], metadata: Mapping[str, Any]) -> None:
     """Write the weights of an agent, an entry of `agents.specs.LOADED`, with JSON values. Raises CheckpointError."""
     header = {"format": FORMAT, "format_version": FORMAT_VERSION, "agent": agent, "metadata": json.dumps(metadata)}
-    write_checkpoint(path, save({name: np.asarray(array, order="C") for name, array in arrays.items()}, header))
+    whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    write_checkpoint(path, save(whole, header | {"digest": _digest(header, whole)}))
 
 
 def read_weights(path: Path | str, agent: str = "") -> SavedWeights:
@@ -78,6 +80,8 @@ def read_weights(path: Path | str, agent: str = "") -> SavedWeights:
         raise cannot_read(file, error) from error
     except (SafetensorError, TypeError, AttributeError) as error:  # the last two: numbers that NumPy does not have
         raise CheckpointError(f"{file} is damaged or not a deepcrib checkpoint ({error})") from error
+    if header.get("digest", "") not in ("", _digest(header, arrays)):  # files of an earlier version have none
+        raise CheckpointError(f"{file} is damaged: its contents are not those that were written")
     try:
         found, metadata = header["agent"], json.loads(header["metadata"])
     except (KeyError, ValueError, RecursionError) as error:
@@ -87,6 +91,15 @@ def read_weights(path: Path | str, agent: str = "") -> SavedWeights:
     if agent not in ("", found):
         raise CheckpointError(f"{file} holds weights of the agent {found!r}, expected {agent!r}")
     return SavedWeights(str(path), found, arrays, metadata)
+
+
+def _digest(header: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """A checksum of what a file of weights says and holds."""
+    found = hashlib.blake2b(f"{header.get('agent')} {header.get('metadata')}".encode(), digest_size=16)
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype} {array.shape}".encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
 
 
 def other_agents(metadata: Mapping[str, Any]) -> dict[str, Any]:

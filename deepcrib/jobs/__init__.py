@@ -25,6 +25,7 @@ class Job:
     """A line of `deepcrib --help`.
 
     tasks: bare words allowed after the job, the values of `Config.task`. bare: the option that other bare words make.
+    repeats: whether a finished run can be resumed with the same options, since it depends on more than these.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Job:
     tasks: tuple[str, ...] = ()
     bare: str = ""
     resumable: bool = False
+    repeats: bool = False
 
     def module(self) -> ModuleType:
         """Import the job's module (which may take seconds: PyTorch, Numba)."""
@@ -111,6 +113,7 @@ JOBS = {
             ),
             tasks=("round_robin", "bracket", "checkpoints", "league"),
             resumable=True,
+            repeats=True,
         ),
         Job(
             "analyse",

@@ -6,6 +6,7 @@ Neither holds pickled code. Files appear whole or not at all, as `files.weights`
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -129,11 +130,14 @@ def load_state(path: Path | str) -> dict[str, Any]:
         data = path.read_bytes()
     except OSError as error:
         raise cannot_read(path, error) from error
-    if not data.startswith(ZIP_MAGIC):  # torch would take other bytes for its format of old
-        raise CheckpointError(f"{path} is damaged or not a training state of deepcrib")
     try:
+        if not data.startswith(ZIP_MAGIC):  # torch would take other bytes for its format of old
+            raise ValueError
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:  # torch does not compare the checksums that it writes
+            if archive.testzip() is not None:
+                raise ValueError
         content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except Exception as error:  # torch's reader lets errors of every kind out of damaged bytes
+    except Exception as error:  # these readers let errors of every kind out of damaged bytes
         raise CheckpointError(f"{path} is damaged or not a training state of deepcrib") from error
     if not isinstance(content, dict) or content.get("format") != STATE_FORMAT:
         raise CheckpointError(f"{path} is not a training state of deepcrib")

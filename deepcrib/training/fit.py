@@ -28,7 +28,11 @@ def restore(learner: Learner, path: Path) -> None:
     with fitting_state(path) as state:
         if state["learner"] != type(learner).__name__:
             raise ValueError(f"it is of a {state['learner']}")
+        if (seed := state.get("seed", learner.setting.seed)) != learner.setting.seed:
+            raise ValueError(f"it is of seed={seed}, not {learner.setting.seed}")
         learner.load_state_dict(state["state"])
+        if state["steps"] > learner.num_steps:
+            raise ValueError(f"{state['steps']:,} {learner.unit} are done, and {learner.num_steps:,} asked for")
         learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], state["metrics"]
         learner.begun = True
 
@@ -156,11 +160,11 @@ class _Training:
             self.writer.flush()
         learner = self.learner
         state = {"learner": type(learner).__name__, "state": learner.state_dict(), "steps": learner.steps_done}
-        state |= {"seconds": learner.seconds, "metrics": learner.metrics}
+        state |= {"seconds": learner.seconds, "metrics": learner.metrics, "seed": learner.setting.seed}
         checkpoints.save_state(self.run_dir / STATE_FILE, state)
 
     def _save_weights(self) -> None:
-        self.learner.save(weights_file(self.run_dir, f"{self.learner.unit}_{self.learner.steps_done:08d}"))
+        self.learner.save(weights_file(self.run_dir, self.learner.unit, self.learner.steps_done))
 
     def _evaluate_if_due(self) -> Metrics:
         """Metrics of evaluation matches and of the probe, if they are due; also for TensorBoard.

@@ -317,7 +317,9 @@ def test_resume_continues_in_the_same_folder_and_purges_events(outputs: Path, tm
     config = yaml.safe_load((folder / "config.yaml").read_text())
     assert (config["learner"]["iterations"], config["learner"]["episodes"], config["seed"]) == (4, 16, 5)
     assert config["resume"] is None
-    assert len(json.loads((folder / "environment.json").read_text())["earlier"]) == 1
+    first, second = json.loads((folder / "environment.json").read_text())["commands"]
+    assert first["command"] == ["deepcrib train", *shlex.split(TINY), "seed=5", f"hydra.run.dir='{quoted}'"]
+    assert second["command"] == ["deepcrib train", f"resume={folder}", "learner.iterations=4"]
     events = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
     steps = sorted(event.step for event in events.Scalars("loss/play"))  # files of one second come by their names
     assert steps == [1, 2, 3, 4]

@@ -226,7 +226,7 @@ def test_a_subfolder_of_ones_own_resumes_too(tmp_path: Path) -> None:
         assert sweep(tmp_path, words, command="evaluate -m agent=random opponent=random") == 0
         assert [run["state"] for run in json.loads((tmp_path / "sweep.json").read_text())["runs"]] == [state] * 2
     assert {path.parent.name for path in tmp_path.glob("*/summary.json")} == {"trial_4", "trial_6"}
-    assert all("earlier" not in runs.read_json(path) for path in tmp_path.glob("*/environment.json"))
+    assert all("commands" not in runs.read_json(path) for path in tmp_path.glob("*/environment.json"))
 
 
 def test_sigterm_ends_a_sweep_as_ctrl_c_does(

@@ -129,6 +129,7 @@ def rewrite(path: Path, change) -> None:
     """Change the header (parts as dicts) and the tensors of a checkpoint."""
     with safe_open(path, framework="pt") as file:
         header = dict(file.metadata())
+    del header["digest"]  # as in files of others, who write none
     tensors = load(path.read_bytes())
     metadata = json.loads(header["metadata"])
     header["metadata"] = ""

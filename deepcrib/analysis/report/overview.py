@@ -11,7 +11,7 @@ import pandas as pd
 from deepcrib.analysis.report.page import Page, Section, Table
 from deepcrib.analysis.report.runs import ALGORITHM, FAILED, FINISHED, NETWORK, UNFINISHED, differing_options
 from deepcrib.analysis.tables import NONE
-from deepcrib.files.runs import is_number, natural
+from deepcrib.files.runs import is_number, natural, starts
 
 FEW_VALUES, MOST_VALUES = 3, 8
 """Values of an option that are listed even if each run has its own, and at all; of more, as in a search, the range."""
@@ -44,7 +44,8 @@ def _when(runs: pd.DataFrame) -> str:
 
 def _origins(runs: pd.DataFrame) -> list[str]:
     """Commit, versions and machine, each once."""
-    lines = [line for describe in (_commit, _versions, _machine) for line in runs.environment.map(describe).unique()]
+    every = [start for found in runs.environment for start in starts(found)]
+    lines = dict.fromkeys(describe(start) for describe in (_commit, _versions, _machine) for start in every)
     return [line for line in lines if line]
 
 

@@ -132,9 +132,11 @@ class Page:
         return {"seconds a run": seconds, "command": self.command(runs)}
 
     def command(self, runs: pd.DataFrame) -> str:
-        """Numbers of the commands that started these runs, as in the list at the end of the page."""
-        texts = [] if runs.study.notna().any() else _own_command(runs)
-        texts = texts or list(dict.fromkeys(_text(command) for command in runs.command if command))
+        """Numbers of the commands that started and resumed these runs, as in the list at the end of the page."""
+        own = [] if runs.study.notna().any() else _own_command(runs)
+        told = [command for commands in runs.commands for command in commands]  # a sweep's resume with no such word
+        resumes = [command for command in told if any(word.startswith("resume=") for word in command)]
+        texts = dict.fromkeys([*own, *map(_text, resumes if own else told)])
         return ", ".join(self.commands.setdefault(text, f"c{len(self.commands) + 1}") for text in texts) or NONE
 
 

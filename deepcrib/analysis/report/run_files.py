@@ -55,7 +55,7 @@ _OPTIONS = {
 }
 _ENVIRONMENT: Mapping[str, Any] = {
     **{"time": TIME, "command": WORDS, "overrides": WORDS, "seconds": NUMBER, "versions": MAPPING},
-    **{"machine": {"gpus": WORDS}, "earlier": [{"command": WORDS}]},
+    **{"machine": {"gpus": WORDS}, "earlier": [{"command": WORDS}], "commands": [{"command": WORDS}]},
 }
 
 

@@ -24,7 +24,7 @@ from deepcrib.analysis.report.run_files import (
 )
 from deepcrib.analysis.sweeps import run_folders
 from deepcrib.errors import OptionError, RunError
-from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, natural
+from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, natural, starts
 from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progress
 
 STUDY_FILES = ("trials.json", "trials.csv")
@@ -36,7 +36,7 @@ PRETRAINING = "pretraining"
 NETWORK, ALGORITHM, OTHERWISE = "play_network.name", "algorithm.name", "otherwise"
 SETUP = [NETWORK, ALGORITHM, OTHERWISE]
 """Columns that tell setups apart; the last one: the other options in which those of one pair differ, as text."""
-_OWN = ("folder", "name", "job", "state", "error", "study", "command", "overrides", "environment", "summary", "spent")
+_OWN = ("folder", "name", "job", "state", "error", "study", "commands", "overrides", "environment", "summary", "spent")
 """Columns of `load_runs` that are no options."""
 _OURS = {"learner.name", "pretraining.epochs"}  # one of them is an option of every run of these jobs
 _SEEDS = ("seed", "resume", "evaluation.seed")
@@ -46,8 +46,8 @@ def load_runs(places: Sequence[str]) -> pd.DataFrame:
     """Every run in or below folders, which may be named by patterns such as `outputs/train/2026-11-*`.
 
     Columns: folder; name, its path below what was searched; job; state; error, of a failed run, in one line; study, the
-    folder of the search that it is a trial of; command and overrides, that started it, a word each; environment;
-    summary, None unless it has finished; spent, seconds with matches (of a resumed or unfinished run, of training); and
+    folder of the search that it is a trial of; commands, that started and resumed it, and overrides, a word each;
+    environment; summary, None unless it has finished; spent, seconds with matches (of a killed run, of training); and
     every option, nan where a run has none of that name. Runs of `deepcrib report`, other programs' files and hidden
     folders are passed over. Raises OptionError for a place that is no folder, RunError where there are no runs, a run
     is of another job than train and pretrain, or a file cannot be read.
@@ -95,7 +95,7 @@ def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
         "state": unfinished if summary is None else FINISHED,
         "error": _error_line(error) if summary is None and error else "",
         "study": folder.parent if any((folder.parent / file).is_file() for file in STUDY_FILES) else None,
-        "command": tuple((told.get("earlier") or [told])[0].get("command", ())) if environment else (),
+        "commands": tuple(tuple(start["command"]) for start in starts(environment or {}) if start.get("command")),
         "overrides": tuple(told.get("overrides") or ()),
         "environment": environment or {},
         "summary": summary,

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -35,7 +35,7 @@ from deepcrib.jobs import JOBS, Job, Run
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.help import print_job
-from deepcrib.jobs.hydra.resume import resumed_config, split_resume
+from deepcrib.jobs.hydra.resume import resumed_config, saved_config, split_resume
 from deepcrib.jobs.hydra.schema import check_keys, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.shared.console import console, error_line, short_path
 from deepcrib.kernels.processes import death_line
@@ -119,7 +119,7 @@ def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type)
     config = resumed_config(path, words, schema, folders)
     if flags.cfg:
         raise OptionError(f"resume={path}: a resumed run's options are in {path}/{runs.CONFIG}, without --cfg")
-    return Task(job.name, config, words), [f"hydra.run.dir={quoted(config.resume)}"]
+    return Task(job.name, config, words, told=[f"resume={path}", *words]), [f"hydra.run.dir={quoted(config.resume)}"]
 
 
 def _need_launchers(overrides: Sequence[Override]) -> None:
@@ -141,7 +141,7 @@ def _folders(flags: Namespace) -> list[Path]:
 def _call_hydra(job: Job, words: Sequence[str], flags: Namespace, task: Task) -> None:
     """Compose and run. What is raised here is Hydra's own, or a sweeper's, and about the call."""
     try:
-        with composing(job, flags) as hydra, _command(job, words, flags):
+        with composing(job, flags) as hydra, _command(job, task.told or words, flags):
             if flags.cfg:
                 hydra.show_cfg(job.name, list(words), flags.cfg, flags.package, flags.resolve)
                 return
@@ -206,14 +206,15 @@ class Task:
     """What Hydra calls for every run. Picklable: a launcher may call it in another process or machine.
 
     resumed: the options of the run that is resumed, and words, the overrides of this call. varying: the options that a
-    sweep gives several values. folder, failure: of a single run; the failure is kept for `launch` rather than raised,
-    where Hydra would add lines of its own.
+    sweep gives several values. told: the command that is recorded, where Hydra is told another. folder, failure: of a
+    single run; the failure is kept for `launch` rather than raised, where Hydra would add lines of its own.
     """
 
     job: str
     resumed: DictConfig | None = None
     words: Sequence[str] = ()
     varying: Sequence[str] = ()
+    told: Sequence[str] = ()
     folder: Path | None = None
     failure: Exception | None = None
 
@@ -228,10 +229,11 @@ class Task:
             return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words), label)
         self.folder, folder = path, runs.RunFolder(path, job.resumable)
         try:
-            if self.resumed is None:
-                written: Any = OmegaConf.to_container(settings.overrides.task, resolve=False)
-                return execute(job, composed, folder, written, begun=False)
-            return execute(job, self.resumed, folder, self.words, begun=True)
+            with sweep_runs.held(path) if job.resumable else nullcontext():
+                if self.resumed is None:
+                    written: Any = OmegaConf.to_container(settings.overrides.task, resolve=False)
+                    return execute(job, composed, folder, written, begun=False)
+                return execute(job, self.resumed, folder, self.words, begun=True)
         except Exception as error:
             folder.remove_if_empty()
             self.failure = error
@@ -285,14 +287,24 @@ def execute(job: Job, config: DictConfig, folder: runs.RunFolder, words: Sequenc
     words: the overrides of this call. begun: whether the folder holds an unfinished run with the same options, or one
     to be resumed.
     """
-    options = checked_options(config, register_schema(job), parse(words))
+    schema = register_schema(job)
+    options = checked_options(config, schema, parse(words))
     text = _config_text(config)
+    is_done = begun and folder.finished and not job.repeats
+    if is_done and text == _config_text(saved_config(folder.path / runs.CONFIG, schema)):
+        _say(f"the run in {short_path(folder.path)} is finished; with more steps, as an option, it goes on")
+        return runs.read_json(folder.path / runs.SUMMARY)
     start = partial(folder.resume if begun else folder.start, text)
     alone, terminal = sweep_runs.is_sequential(), sys.stdout.isatty()
     run = Run(folder, start, begun and job.resumable, alone and terminal, alone and not terminal)
     if alone:
         _announce_compiling()
-    outcome = job.module().run(options, run)
+    try:
+        outcome = job.module().run(options, run)
+    except BaseException:
+        with suppress(RunError):  # which is not what went wrong
+            folder.stop()
+        raise
     folder.finish(outcome.summary)
     if alone:
         for table in outcome.tables:

@@ -26,7 +26,9 @@ def split_resume(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
     """
     paths = [word.lstrip("+").removeprefix(_PREFIX).strip("'\"") for word in overrides if _names_run(word)]
     others = [word for word in overrides if not _names_run(word)]
-    return (paths[-1] if paths and paths[-1] not in ("", "null") else None), others
+    if paths and not paths[-1].strip():  # as a variable of the shell that is not set makes it
+        raise OptionError("resume=: expected the folder of an earlier run")
+    return (paths[-1] if paths and paths[-1] != "null" else None), others
 
 
 def _names_run(word: str) -> bool:

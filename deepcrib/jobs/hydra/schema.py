@@ -65,8 +65,8 @@ def parse(overrides: Sequence[str]) -> list[Override]:
 
 def quoted(text: str) -> str:
     """Text as the value of an override that Hydra reads back as it is."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    escaped = re.sub(r"(\\*)('|\Z)", lambda found: 2 * found[1] + found[2].replace("'", "\\'"), text)
+    return f"'{escaped}'"  # where no quote follows, a backslash stands for itself
 
 
 def check_keys(overrides: Iterable[Override], schema: type, folders: Sequence[Path]) -> None:

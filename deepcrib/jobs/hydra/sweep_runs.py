@@ -23,15 +23,13 @@ from omegaconf import DictConfig, OmegaConf
 
 from deepcrib.analysis.sweeps import SweptRun, read_run
 from deepcrib.errors import RunError
-from deepcrib.files import runs
+from deepcrib.files import runs, writing
+from deepcrib.files.runs import LOCK, REFUSED
 from deepcrib.jobs.hydra.resume import saved_config
 from deepcrib.jobs.shared.console import error_line
 from deepcrib.kernels.processes import end_with_parent
 from deepcrib.kernels.workers import grant_threads
 
-REFUSED = "refused.json"
-"""In the folder of a run whose saved options are not those of the sweep: the file says so, nothing else is touched."""
-_LOCK = "run.lock"
 LOCK_PATIENCE = 3.0  # seconds: a process that has just been killed may hold it for a moment
 _LONGEST_NAME = 120  # characters; file systems take 255 bytes
 _INTERRUPTED, DIED = 130, 1  # exit codes
@@ -91,8 +89,8 @@ def held(folder: Path) -> Iterator[None]:
 
     The system gives the lock back when a process dies, in whatever way.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / _LOCK
+    runs.RunFolder(folder).create()
+    path = folder / LOCK
     lock = FileLock(path, timeout=LOCK_PATIENCE)
     try:
         lock.acquire()
@@ -100,9 +98,13 @@ def held(folder: Path) -> Iterator[None]:
         owner = ""
         with suppress(OSError):  # released just now
             owner = path.read_text(encoding="utf-8").strip()
-        raise RunningElsewhereError(f"{owner or 'another process'} is at work on it") from None
+        raise RunningElsewhereError(f"{folder}: {owner or 'another process'} is at work on it") from None
+    except OSError as error:  # a link, say, which is not followed
+        raise RunError(f"cannot write {path}: {error.strerror or error}") from error
     try:
-        path.write_text(f"process {os.getpid()} of {platform.node()}\n", encoding="utf-8")
+        with writing(path), open(path, "r+", encoding="utf-8") as file:
+            file.write(f"process {os.getpid()} of {platform.node()}\n")
+            file.truncate()
         yield
     finally:
         path.unlink(missing_ok=True)
@@ -111,7 +113,7 @@ def held(folder: Path) -> Iterator[None]:
 
 def is_held(folder: Path) -> bool:
     """Whether some process is at work on a run."""
-    path = folder / _LOCK
+    path = folder / LOCK
     if not path.exists():
         return False
     try:

@@ -21,8 +21,9 @@ from omegaconf import DictConfig
 from deepcrib.analysis import sweeps as analysis
 from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweepRow, SweptRun
 from deepcrib.files import runs
+from deepcrib.files.runs import REFUSED
 from deepcrib.jobs.hydra.schema import parse
-from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, REFUSED, is_held, kind, run_name
+from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, is_held, kind, run_name
 from deepcrib.jobs.shared.console import console, short_path
 from deepcrib.kernels.processes import prepare_ray
 

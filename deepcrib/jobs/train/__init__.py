@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -16,6 +17,9 @@ from deepcrib.analysis.tables import hands_table, plain_table, win_rates_table
 from deepcrib.evaluation.evaluate import Evaluation, evaluate
 from deepcrib.evaluation.experts import probe_metrics
 from deepcrib.evaluation.hands import HandsWon, hand_pairs, hands_won
+from deepcrib.files import write_atomic
+from deepcrib.files.runs import ENVIRONMENT
+from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
@@ -28,7 +32,7 @@ from deepcrib.learners.registry import LEARNERS, make_learner
 from deepcrib.training.fit import Probe, fit, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
-from deepcrib.training.run_files import STATE_FILE
+from deepcrib.training.run_files import STATE_FILE, require_state, weights_file
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -39,7 +43,10 @@ def run(config: Config, run: Run) -> Outcome:
     use_threads(config.threads)
     opponents = name_agents([make_agent(spec, device=config.device) for spec in config.evaluation.opponents])
     learner = _learner(config, run)  # what cannot be trained is refused before the folder is touched
+    extends = run.resuming and run.folder.finished
     run.start()
+    if extends:
+        _keep_finished(run.folder.path, learner)
     folder, unused = run.folder.path, set(unread(Config, "learner", config.learner.name))
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
@@ -81,10 +88,21 @@ def _learner(config: Config, run: Run) -> Learner:
     """The learner as it begins, or as an interrupted run left it."""
     setting = Setting(config.seed, config.evaluation, config.rules.name, config.device)
     learner = make_learner(config.learner, setting, vars(config))
-    state = run.folder.path / STATE_FILE
-    if run.resuming and state.exists():
-        restore(learner, state)
+    if run.resuming and require_state(run.folder.path):
+        restore(learner, run.folder.path / STATE_FILE)
     return learner
+
+
+def _keep_finished(folder: Path, learner: Learner) -> None:
+    """Keep the weights of a finished run that goes on, and say so."""
+    kept = weights_file(folder, learner.unit, learner.steps_done)
+    if not kept.exists() and (folder / WEIGHTS_FILE).exists():
+        write_atomic(kept, (folder / WEIGHTS_FILE).read_bytes())
+    print(
+        f"a finished run of {learner.description()} goes on: its weights stay in {short_path(kept)}, "
+        f"its matches in {ENVIRONMENT}",
+        flush=True,
+    )
 
 
 def _purge_step(run: Run, learner: Learner) -> int | None:

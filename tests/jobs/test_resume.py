@@ -1,0 +1,245 @@
+"""Run folders that go on: what they keep of every start, and what is refused before anything is written."""
+
+import json
+import os
+import random
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deepcrib
+from deepcrib.analysis.report.page import Page
+from deepcrib.analysis.report.runs import load_runs
+from deepcrib.analysis.sweeps import read_run
+from deepcrib.cli import main
+from deepcrib.files.runs import RunFolder
+from deepcrib.files.weights import CheckpointError, read_weights
+from deepcrib.jobs.hydra.schema import parse, quoted
+from deepcrib.jobs.hydra.sweep_runs import held
+from deepcrib.networks.checkpoints import load_state
+
+TINY = (
+    *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),
+    *("evaluation.every=0", "evaluation.final_games=20", "evaluation.opponents=[random]"),
+)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of two iterations."""
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    assert main(["train", *TINY, f"hydra.run.dir={folder}"]) == 0
+    return folder
+
+
+@pytest.fixture
+def run(trained: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(trained, tmp_path / "run"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The one line with which `deepcrib train` refuses these words."""
+    assert main(["train", *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("deepcrib: ") and error.count("\n") == 1
+    return error
+
+
+# --- what is kept -------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_is_extended_keeps_its_commands_seconds_weights_and_matches(
+    run: Path, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Extended twice: once by a command, once from Python."""
+    before = {name: json.loads((trained / f"{name}.json").read_text()) for name in ("environment", "summary")}
+    weights = (trained / "weights.safetensors").read_bytes()
+    shutil.rmtree(run / "checkpoints")
+    assert main(["train", f"resume={run}", "learner.iterations=3"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "finished run" in line]
+    assert "of 2 iterations, 32 hands goes on" in line and "checkpoints/iterations_00000002.safetensors" in line
+    assert deepcrib.train(f"resume={run}", "learner.iterations=4") == run
+    assert (run / "checkpoints" / "iterations_00000002.safetensors").read_bytes() == weights
+    environment = json.loads((run / "environment.json").read_text())
+    told = environment["commands"]
+    assert [" ".join(one["command"]) for one in told] == [
+        " ".join(before["environment"]["command"]),
+        f"deepcrib train resume={run} learner.iterations=3",
+        f"deepcrib train resume={run} learner.iterations=4",
+    ]
+    assert environment["time"] == told[0]["time"] == before["environment"]["time"] <= told[1]["time"]
+    assert told[0]["seconds"] == before["environment"]["seconds"]
+    assert environment["seconds"] == pytest.approx(sum(one["seconds"] for one in told)) == read_run(run).seconds
+    assert told[0]["summary"] == before["summary"] and "summary" not in told[2]
+    page = Page("links")
+    assert page.command(load_runs([str(run)])) == "c1, c2, c3"
+    assert list(page.commands)[1:] == [" ".join(one["command"]) for one in told[1:]]
+
+
+def test_another_machine_or_commit_is_recorded_with_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a killed process worked until it last wrote something."""
+    folder = RunFolder(tmp_path)
+    monkeypatch.setattr("deepcrib.files.runs._git", lambda *words: "one")
+    folder.start("seed: 1")
+    started = json.loads((tmp_path / "environment.json").read_text())
+    (tmp_path / "progress.csv").write_text("step,seconds\n")
+    begun = os.stat(tmp_path / "environment.json").st_mtime
+    os.utime(tmp_path / "progress.csv", (begun + 100, begun + 100))
+    monkeypatch.setattr("deepcrib.files.runs._git", lambda *words: "two")
+    folder.resume("seed: 1")
+    folder.finish({"a": 1})
+    found = json.loads((tmp_path / "environment.json").read_text())
+    assert {name: found[name] for name in started} == started and found["commit"] == "one"
+    first, second = found["commands"]
+    assert 99 <= first["seconds"] <= 102 and set(first) == {"time", "command", "seconds"}
+    assert second["commit"] == "two" and "versions" not in second
+
+
+def test_a_finished_run_is_left_as_it_is(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(run)
+    for call in (lambda: main(["train", f"resume={run}"]), lambda: deepcrib.train(f"resume={run}")):
+        assert call() in (0, run)
+        out = capsys.readouterr().out
+        assert "is finished" in out and out.count("\n") == 1
+    assert contents(run) == before
+
+
+def test_what_a_killed_run_left_is_removed(run: Path) -> None:
+    for left in (".state.pt.123.tmp", "checkpoints/.iterations_00000002.safetensors.123.tmp", "run.lock"):
+        (run / left).write_text("half")
+    assert main(["train", f"resume={run}", "learner.iterations=3"]) == 0
+    assert not [path for path in run.rglob("*") if path.name.endswith((".tmp", ".lock"))]
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+
+def without_state(run: Path) -> None:
+    (run / "state.pt").unlink()
+
+
+def dangling_state(run: Path) -> None:
+    (run / "state.pt").unlink()
+    (run / "state.pt").symlink_to("nowhere")
+
+
+def linked_lock(run: Path) -> None:
+    (run / "run.lock").symlink_to(run / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words", "expected"),
+    [
+        (without_state, "learner.iterations=3", "state.pt: not there: .* newest weights are .*iterations_00000002"),
+        (dangling_state, "learner.iterations=3", "state.pt: not there"),
+        (None, "learner.iterations=3 seed=2", "it is of seed=1, not 2"),
+        (None, "learner.iterations=1", "2 iterations are done, and 1 asked for"),
+        (None, "learner.play_lr=fast", "learner.play_lr=fast: expected a number"),
+        (None, "evaluation.opponents=5", "evaluation.opponents=5: expected a list"),
+        (linked_lock, "learner.iterations=3", "cannot write .*run.lock"),
+    ],
+)
+def test_what_cannot_go_on_is_refused(
+    spoil: Callable[[Path], None] | None, words: str, expected: str, run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if spoil is not None:
+        spoil(run)
+    before = contents(run)
+    line = refused(capsys, f"resume={run}", *words.split())
+    assert re.search(expected, line)
+    assert contents(run) == before
+
+
+@pytest.mark.parametrize("word", ["resume=", "resume=''", "++resume="])
+def test_an_empty_name_is_no_run(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a shell makes of a variable that is not set: no training of an hour begins."""
+    assert "resume=: expected the folder of an earlier run" in refused(capsys, word)
+
+
+def test_a_run_under_way_is_not_resumed_twice(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deepcrib.jobs.hydra.sweep_runs.LOCK_PATIENCE", 0.0)
+    with held(run):
+        before = contents(run)
+        assert f"process {os.getpid()} of" in refused(capsys, f"resume={run}", "learner.iterations=3")
+        assert contents(run) == before
+
+
+@pytest.mark.parametrize("name", [r"a\b", "a\\", r"a\'b", r"\\a\\", "a'b", "'", "a b, c=d"])
+def test_names_are_read_as_they_are(name: str) -> None:
+    (override,) = parse([f"hydra.run.dir={quoted(name)}"])
+    assert override.value() == name
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "state.pt", "checkpoints", "report.md", "crib_table.csv"])
+def test_files_of_no_run_are_not_written_over(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).write_text("mine")
+    for job in ("train experiment=smoke", "evaluate agent=random opponent=random games=2"):
+        assert main([*job.split(), f"hydra.run.dir={tmp_path}"]) == 2
+        assert f"run folder {tmp_path} holds {name}" in capsys.readouterr().err
+    assert contents(tmp_path) == {name: b"mine"}
+
+
+def test_a_table_of_no_sweep_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sweep.csv").write_text("mine")
+    words = "evaluate -m agent=random opponent=random games=2,4"
+    assert main([*words.split(), f"hydra.sweep.dir={tmp_path}"]) == 2
+    assert "sweep.csv is of no sweep" in capsys.readouterr().err and (tmp_path / "sweep.csv").read_text() == "mine"
+    (tmp_path / "sweep.csv").unlink()
+    for _ in range(2):
+        assert main([*words.split(), f"hydra.sweep.dir={tmp_path}"]) == 0
+
+
+# --- damage -------------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Nested values with tensors and arrays as bytes, which can be compared."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return (str(value.dtype), np.asarray(value).tobytes()) if hasattr(value, "dtype") else value
+
+
+@pytest.mark.parametrize(
+    ("name", "load"),
+    [("state.pt", load_state), ("weights.safetensors", lambda path: vars(read_weights(path)) | {"path": ""})],
+)
+def test_a_flipped_bit_is_noticed_or_does_no_harm(
+    name: str, load: Callable[[Path], Any], trained: Path, tmp_path: Path
+) -> None:
+    whole, expected = (trained / name).read_bytes(), plain(load(trained / name))
+    refusals, bits = 0, random.Random(1).sample(range(8 * len(whole)), 200)
+    for bit in bits:
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        (tmp_path / name).write_bytes(damaged)
+        try:
+            assert plain(load(tmp_path / name)) == expected
+        except CheckpointError as error:
+            refusals += 1
+            assert f"{tmp_path / name}" in str(error) and "\n" not in str(error)
+    assert refusals > 150
+
+
+def test_a_damaged_state_is_refused_with_what_there_is_instead(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = bytearray((run / "state.pt").read_bytes())
+    state[len(state) // 2] ^= 1
+    (run / "state.pt").write_bytes(state)
+    before = contents(run)
+    line = refused(capsys, f"resume={run}", "learner.iterations=3")
+    assert f"{run}/state.pt is damaged" in line
+    assert f"its newest weights are {run}/checkpoints/iterations_00000002.safetensors" in line
+    assert contents(run) == before
