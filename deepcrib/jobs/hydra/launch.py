@@ -27,7 +27,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from deepcrib import kernels
 from deepcrib.analysis.sweeps import DONE, win_rates
-from deepcrib.errors import OptionError, RunError, UserError
+from deepcrib.errors import FailureError, OptionError, RunError, UserError
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS, Job, Run
 from deepcrib.jobs.hydra import sweep_runs, sweeps
@@ -165,7 +165,7 @@ def report(error: Exception, schema: type, label: str = "") -> int:
     if line is None or os.environ.get(TRACEBACK) == "1":
         traceback.print_exception(error)
     error_line(f"{label}{line or f'{type(error).__name__}: {error} (a defect; see above)'}")
-    return FAILED if line is None else WRONG_CALL
+    return FAILED if line is None or isinstance(error, FailureError) else WRONG_CALL
 
 
 @dataclass

@@ -25,7 +25,7 @@ from omegaconf.errors import (
     ValidationError,
 )
 
-from deepcrib.errors import OptionError, UserError
+from deepcrib.errors import FailureError, OptionError, UserError
 from deepcrib.jobs import Job
 from deepcrib.jobs.hydra.variants import SCHEMA_SUFFIX, Variants, present_classes, register_variants, variants_of
 from deepcrib.options import did_you_mean
@@ -151,7 +151,7 @@ def describe(kind: Any) -> str:
 
 def problem_line(error: BaseException, schema: type) -> str | None:
     """One line for an error that the caller can mend; None for any other, which is a defect of ours."""
-    if isinstance(error, UserError):
+    if isinstance(error, UserError | FailureError):
         return _flat(str(error))
     if isinstance(error, HydraException | OmegaConfBaseException):
         return _hydra_line(error, schema)
