@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import types
 import typing
@@ -155,6 +156,8 @@ def problem_line(error: BaseException, schema: type) -> str | None:
         return _flat(str(error))
     if isinstance(error, HydraException | OmegaConfBaseException):
         return _hydra_line(error, schema)
+    if isinstance(error, UnicodeEncodeError):  # TensorBoard's, for one, of a path
+        return f"{os.fsencode(error.object)!r}: expected UTF-8"
     if isinstance(error, OSError) and error.errno in _FOLDER_ERRORS:
         return f"cannot write {error.filename or 'the run folder'}: {error.strerror}"
     return None
