@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -34,9 +34,14 @@ class _Terminated(KeyboardInterrupt):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command (by default that of the command line) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
+        _require_utf8(words)
         with _orderly_end():
-            return _run(words)
+            code = _run(words)
+        sys.stdout.flush()  # here what cannot be written is one line
+        return code
     except UserError as error:
         error_line(str(error))
         return WRONG_CALL
@@ -45,8 +50,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         error_line("; ".join(["terminated" if terminated else "interrupted", *map(str, interrupt.args)]))
         return TERMINATED if terminated else INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
-        sys.stderr.close()
+        _write_nowhere()
         return 0
+    except OSError as error:
+        error_line(f"cannot write {error.filename or 'the output'}: {error.strerror}")
+        _write_nowhere()
+        return WRONG_CALL
+
+
+def _write_nowhere() -> None:
+    """Let what is left of our output go, which Python writes at the end."""
+    with suppress(OSError, ValueError):  # a stdout of no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _require_utf8(words: Sequence[str]) -> None:
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise OptionError(f"{os.fsencode(word)!r}: expected UTF-8") from None
 
 
 @contextmanager

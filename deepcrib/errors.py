@@ -1,10 +1,14 @@
-"""Errors that a wrong call can cause; `deepcrib` ends each with one line and exit code 2."""
+"""Errors that `deepcrib` ends with one line: of a wrong call with exit code 2, of what failed beyond it with 1."""
 
 from __future__ import annotations
 
 
 class UserError(ValueError):
     """A request that cannot be carried out; its message names the value and says what was expected."""
+
+
+class FailureError(RuntimeError):
+    """What failed beyond the call, in one line; the command ends with exit code 1."""
 
 
 class OptionError(UserError):

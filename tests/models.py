@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from deepcrib.agents import make_agent
+from deepcrib.agents.asking import Probabilities
 from deepcrib.agents.expected_value import ExpectedValueAgent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.exact.beliefs.discards import DiscardModel, DiscardProbabilities, discard_model
@@ -18,6 +19,7 @@ def model_of(name: str) -> DiscardModel:
 
 def known_model(probabilities: DiscardProbabilities) -> DiscardModel:
     """`discard_model`, but for scripted players, which `model_of` knows."""
-    agent = getattr(probabilities, "__self__", None)
+    asked = getattr(probabilities, "__self__", None)
+    agent = asked.agent if isinstance(asked, Probabilities) else asked
     known = isinstance(agent, ScriptedAgent) or type(agent) is ExpectedValueAgent
     return model_of(agent.name) if known else discard_model(probabilities)

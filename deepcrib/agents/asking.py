@@ -5,6 +5,8 @@ Dtypes and shapes are looked at here, and the sums of probabilities; what may no
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError, HasProbabilities
+from deepcrib.errors import FailureError, UserError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, discard_slots
@@ -29,10 +32,31 @@ class FaultError(AgentError, IllegalActionError):
 
 
 def ask(agent: Agent, observation: DiscardObservation | PlayObservation) -> NDArray[Any]:
-    """[N] choices of an agent. Raises FaultError where they are no whole numbers, or not one a row."""
+    """[N] choices of an agent. Raises FaultError where they are no whole numbers, or not one a row.
+
+    And FailureError where an agent from outside this package raised an error.
+    """
     method = "discard" if isinstance(observation, DiscardObservation) else "play"
-    given = agent.discard(observation) if isinstance(observation, DiscardObservation) else agent.play(observation)
+    with _blamed(agent, method):
+        given = agent.discard(observation) if isinstance(observation, DiscardObservation) else agent.play(observation)
     return _array(agent, method, given, "iu", "whole numbers", (len(observation),))
+
+
+@contextmanager
+def _blamed(agent: Agent, method: str) -> Iterator[None]:
+    """Let the errors of an agent from outside this package name it, and the line of its code. Raises FailureError."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        module = type(agent).__module__
+        if module.split(".")[0] == __name__.split(".")[0]:
+            raise
+        frames, own = traceback.extract_tb(error.__traceback__), getattr(sys.modules.get(module), "__file__", None)
+        frame = ([frame for frame in frames if frame.filename == own] or frames)[-1]
+        where = f"{frame.filename}, line {frame.lineno}; DEEPCRIB_TRACEBACK=1 shows the way there"
+        raise FailureError(f"agent {agent.name}: {method} raised {type(error).__name__}: {error} ({where})") from error
 
 
 @contextmanager
@@ -57,14 +81,16 @@ class Probabilities:
         """[N, 15], or 5. Raises FaultError."""
         num = len(discard_slots(observation.hand.shape[1]))
         if isinstance(self.agent, HasProbabilities):
-            found = self.agent.discard_probabilities(observation)
+            with _blamed(self.agent, "discard_probabilities"):
+                found = self.agent.discard_probabilities(observation)
             return self._told("discard_probabilities", found, (len(observation), num))
         return self._certain(observation, np.ones((len(observation), num), dtype=np.bool_))
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]. Raises FaultError."""
         if isinstance(self.agent, HasProbabilities):
-            found = self.agent.play_probabilities(observation)
+            with _blamed(self.agent, "play_probabilities"):
+                found = self.agent.play_probabilities(observation)
             return self._told("play_probabilities", found, (len(observation), HAND_SIZE))
         return self._certain(observation, observation.legal)
 

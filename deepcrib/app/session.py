@@ -12,6 +12,7 @@ import numpy as np
 from deepcrib import __version__
 from deepcrib.agents import Agent, AgentError, require_players
 from deepcrib.agents.asking import ask
+from deepcrib.errors import FailureError
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES
@@ -151,7 +152,8 @@ class Session:
         try:
             action = int(ask(agent, self.observation())[0])
         except Exception as error:  # whatever it is, the game is saved and the person is told
-            raise AgentError(f"the opponent {agent.name} failed: {type(error).__name__}: {error}") from error
+            cause = error.__cause__ if isinstance(error, FailureError) else error
+            raise AgentError(f"the opponent {agent.name} failed: {type(cause).__name__}: {cause}") from error
         try:
             return self._choose(action)
         except IllegalActionError as error:

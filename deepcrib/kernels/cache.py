@@ -131,7 +131,7 @@ def _add(digest: Any, value: Any) -> None:
 class KernelCache:
     """What Numba asks for the compiled code of a function. Nothing is hashed or looked for before the first call.
 
-    Files that cannot be read are as good as none, and where nothing can be written nothing is kept.
+    Files that cannot be read are as good as none, and where nothing can be written nothing is kept; a process says so.
     """
 
     def __init__(self, compiled: Dispatcher) -> None:
@@ -142,8 +142,11 @@ class KernelCache:
         root = cache_root()
         try:
             return None if root is None else _DiskCache(self._compiled, root)
-        except (UnknownGlobalError, OSError):
-            return None
+        except OSError as error:
+            _say_once(f"cannot be kept in {root}: {error.strerror}")
+        except UnknownGlobalError:
+            pass
+        return None
 
     @property
     def cache_path(self) -> str | None:
@@ -162,6 +165,7 @@ class KernelCache:
         try:
             return self._disk.load_overload(signature, context)
         except Exception:  # what a damaged file raises may be anything
+            _say_once(f"in {self.cache_path} cannot be read, and is made anew")
             with contextlib.suppress(OSError):
                 self._disk.flush()
             return None
@@ -169,14 +173,28 @@ class KernelCache:
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep compiled code, if there is room for it."""
         if self._disk is not None:
-            with contextlib.suppress(OSError):
+            try:
                 self._disk.save_overload(signature, compiled)
+            except Exception as error:  # the index that it adds to is read first
+                _say_once(f"cannot be kept in {self.cache_path}: {getattr(error, 'strerror', None) or error}")
+            else:
                 remove_old_versions(Path(self._disk.cache_path), self._disk.name, KEPT_VERSIONS)
 
     def flush(self) -> None:
         """Forget what is on disk."""
         if self._disk is not None:
             self._disk.flush()
+
+
+_said = False
+
+
+def _say_once(what: str) -> None:
+    """A line on stderr, the first time."""
+    global _said
+    if not _said:
+        print(f"deepcrib: compiled code {what}", file=sys.stderr)
+    _said = True
 
 
 class _Place:

@@ -37,7 +37,7 @@ from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS
-from hydra_plugins.deepcrib_orion._study import Study, subdir
+from hydra_plugins.deepcrib_orion._study import Study, subdir, takes_seed
 from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table, write_figures
 
 POLL = 1.0  # seconds between two questions to the database while others' trials run
@@ -117,7 +117,7 @@ class Search:
             "job": str(self.config.hydra.job.name),
             "space": {item.key: item.prior for item in parameters},
             "algorithm": options.algorithm,
-            "settings": {"seed": options.seed, **options.settings},
+            "settings": ({"seed": options.seed} if takes_seed(options.algorithm) else {}) | options.settings,
             "objective": options.objective,
             "direction": options.direction,
             "fixed": sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads")),

@@ -8,9 +8,11 @@ import logging
 import pickle
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from orion.algo.base import algo_factory
 from orion.core.io.database import DatabaseTimeout, DuplicateKeyError
 from orion.core.io.experiment_builder import ExperimentBuilder
 from orion.core.utils.exceptions import RaceCondition
@@ -188,6 +190,12 @@ class Study:
             if "fidelity" in reason:
                 reason = "expected an option with fidelity(low,high,base) among those searched"
             raise OptionError(f"hydra.sweeper.algorithm={algorithm}: {reason}") from error
+
+
+def takes_seed(algorithm: str) -> bool:
+    """Whether an algorithm of Orion has a seed; `gridsearch` leaves nothing to chance."""
+    found = algo_factory.get_classes().get(algorithm.lower())
+    return found is None or "seed" in signature(found).parameters
 
 
 def subdir(trial: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,6 +51,13 @@ class First:
 
 NUMBER = 3
 """
+BROKEN = """
+class Broken:
+    name, num_players = "broken", {2}
+    discard = lambda self, observation: [0] * len(observation)
+    def play(self, observation):
+        return divmod(1, len(observation) - len(observation))
+"""
 
 
 @pytest.fixture
@@ -62,6 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     inner.parent.mkdir()
     inner.write_text("from outside_parts.base import LABEL\n" + CODE.replace('label="first"', "label=LABEL"))
     (inner.parent / "base.py").write_text('LABEL = "inner"\n')
+    (tmp_path / "outside_broken.py").write_text(BROKEN)
     monkeypatch.chdir(tmp_path)
     path = list(sys.path)
     yield tmp_path
@@ -237,6 +246,17 @@ def test_choices_that_are_none_name_the_agent(give: Any, line: str) -> None:
         play_match([Chosen(give), make_agent("random")], 8, 1)
     with pytest.raises(FaultError, match="^agent chosen: "):
         BestResponseAgent(Chosen(give)).discards_of(first_discards(8))
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_error_in_its_code_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["evaluate", "agent=outside_broken:Broken", "opponent=random", "games=4"]
+    assert main(words) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(r"agent broken: play raised ZeroDivisionError: .* \(.*outside_broken.py, line 6; DEEPCRIB_T", line)
+    monkeypatch.setenv("DEEPCRIB_TRACEBACK", "1")
+    assert main(words) == 1
+    assert "    return divmod(1, len" in capsys.readouterr().err
 
 
 def test_environments_name_the_opponent_too() -> None:

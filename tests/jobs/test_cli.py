@@ -660,6 +660,40 @@ def test_a_defect_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch, capsy
     assert "Traceback" in text and "by hand" in text.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"seed: 1\nseed: 2\n", "line 3: found duplicate key seed"),
+        (b"learner:\n\titerations: 2\n", "line 3: found character '\\t' that cannot start any token"),
+        (b"seed: !!python/object:os.system 2\n", "line 2: could not determine a constructor for the tag"),
+        (b"seed: *nobody\n", "line 2: found undefined alias 'nobody'"),
+        (b"evaluation: &a\n  opponents: *a\n", "line 2: it holds itself"),
+        (b"seed: " + b"[" * 5000, "nested too deeply"),
+        (b"\n# caf\xe9\n", "line 3: expected UTF-8"),
+        (b"device: a\x00b\n", "line 2: character 0x00 is not allowed"),
+    ],
+)
+def test_yaml_that_cannot_be_read_is_named_with_its_line(
+    content: bytes, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "experiment" / "mine.yaml"
+    file.parent.mkdir()
+    file.write_bytes(b"# @package _global_\n" + content)
+    assert main(["train", f"--config-dir={tmp_path}", "experiment=mine"]) == 2
+    assert f"{file}, {problem}" in one_line(capsys)
+
+
+def test_words_that_are_not_utf8(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "agent=\udcff"]) == 2
+    assert "b'agent=\\xff': expected UTF-8" in one_line(capsys)
+
+
+@pytest.mark.parametrize("sink", [">&-", "| true"])
+def test_an_output_that_nobody_reads(sink: str) -> None:
+    done = subprocess.run(f"{sys.executable} -m deepcrib --help {sink}", cwd=ROOT, shell=True, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_a_process_ends_with_the_code_of_its_call() -> None:
     command = [sys.executable, "-m", "deepcrib", "evaluate", "agent=nobody"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

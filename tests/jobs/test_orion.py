@@ -536,6 +536,12 @@ def test_a_search_ends_when_nothing_more_is_suggested(
     assert "hydra.sweeper.algorithm=tpe has no further trial to suggest" in capfd.readouterr().err
 
 
+def test_a_grid_has_no_seed_and_is_gone_through(job: list[str], tmp_path: Path) -> None:
+    words = ["hydra.sweeper.algorithm=gridsearch", "+hydra.sweeper.settings.n_values=3", "hydra.sweeper.max_trials=9"]
+    assert main([*job, "learner.step=0.1", *words]) == 0
+    assert sorted(row["values"]["learner.sigma"] for row in trials(tmp_path)) == pytest.approx([0.1, 0.5, 0.9])
+
+
 # several processes, one of them killed
 
 WORKERS = """

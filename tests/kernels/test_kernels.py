@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -270,25 +271,52 @@ def compiled_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return sorted(file for file in root.rglob("*triple*") if file.suffix != ".lock")  # those of the tests' workers
 
 
+@pytest.fixture
+def unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has not yet said that its cache is of no use."""
+    monkeypatch.setattr(kernel_cache, "_said", False)
+
+
+@pytest.mark.usefixtures("unsaid")
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
-@pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"no pickle"])
+@pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"no pickle", None])
 def test_a_damaged_file_is_as_good_as_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, content: bytes
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, content: bytes | None, capfd: pytest.CaptureFixture
 ) -> None:
+    """Said once, whatever else is damaged; None: a file that was cut off."""
     files = compiled_in(tmp_path, monkeypatch)
     assert [file.suffix for file in files] == [".nbc", ".nbi"]
     damaged = next(file for file in files if file.suffix == suffix)
-    damaged.write_bytes(content)
-    assert compiled_in(tmp_path, monkeypatch) == files
-    assert damaged.read_bytes() != content
+    content = damaged.read_bytes()[:-9] if content is None else content
+    for _ in range(2):
+        damaged.write_bytes(content)
+        assert compiled_in(tmp_path, monkeypatch) == files
+        assert damaged.read_bytes() != content
+    said = capfd.readouterr().err.splitlines()
+    if content != b"\x80\x04K\x01." or suffix == ".nbc":  # else the index of another version of Numba
+        assert said == [f"deepcrib: compiled code in {damaged.parent} cannot be read, and is made anew"]
 
 
-def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("unsaid")
+def test_a_folder_that_cannot_be_made_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
+    (tmp_path / __name__).touch()  # where the module's folder would be
+    assert compiled_in(tmp_path, monkeypatch) == []
+    assert capfd.readouterr().err == f"deepcrib: compiled code cannot be kept in {tmp_path}: File exists\n"
+
+
+@pytest.mark.usefixtures("unsaid")
+def test_a_full_disk_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
-    assert compiled_in(tmp_path, monkeypatch) == []
+    assert compiled_in(tmp_path, monkeypatch) == compiled_in(tmp_path, monkeypatch) == []
+    (line,) = capfd.readouterr().err.splitlines()
+    assert re.fullmatch(rf"deepcrib: compiled code cannot be kept in {tmp_path}/.*: No space left on device", line)
 
 
 def test_oldest_versions_of_the_same_function_are_removed(tmp_path: Path) -> None:

@@ -190,7 +190,9 @@ def reopen(pairing: Pairing, folder: Path) -> Pairing:
         terms = dict(saved["terms"])
         sums = Sums(**{name: int(value) for name, value in saved["sums"].items()})
         seconds = float(saved["seconds"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+        if not 0 <= sums.games <= pairing.terms["games"]:
+            raise ValueError
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
         raise RunError(f"{path} is damaged: remove it, and its games are played again") from None
     for name, expected in pairing.terms.items():
         if terms.get(name) != expected:

@@ -26,10 +26,11 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib import kernels
 from deepcrib.analysis.sweeps import DONE, win_rates
-from deepcrib.errors import MissingExtraError, OptionError, RunError, UserError
+from deepcrib.errors import FailureError, MissingExtraError, OptionError, RunError, UserError
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS, Job, Run
 from deepcrib.jobs.hydra import sweep_runs, sweeps
@@ -37,6 +38,7 @@ from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.help import print_job
 from deepcrib.jobs.hydra.resume import resumed_config, saved_config, split_resume
 from deepcrib.jobs.hydra.schema import check_keys, parse, problem_line, quoted, register_schema
+from deepcrib.jobs.hydra.yaml_files import yaml_problem
 from deepcrib.jobs.shared.console import console, error_line, short_path
 from deepcrib.kernels.processes import death_line
 
@@ -151,13 +153,19 @@ def _call_hydra(job: Job, words: Sequence[str], flags: Namespace, task: Task) ->
             run = hydra.multirun if many else hydra.run
             run(job.name, task, [*words, f"hydra.mode={(RunMode.MULTIRUN if many else RunMode.RUN).name}"])
     except RuntimeError as error:
+        if isinstance(error, RecursionError) and (problem := yaml_problem(error, flags.config_dir)):
+            raise OptionError(problem) from error
         if "slurm cluster" in str(error):
             raise OptionError(
                 "hydra/launcher=submitit_slurm: expected a machine with Slurm (srun is not there)"
             ) from error
         raise
-    except (OSError, ValueError) as error:
-        if isinstance(error, UserError | HydraException | OmegaConfBaseException):
+    except (OSError, ValueError, YAMLError) as error:
+        if isinstance(error, UserError | HydraException | OmegaConfBaseException | BrokenPipeError):
+            raise
+        if not isinstance(error, OSError) and (problem := yaml_problem(error, flags.config_dir)):
+            raise OptionError(problem) from error
+        if isinstance(error, YAMLError):
             raise
         if isinstance(error, OSError):
             raise RunError(f"cannot write {error.filename or 'the run folder'}: {error.strerror}") from error
@@ -193,12 +201,17 @@ def _command(job: Job, words: Sequence[str], flags: Namespace) -> Iterator[None]
 
 
 def report(error: Exception, schema: type, label: str = "") -> int:
-    """Print what went wrong, in one line where the caller can mend it, and return the exit code."""
+    """Print what went wrong, in one line where the caller can mend it, and return the exit code.
+
+    Raises BrokenPipeError, with which the command ends.
+    """
+    if isinstance(error, BrokenPipeError):
+        raise error
     line = problem_line(error, schema)
     if line is None or os.environ.get(TRACEBACK) == "1":
         traceback.print_exception(error)
     error_line(f"{label}{line or f'{type(error).__name__}: {error} (a defect; see above)'}")
-    return FAILED if line is None else WRONG_CALL
+    return FAILED if line is None or isinstance(error, FailureError) else WRONG_CALL
 
 
 @dataclass

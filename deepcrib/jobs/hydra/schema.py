@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import types
 import typing
@@ -25,7 +26,7 @@ from omegaconf.errors import (
     ValidationError,
 )
 
-from deepcrib.errors import OptionError, UserError
+from deepcrib.errors import FailureError, OptionError, UserError
 from deepcrib.jobs import Job
 from deepcrib.jobs.hydra.variants import SCHEMA_SUFFIX, Variants, present_classes, register_variants, variants_of
 from deepcrib.options import did_you_mean
@@ -151,10 +152,12 @@ def describe(kind: Any) -> str:
 
 def problem_line(error: BaseException, schema: type) -> str | None:
     """One line for an error that the caller can mend; None for any other, which is a defect of ours."""
-    if isinstance(error, UserError):
+    if isinstance(error, UserError | FailureError):
         return _flat(str(error))
     if isinstance(error, HydraException | OmegaConfBaseException):
         return _hydra_line(error, schema)
+    if isinstance(error, UnicodeEncodeError):  # TensorBoard's, for one, of a path
+        return f"{os.fsencode(error.object)!r}: expected UTF-8"
     if isinstance(error, OSError) and error.errno in _FOLDER_ERRORS:
         return f"cannot write {error.filename or 'the run folder'}: {error.strerror}"
     return None

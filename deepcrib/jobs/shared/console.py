@@ -21,10 +21,16 @@ from rich.progress import (
 FILE_WIDTH = 120  # characters, when the output is no terminal and has no width of its own
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let `cli.main` end the command, as it does where nothing of rich's is written."""
+        raise  # noqa: PLE0704 - rich calls this while it handles the error
+
+
 def console() -> Console:
     """A console on the present stdout."""
     width = None if sys.stdout.isatty() else FILE_WIDTH
-    return Console(width=width, highlight=False, soft_wrap=False)
+    return _Console(width=width, highlight=False, soft_wrap=False)
 
 
 def error_line(text: str) -> None:

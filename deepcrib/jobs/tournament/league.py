@@ -21,7 +21,7 @@ from deepcrib.analysis.league import (
     pairings_csv,
     standings_csv,
 )
-from deepcrib.errors import OptionError
+from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.exploit import __file__ as exploit_file
 from deepcrib.evaluation.exploit import check_deals, exploit
 from deepcrib.evaluation.league.league import (
@@ -141,14 +141,22 @@ def ceilings(
             "agent": identity(specs[name]),
             "sources": source_hash(Path(exploit_file).resolve(), PACKAGE),
         }
-        if known.get(name, {}).get("terms") != terms:
+        entry = known.get(name)
+        if not isinstance(entry, dict) or entry.get("terms") != terms:
             roles = exploit(agents[name], number, seed, progress=count, workers=workers).roles
             known[name] = {"terms": terms, "roles": {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()}}
             write_json(path, known)
         else:
             count(number)
-        found[name] = {role: tuple(gain) for role, gain in known[name]["roles"].items()}
+        try:
+            found[name] = {role: _gain(*gain) for role, gain in known[name]["roles"].items()}
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise RunError(f"{path} is damaged: remove it, and its gains are measured again") from None
     return found
+
+
+def _gain(gain: float, low: float, high: float) -> tuple[float, float, float]:
+    return float(gain), float(low), float(high)
 
 
 def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing], intro: str) -> None:

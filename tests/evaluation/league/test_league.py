@@ -149,7 +149,15 @@ def test_other_games_are_refused_and_named(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="other code"):
         reopen(pairing, tmp_path)
     pairing = plan_pairings(SPECS, 48, 5)[0]
-    for sums in ('{"won": "many"}', '{"games": 3}', "null"):
+    for sums in (
+        '{"won": "many"}',
+        '{"games": 3}',
+        "null",
+        "[1]",
+        '{"games": 1e999}',
+        '{"games": -1}',
+        '{"games": 49}',
+    ):
         text = json.dumps({"terms": pairing.terms}, default=str)[:-1] + f', "seconds": 1, "sums": {sums}}}'
         pairing_file(tmp_path, pairing).write_text(text)
         with pytest.raises(RunError, match="is damaged: remove it"):
@@ -428,3 +436,7 @@ def test_the_ceiling_of_each_agent(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["tournament", f"resume={tmp_path}/run"]) == 0
     assert "+7.77" in (tmp_path / "run" / "league.md").read_text()
     capsys.readouterr()
+    known["greedy"]["roles"] = {"pone": 7}
+    (tmp_path / "run" / "ceilings.json").write_text(json.dumps(known))
+    assert main(["tournament", f"resume={tmp_path}/run"]) == 2
+    assert "ceilings.json is damaged: remove it" in capsys.readouterr().err
