@@ -50,7 +50,7 @@ class Regret:
 class Audit(Metrics):
     """An agent's decisions in some hands against an opponent.
 
-    kinds: those of KINDS of which there were two or more. worst: the costliest decisions first.
+    kinds: those of KINDS of which there were two or more. worst: the costliest decisions that lost something, these first.
     """
 
     agent: str
@@ -84,7 +84,7 @@ def audit(
         ids = np.arange(low, min(low + BATCH, hands), dtype=np.int64)
         for priced in _priced(agent, opponent, responder, ids, seed, worst):
             regrets[priced.kind].append(priced.losses)
-            found += priced.worst
+            found += [decision for decision in priced.worst if decision.regret >= NOTHING]
         found = sorted(found, key=lambda decision: -decision.regret)[:worst]
         if progress is not None:
             progress(len(ids))

@@ -66,7 +66,7 @@ class Review:
     """The choices of a seat in a game. opponent: who the best response answers; stand_in: not who really sat there.
 
     hands: those in which the seat has chosen something, in order; their decisions are those that were a choice.
-    worst: the costliest of all decisions, these first.
+    worst: the costliest of all decisions that lost something, these first.
     """
 
     player: str
@@ -118,7 +118,8 @@ def review(
         if progress is not None:
             progress(len(part))
     decisions = [decision for hand in reviewed for decision in hand.decisions]
-    costliest = sorted(decisions, key=lambda decision: -decision.regret)[:worst]
+    costly = [decision for decision in decisions if decision.regret >= NOTHING]
+    costliest = sorted(costly, key=lambda decision: -decision.regret)[:worst]
     name = record.players[seat].name
     return Review(name, seat, responder.to.name, stand_in, reviewed, costliest)
 

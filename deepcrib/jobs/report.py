@@ -246,7 +246,7 @@ def _review(
         found = review(record, seat, worst=config.worst, opponent=opponent, progress=counter)
         name = f"{number}: {game_title(record, seat)}"
         reviews[name] = found
-        if config.worst:
+        if found.worst:
             tables.append(review_table(f"{name}: {found.lost:.2f} points lost", found))
     losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
     if num_left_out:

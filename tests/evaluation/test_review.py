@@ -59,7 +59,8 @@ def test_the_best_responder_loses_nothing_but_by_the_discard_planted_in_its_game
     assert (planted.kind, planted.hand, planted.role) == ("discard", 1, found.hands[1].role)
     assert found.lost == pytest.approx(planted.regret) and planted.regret > 4
     assert found.per_hand == pytest.approx(planted.regret / 3)
-    assert [decision.regret for decision in found.worst[1:]] == [0, 0]
+    others = [one for hand in found.hands for one in hand.decisions if one != planted]
+    assert found.worst == [planted] and len(others) > 5 and not any(one.regret for one in others)
 
 
 def test_two_fives_given_to_the_dealer_cost_what_every_hand_and_crib_counted_says() -> None:
@@ -107,7 +108,7 @@ def test_every_choice_is_priced_once_and_the_scores_are_those_of_the_game(greedy
 def test_sums_are_those_of_the_decisions(greedys: Review) -> None:
     decisions = [decision for hand in greedys.hands for decision in hand.decisions]
     assert greedys.lost == pytest.approx(sum(decision.regret for decision in decisions))
-    assert [d.regret for d in greedys.worst] == sorted((d.regret for d in decisions), reverse=True)[:10]
+    assert [d.regret for d in greedys.worst] == sorted((d.regret for d in decisions if d.regret > 0), reverse=True)[:10]
     losses = losses_by_kind(greedys.hands)
     assert losses["all"].per_hand.estimate == pytest.approx(greedys.per_hand)
     assert sum(loss.decisions for kind, loss in losses.items() if kind != "all") == losses["all"].decisions

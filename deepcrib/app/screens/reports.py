@@ -80,8 +80,6 @@ def review_text(review: Review, suits: str) -> RenderableType:
     for column in ("cost", "hand", "", "you held", "you chose", "better"):
         grid.add_column(column, justify="right" if column in ("cost", "hand") else "left")
     for decision in review.worst:
-        if decision.regret <= 0:
-            continue
         held = f"{decision.cards}\n{decision.seen}".rstrip()
         cells = (held, decision.taken, decision.best)
         grid.add_row(

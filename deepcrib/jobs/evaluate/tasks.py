@@ -58,7 +58,8 @@ def audit_decisions(config: Config, run: Run, agent: Agent, opponent: Agent) -> 
     with working(run, config.threads) as bars:
         found = audit(agent, opponent, hands, config.seed, worst=config.worst, progress=bars.counter("hands", hands))
     title = f"decisions of {agent.name} against {opponent.name}: {hands:,} hands, seed {config.seed}"
-    return Outcome(found.to_dict(), (worst_table("the worst of them", found.worst), audit_table(title, found)))
+    worst = (worst_table("the worst of them", found.worst),) if found.worst else ()
+    return Outcome(found.to_dict(), (*worst, audit_table(title, found)))
 
 
 def check_exploit(config: Config, agent: Agent) -> None:
