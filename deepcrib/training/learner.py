@@ -62,7 +62,7 @@ class Learner(ABC):
         self.tick: Callable[[int], None] = _ignore
         """A callback with the steps done, called within long steps too."""
         self.stopping = False
-        """Whether the training is interrupted, as of the last `tick`: the step then ends there."""
+        """Whether the training is interrupted, as of the last `tick`: the step then ends there, and `begin` at once."""
 
     @abstractmethod
     def step(self) -> Metrics:
@@ -87,8 +87,11 @@ class Learner(ABC):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore a saved state; arrays come as tensors. Raises ValueError if it was saved with other options."""
 
-    def begin(self) -> Metrics:
-        """What comes before the first step of a new training: pretraining, a first measurement."""
+    def begin(self) -> Metrics | None:
+        """What comes before the first step of a new training: pretraining, a first measurement.
+
+        None where `stopping` ended it early: the next call goes on, with what `state_dict` holds.
+        """
         return {}
 
     def save_final(self, folder: Path) -> None:
