@@ -55,6 +55,7 @@ def run(config: Config, run: Run) -> Outcome:
             progress=partial(bars.show, "minibatches"),
             figure=predicted_against_true,
         )
+    assert result is not None  # as nothing stops it
     path = run.folder.path / WEIGHTS_FILE
     metadata = {"learner": "pretraining", "seed": config.seed, "pretraining": asdict(config.pretraining)}
     save_weights(path, network, None, metadata)

@@ -34,7 +34,7 @@ def restore(learner: Learner, path: Path) -> None:
         if state["steps"] > learner.num_steps:
             raise ValueError(f"{state['steps']:,} {learner.unit} are done, and {learner.num_steps:,} asked for")
         learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], state["metrics"]
-        learner.begun = True
+        learner.begun = state.get("begun", True)
 
 
 def fit(
@@ -51,7 +51,8 @@ def fit(
     """Train to the last step and save the weights; returns the trained agent, None if the learner has no agent.
 
     A restored learner continues where it was; with `resume`, it is restored from the run folder first. Ctrl-C, or a
-    SIGTERM that has a handler, finishes the current step and saves the state; a second one stops at once.
+    SIGTERM that has a handler, finishes the current step, or pretraining's minibatch, and saves the state; a second one
+    stops at once.
 
     Args:
         learner: what learns.
@@ -109,13 +110,17 @@ class _Training:
 
     def _begin(self) -> None:
         learner = self.learner
-        metrics = learner.begin()
+        while not learner.begun:
+            with deferred_interrupts(self._stop):
+                metrics = learner.begin()
+                if metrics is not None:
+                    learner.begun, learner.metrics = True, metrics
+                    write_scalars(self.writer, 0, metrics)
+                    self._save_weights()
+                self._save_state()
+            learner.stopping = False  # whoever handled the interrupt let it go on
         self.began = time.perf_counter()  # pretraining is not counted
-        learner.begun, learner.metrics = True, metrics
-        write_scalars(self.writer, 0, metrics)
-        self._save_weights()
-        self._save_state()
-        self._report(metrics | self._evaluate_if_due())
+        self._report(learner.metrics | self._evaluate_if_due())
 
     def _step(self) -> None:
         learner = self.learner
@@ -137,6 +142,7 @@ class _Training:
 
     def _stop(self) -> None:
         self.interrupted = True
+        self.learner.stopping = not self.learner.begun
 
     def _tick(self, steps: int) -> None:
         """Show the progress within a step. An interrupt ends the step here: something has been learned in it."""
@@ -161,6 +167,7 @@ class _Training:
         learner = self.learner
         state = {"learner": type(learner).__name__, "state": learner.state_dict(), "steps": learner.steps_done}
         state |= {"seconds": learner.seconds, "metrics": learner.metrics, "seed": learner.setting.seed}
+        state |= {"begun": learner.begun}
         checkpoints.save_state(self.run_dir / STATE_FILE, state)
 
     def _save_weights(self) -> None:

@@ -62,7 +62,7 @@ class Learner(ABC):
         self.tick: Callable[[int], None] = _ignore
         """A callback with the steps done, called within long steps too."""
         self.stopping = False
-        """Whether the training is interrupted, as of the last `tick`: the step then ends there."""
+        """Whether the training is interrupted, as of the last `tick`: the step then ends there, and `begin` at once."""
 
     @abstractmethod
     def step(self) -> Metrics:
@@ -87,8 +87,11 @@ class Learner(ABC):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore a saved state; arrays come as tensors. Raises ValueError if it was saved with other options."""
 
-    def begin(self) -> Metrics:
-        """What comes before the first step of a new training: pretraining, a first measurement."""
+    def begin(self) -> Metrics | None:
+        """What comes before the first step of a new training: pretraining, a first measurement.
+
+        None where `stopping` ended it early: the next call goes on, with what `state_dict` holds.
+        """
         return {}
 
     def save_final(self, folder: Path) -> None:
@@ -101,14 +104,15 @@ class Learner(ABC):
     def watch(  # noqa: B027
         self,
         figure: Callable[..., Any] | None,
-        pretraining_writer: Callable[[], Any] | None,
+        pretraining_writer: Callable[[int | None], Any] | None,
         pretraining_progress: Callable[[int, int], None] | None,
     ) -> None:
         """What shows what `show` and `begin` do, of learners that draw a figure or pretrain.
 
         figure: draws predicted against true values. pretraining_writer: makes a TensorBoard SummaryWriter of its own,
-        because the steps of pretraining are minibatches, which a resumed run would purge as steps to come.
-        pretraining_progress: (done, total).
+        because the steps of pretraining are minibatches, which a resumed run would purge as steps to come; it is
+        given the first one that a killed process may have written beyond the saved state. pretraining_progress: (done,
+        total).
         """
 
     def next_checkpoint(self) -> int:

@@ -128,6 +128,6 @@ def test_without_pillow_there_is_no_picture_but_one_line(monkeypatch: pytest.Mon
     for name in ("deepcrib.board.picture",):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(OptionError, match=r"pip install 'deepcrib\[envs\]'"):
+    with pytest.raises(OptionError, match=r"pip install -e '.\[envs\]'"):
         picture_of(view)
     assert text_of(view)

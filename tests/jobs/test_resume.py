@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import deepcrib
+from deepcrib.analysis.curves import read_events
 from deepcrib.analysis.report.page import Page
 from deepcrib.analysis.report.runs import load_runs
 from deepcrib.analysis.sweeps import read_run
@@ -21,6 +23,7 @@ from deepcrib.files.runs import RunFolder
 from deepcrib.files.weights import CheckpointError, read_weights
 from deepcrib.jobs.hydra.schema import parse, quoted
 from deepcrib.jobs.hydra.sweep_runs import held
+from deepcrib.learners.replay import pretraining
 from deepcrib.networks.checkpoints import load_state
 
 TINY = (
@@ -243,3 +246,43 @@ def test_a_damaged_state_is_refused_with_what_there_is_instead(run: Path, capsys
     assert f"{run}/state.pt is damaged" in line
     assert f"its newest weights are {run}/checkpoints/iterations_00000002.safetensors" in line
     assert contents(run) == before
+
+
+# --- pretraining --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("optimizer", "reported"), [("adam", (2, 4, 7, 9)), ("sgd", (2,))])
+def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
+    optimizer: str,
+    reported: tuple[int, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ctrl-C within an epoch, at the end of one, and between the teacher's passes; four minibatches an epoch."""
+    some = pretraining.all_hands()[::10]
+    monkeypatch.setattr(pretraining, "all_hands", lambda: some)
+    monkeypatch.setattr(pretraining, "REPORT_EVERY", 1)
+    words = [
+        *("train", *TINY, "pretraining.enabled=true", "pretraining.epochs=2", "pretraining.batch_size=8192"),
+        *("pretraining.teacher=greedy", "pretraining.teacher_episodes=20", f"pretraining.optimizer={optimizer}"),
+    ]
+    assert main([*words, f"hydra.run.dir={tmp_path}/whole"]) == 0
+    write, reports = pretraining.write_scalars, iter(range(1, 100))
+
+    def interrupting(*report: Any) -> None:
+        write(*report)
+        if next(reports) in reported:  # of eight minibatches, then passes
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(pretraining, "write_scalars", interrupting)
+    codes = [main([*words, f"hydra.run.dir={tmp_path}/parts"])]
+    while codes[-1] == 130:
+        assert f"deepcrib train resume={tmp_path}/parts goes on" in capsys.readouterr().err
+        codes.append(main(["train", f"resume={tmp_path}/parts"]))
+    assert codes == [130] * len(reported) + [0]
+    whole, parts = (plain(vars(read_weights(tmp_path / name)) | {"path": ""}) for name in ("whole", "parts"))
+    assert whole == parts
+    curves = [read_events(tmp_path / name / "pretraining") for name in ("whole", "parts")]
+    assert plain(curves[0]) == plain(curves[1]) and curves[0]["pretraining/loss"][0].tolist() == list(range(1, 9))
+    assert len(json.loads((tmp_path / "parts" / "environment.json").read_text())["commands"]) == len(codes)

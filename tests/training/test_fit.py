@@ -125,7 +125,8 @@ def test_checkpoints_and_their_names(tmp_path: Path) -> None:
     assert weights_in(tmp_path) == expected | {"weights.safetensors": value_after(7)}
     assert agent.value == value_after(7)
     state = checkpoints.load_state(tmp_path / "state.pt")
-    assert set(state) == {"learner", "state", "steps", "seconds", "metrics", "seed"} and state["seed"] == 1
+    assert set(state) == {"learner", "state", "steps", "seconds", "metrics", "seed", "begun"}
+    assert (state["seed"], state["begun"]) == (1, True)
     assert (state["learner"], state["state"], state["steps"]) == ("TinyLearner", {"value": value_after(7)}, 7)
     assert matches_in(tmp_path) == []
 

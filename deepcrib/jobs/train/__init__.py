@@ -119,8 +119,10 @@ def _train(
         return evaluate(agent, opponent, games, seed, dealing=config.rules.name, device=config.device)
 
     with Bars(run.show_progress) as bars:
-        # what a killed pretraining wrote is dropped
-        events = partial(summary_writer, run.folder.path / "pretraining", 0 if run.resuming else None)
+        # events apart, since steps are minibatches there
+        def events(purge_step: int | None) -> SummaryWriter:
+            return summary_writer(run.folder.path / "pretraining", purge_step if run.resuming else None)
+
         learner.watch(predicted_against_true, events, partial(bars.show, "pretraining"))
         lines = Lines(learner.steps_done, learner.num_steps, learner.unit)
         return fit(

@@ -49,6 +49,9 @@ from deepcrib.networks import (
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 
+SHOW_LEFT, LESSONS_LEFT = "show", "lessons"
+"""Stages of pretraining, in their order."""
+
 
 class ReplayLearner(Learner):
     """Steps are iterations. Two networks learn, one for the discard and one for the play, or that of the play alone.
@@ -104,6 +107,7 @@ class ReplayLearner(Learner):
         self.target_network: QNetwork | None = copy.deepcopy(self.play.network) if options.target_every > 1 else None
         self.hands = 0
         self.pretrained: PretrainingResult | None = None
+        self._left: dict[str, Any] = {}  # of an interrupted pretraining, by its stage
         self._discards_ahead: NDArray[np.int8] | None = None  # a resumed run chooses the same anew
         self._learned: dict[str, Samples] = {}
         self.watch(None, None, None)
@@ -111,7 +115,7 @@ class ReplayLearner(Learner):
     def watch(
         self,
         figure: Callable[..., Any] | None,
-        pretraining_writer: Callable[[], Any] | None,
+        pretraining_writer: Callable[[int | None], Any] | None,
         pretraining_progress: Callable[[int, int], None] | None,
     ) -> None:
         """The figure is of what the discard network predicts and what came of it (see `show_values`)."""
@@ -233,19 +237,22 @@ class ReplayLearner(Learner):
 
     # --- before the first iteration ---------------------------------------------------------------------------
 
-    def begin(self) -> Metrics:
+    def begin(self) -> Metrics | None:
         """Pretrain the discard network, and learn from a teacher, as the options say."""
         pretrains = self.pretraining.enabled and self.discard is not None
         if pretrains or self.teacher is not None:
-            writer = None if self._pretraining_writer is None else self._pretraining_writer()
+            first = None if LESSONS_LEFT in self._left else self._left.get(SHOW_LEFT, {}).get("step", -1) + 1
+            writer = None if self._pretraining_writer is None else self._pretraining_writer(first)
             with nullcontext() if writer is None else closing(writer):
-                if pretrains:
-                    self._pretrain(writer)
-                if self.teacher is not None:
-                    self._learn_from(self.teacher, writer)
+                if pretrains and LESSONS_LEFT not in self._left and not self._pretrain(writer):
+                    return None
+                if self.teacher is not None and not self._learn_from(self.teacher, writer):
+                    return None
+        self._left = {}
         return {"progress/hands": 0.0}
 
-    def _pretrain(self, writer: Any) -> None:
+    def _pretrain(self, writer: Any) -> bool:
+        """Whether it came to its end."""
         assert self.discard is not None
         seed, encoder = derive(self.setting.seed, PRETRAINING), self.discard.encoder
         self.pretrained = pretrain(
@@ -256,17 +263,21 @@ class ReplayLearner(Learner):
             writer,
             self._pretraining_progress,
             self._figure,
+            lambda: self.stopping,
+            self._left.setdefault(SHOW_LEFT, {}),
         )
+        return self.pretrained is not None
 
-    def _learn_from(self, teacher: Agent, writer: Any) -> None:
-        """The returns of the teacher's decisions (Monte Carlo, both networks)."""
-        setting, options = self.setting, self.pretraining
+    def _learn_from(self, teacher: Agent, writer: Any) -> bool:
+        """The returns of the teacher's decisions (Monte Carlo, both networks); whether it came to its end."""
+        setting, options, left = self.setting, self.pretraining, self._left.setdefault(LESSONS_LEFT, {})
         seed, count, unit = derive(setting.seed, PRETRAINING, LESSONS), options.teacher_episodes, self.episodes.unit
         hands = self_play(teacher, 0, count, seed, unit=unit, dealing=setting.dealing)
         how = PlayTargets(AlgorithmOptions("monte_carlo"), self.reward, self.options.forced)
         samples = self._samples(hands, how, self.play.q_function(), 0.0)
         networks = {"play": self.play} | ({"discard": self.discard} if self.discard else {})
-        learn_lessons(networks, samples, options, setting.seed, writer, self._pretraining_progress)
+        shown = self._pretraining_progress
+        return learn_lessons(networks, samples, options, setting.seed, writer, shown, lambda: self.stopping, left)
 
     # --- what a run leaves ------------------------------------------------------------------------------------
 
@@ -294,6 +305,7 @@ class ReplayLearner(Learner):
             "past": self.pool.state(),
             "target_network": self.target_network.state_dict() if self.target_network else None,
             "hands": self.hands,
+            "pretraining": self._left,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -309,7 +321,7 @@ class ReplayLearner(Learner):
         self.pool.load(state["past"], self.discard, self.play, self.discards_by)
         if self.target_network:
             self.target_network.load_state_dict(state["target_network"])
-        self.hands = state["hands"]
+        self.hands, self._left = state["hands"], state.get("pretraining", {})
 
     def show(self, writer: Any) -> None:
         """Histograms of values and targets of either network; from time to time the figure of the discard network."""

@@ -75,6 +75,11 @@ def all_hands() -> np.ndarray:
     return np.array(list(combinations(range(NUM_CARDS), HAND_SIZE)), dtype=np.int8)
 
 
+def _never() -> bool:
+    """Let it go on to its end."""
+    return False
+
+
 def pretrain(
     network: QNetwork,
     encoder: Encoder,
@@ -83,19 +88,24 @@ def pretrain(
     writer: Any = None,
     progress: Callable[[int, int], None] | None = None,
     figure: Callable[..., Any] | None = None,
-) -> PretrainingResult:
-    """Train the network in place and measure it over all hands.
+    stops: Callable[[], bool] = _never,
+    left: dict[str, Any] | None = None,
+) -> PretrainingResult | None:
+    """Train the network in place and measure it over all hands; None where `stops()` ended it between two minibatches.
 
     writer: a TensorBoard SummaryWriter. progress(done, total) is called with minibatches. figure(predicted,
     true, title=, truth=) draws predictions against what can be known of the hands, points or their mean over the
-    starters, as `truth` says; it is written unless it is None.
+    starters, as `truth` says; it is written unless it is None. left: holds what it goes on from, and takes that up
+    where it is stopped.
     """
     begin = time.perf_counter()
     generator = torch.Generator().manual_seed(seed)
     hands = all_hands()
     shown = _Shown(network, encoder, hands, generator)
     network.train()
-    loss = _fit(shown, hands, options, generator, writer, progress)
+    loss = _fit(shown, hands, options, generator, writer, progress, stops, {} if left is None else left)
+    if loss is None:
+        return None
     predicted = shown.predict()
     samples = _targets(hands, options, generator)
     expected = starter_means(hands) if options.starter else samples
@@ -158,8 +168,10 @@ def _fit(
     generator: torch.Generator,
     writer: Any,
     progress: Callable[[int, int], None] | None,
-) -> float:
-    """All epochs of minibatches; returns the mean loss of the last ones."""
+    stops: Callable[[], bool],
+    left: dict[str, Any],
+) -> float | None:
+    """All epochs of minibatches; returns the mean loss of the last ones, None where it is stopped."""
     batches_per_epoch = math.ceil(len(hands) / options.batch_size)
     total = options.epochs * batches_per_epoch
     sgd, parameters = options.optimizer == "sgd", shown.network.parameters()
@@ -167,9 +179,18 @@ def _fit(
         torch.optim.SGD(parameters, options.lr, MOMENTUM) if sgd else torch.optim.Adam(parameters, fused=True)
     )
     recent = torch.zeros((), device=shown.device)
-    loss = math.nan
-    for step in range(total):
-        if step % batches_per_epoch == 0:
+    loss, begin = math.nan, 0
+    if left:
+        optimizer.load_state_dict(left["optimizer"])
+        generator.set_state(left["epoch"])
+        recent, loss, begin = left["recent"].to(shown.device), left["loss"], left["step"]
+    for step in range(begin, total):
+        if step == begin or step % batches_per_epoch == 0:
+            epoch = generator.get_state()  # from which the epoch's order and targets can be drawn again
+        if stops():
+            left |= {"optimizer": optimizer.state_dict(), "epoch": epoch, "recent": recent, "loss": loss, "step": step}
+            return None
+        if step == begin or step % batches_per_epoch == 0:
             order = torch.randperm(len(hands), generator=generator)
             targets = torch.from_numpy(_targets(hands, options, generator)).float()
         first = step % batches_per_epoch * options.batch_size
@@ -312,16 +333,28 @@ def learn_lessons(
     seed: int,
     writer: Any = None,
     progress: Callable[[int, int], None] | None = None,
-) -> None:
-    """Let each network learn its samples in `options.epochs` passes.
+    stops: Callable[[], bool] = _never,
+    left: dict[str, Any] | None = None,
+) -> bool:
+    """Let each network learn its samples in `options.epochs` passes; False where `stops()` ended it between two.
 
-    writer: a TensorBoard SummaryWriter; its steps are passes, of which progress(done, total) is told too.
+    writer: a TensorBoard SummaryWriter; its steps are passes, of which progress(done, total) is told too. left: as in
+    `pretrain`.
     """
+    left = {} if left is None else left
     # An optimiser of their own, as the show's pretraining has one.
     students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
     seeds = {"play": 0, "discard": 1}
     generators = {part: np.random.default_rng((derive(seed, PRETRAINING, LESSONS), seeds[part])) for part in students}
-    for done in range(options.epochs):
+    for part in students if left else ():
+        students[part].optimizer.load_state_dict(left["optimizers"][part])
+        generators[part].bit_generator.state = left["generators"][part]
+    for done in range(left.get("passes", 0), options.epochs):
+        if stops():
+            left["optimizers"] = {part: student.optimizer.state_dict() for part, student in students.items()}
+            left["generators"] = {part: generator.bit_generator.state for part, generator in generators.items()}
+            left["passes"] = done
+            return False
         lr = options.lr * (1 - done / options.epochs)
         passes = [
             partial(student.train_pass, samples[part], lr, options.batch_size, 1.0, generators[part])
@@ -331,3 +364,4 @@ def learn_lessons(
         write_scalars(writer, done + 1, {f"teacher/{part}_loss": found.loss for part, found in passed})
         if progress is not None:
             progress(done + 1, options.epochs)
+    return True

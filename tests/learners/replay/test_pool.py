@@ -259,7 +259,7 @@ def test_past_players_are_the_checkpoints_of_the_run(tmp_path: Path) -> None:
         assert same(past["play"], kept.play_network.state_dict())
         assert same(past["discard"], kept.discard_network.state_dict())
     assert not same(state["past"][0]["play"], state["past"][1]["play"])
-    players = restored(meeting(**POOL), tmp_path).pool.seating(1, 7, 8)[0]
+    players = restored(meeting(iterations=7, **POOL), tmp_path).pool.seating(1, 7, 8)[0]
     assert [player.name for player in players] == ["greedy", "past 4", "past 6"]
     assert [player.epsilon for player in players[1:]] == [0.0, 0.0]
 
