@@ -12,7 +12,6 @@ import os
 import pickle
 import signal
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -29,7 +28,6 @@ Piece = tuple[Any, ...]
 
 BACKENDS = ("loky", "ray")
 _DEATHS = 3
-_PATIENCE = 5.0  # seconds in which a Ray cluster finds out what it has lost
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 _MODULES = ("joblib", "ray", "submitit", "concurrent")
 
@@ -63,7 +61,7 @@ class Workers:
             while len(results) < len(pieces):
                 left = {number: piece for number, piece in enumerate(pieces) if number not in results}
                 try:
-                    for number, result in _results(self, work, left, threads):
+                    for number, result in _results(self, work, left, threads, deaths > 0):
                         results[number] = result
                         if done is not None:
                             done(number, result)
@@ -84,8 +82,6 @@ class Workers:
             raise error
         if deaths == _DEATHS:
             raise WorkerError(f"workers={self.count}: they died {deaths} times without a result ({death})") from error
-        if self.on_ray:
-            time.sleep(_PATIENCE)
 
 
 ALONE = Workers()
@@ -114,7 +110,7 @@ def prepare_ray() -> None:
 
 
 def _results(
-    workers: Workers, work: Callable[..., Result], pieces: Mapping[int, Piece], threads: int
+    workers: Workers, work: Callable[..., Result], pieces: Mapping[int, Piece], threads: int, some_died: bool
 ) -> Iterator[tuple[int, Result]]:
     """(number, result) of pieces as they are done. What is left to one process, for want of others, this one does."""
     count = min(workers.count, len(pieces), _room(threads) if workers.on_ray else workers.count)
@@ -123,8 +119,12 @@ def _results(
         return
     from joblib import Parallel, delayed, parallel_config
 
-    settings = {"ray_remote_args": {"num_cpus": threads}} if workers.on_ray else {"inner_max_num_threads": threads}
-    call = partial(delayed(_do), _packed(work), threads, tuple(map(os.path.abspath, sys.path)))
+    path = tuple(map(os.path.abspath, sys.path))
+    settings: dict[str, Any] = {"inner_max_num_threads": threads, "initializer": _settle, "initargs": (threads, path)}
+    if workers.on_ray:  # it may take a minute until it knows that a machine has died, and would wait for its cores
+        cores = {"num_cpus": 0, "scheduling_strategy": "SPREAD"} if some_died else {"num_cpus": threads}
+        settings = {"ray_remote_args": cores}
+    call = partial(delayed(_do), _packed(work), threads, path)
     with parallel_config(workers.backend, n_jobs=count, **settings) as config, warnings.catch_warnings():
         if workers.on_ray:  # whose pool can, but the class says what it has inherited
             config["backend"].supports_return_generator = True
@@ -154,8 +154,10 @@ def _cluster(workers: int, threads: int) -> Iterator[None]:
     from ray.util.joblib import register_ray
 
     register_ray()
+    ours = not ray.is_initialized()
     try:
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True)
+        if ours:
+            ray.init(log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise WorkerError(f"backend=ray: no cluster can be reached ({str(error).splitlines()[0]})") from error
     try:
@@ -164,7 +166,8 @@ def _cluster(workers: int, threads: int) -> Iterator[None]:
             raise WorkerError(f"workers={workers}: expected at most {room}, the cores of the Ray cluster{each}")
         yield
     finally:
-        ray.shutdown()
+        if ours:
+            ray.shutdown()
 
 
 def _room(threads: int) -> int:
