@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from deepcrib.evaluation.evaluate import Evaluation
     from deepcrib.evaluation.exploit import Exploitability
     from deepcrib.evaluation.hands import HandPairs, HandsWon
-    from deepcrib.evaluation.league.tournament import Bracket, Pairing, Series, Standing
+    from deepcrib.evaluation.league.bracket import Bracket, Pairing
+    from deepcrib.evaluation.league.tournament import Series, Standing
     from deepcrib.evaluation.regrets import Decision
 
 Cell = str | Callable[..., str]

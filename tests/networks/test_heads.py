@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
+from deepcrib.exact.shows import hand_values
 from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.learner import make_climber
@@ -33,7 +34,7 @@ from deepcrib.learners.replay.options import (
     RewardOptions,
     StateOptions,
 )
-from deepcrib.learners.replay.pretraining import hand_values, pretrain
+from deepcrib.learners.replay.pretraining import pretrain
 from deepcrib.learners.replay.sampling import Sampling
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play

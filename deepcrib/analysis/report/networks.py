@@ -16,16 +16,11 @@ from deepcrib.analysis.report.page import Page, Section, Table, number, share
 from deepcrib.analysis.report.runs import FINISHED, PRETRAIN, PRETRAINING, read_metrics
 from deepcrib.analysis.report.setups import identity, option
 from deepcrib.analysis.report.statistics import over_seeds
+from deepcrib.exact.shows import all_hands, hand_values, starter_means
 from deepcrib.files.runs import CONFIG
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.intervals import mean_interval
-from deepcrib.learners.replay.pretraining import (
-    MEAN_OF_STARTERS,
-    all_hands,
-    hand_values,
-    predicted_values,
-    starter_means,
-)
+from deepcrib.learners.replay.pretraining import MEAN_OF_STARTERS, predicted_values
 from deepcrib.networks.checkpoints import load_weights
 
 if TYPE_CHECKING:

@@ -110,8 +110,8 @@ def run_job(job: Job, overrides: Sequence[str]) -> Path:
 def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type) -> tuple[Task, list[str]]:
     """The task and Hydra's overrides; wrong calls that Hydra would word worse, or allow, end here."""
     folders = _folders(flags)
-    _need_launchers(parse(overrides))
     path, words = split_resume(overrides) if job.resumable else (None, list(overrides))
+    _need_launchers(parse(words))
     check_keys(parse(words), schema, folders)
     if path is None:
         varying = [override.key_or_group for override in parse(words) if override.is_sweep_override()]

@@ -12,14 +12,13 @@ from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.analysis.tables import bracket_table, series_table, standings_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games
+from deepcrib.evaluation.league.bracket import Bracket, winners_and_losers
 from deepcrib.evaluation.league.tournament import (
-    Bracket,
     MatchOptions,
     MatchScore,
     against_checkpoints,
     play_acc_match,
     round_robin,
-    winners_and_losers,
 )
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import check_task, chosen_workers, working

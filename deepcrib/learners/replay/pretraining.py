@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,12 +26,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deepcrib.agents import Agent, make_agent, require_players
-from deepcrib.game.cards import NO_CARD, NUM_CARDS
+from deepcrib.exact.shows import NUM_STARTERS, all_hands, hand_values, starter_means, starter_values
+from deepcrib.game.cards import NO_CARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import PRETRAINING, derive, uniform
-from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE, hand_points, show_points
-from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_pieces, run_rows
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE
+from deepcrib.kernels import jit
+from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples, adam_step
 from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.networks import QNetwork
@@ -40,7 +40,6 @@ from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 from deepcrib.training.run_files import write_scalars
 
-NUM_STARTERS = NUM_CARDS - HAND_SIZE
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
 """The discard action that throws the last two slots, which are empty here."""
 REPORT_EVERY = 200
@@ -68,11 +67,6 @@ class PretrainingResult:
     loss: float  # mean of the last minibatches, points squared (head `categorical`: nats)
     hands: int
     seconds: float
-
-
-def all_hands() -> np.ndarray:
-    """int8 [270725, 4]: every combination of four cards, sorted."""
-    return np.array(list(combinations(range(NUM_CARDS), HAND_SIZE)), dtype=np.int8)
 
 
 def _never() -> bool:
@@ -226,53 +220,6 @@ def _targets(hands: np.ndarray, options: PretrainingOptions, generator: torch.Ge
     if not options.starter:
         return hand_values(hands)
     return starter_values(hands, torch.randint(NUM_STARTERS, (len(hands),), generator=generator).numpy())
-
-
-# --- targets ------------------------------------------------------------------------------------------------
-
-
-def hand_values(hands: np.ndarray) -> np.ndarray:
-    """int16 [H] points of four-card hands [H, 4] by themselves."""
-    values = np.empty(len(hands), dtype=np.int16)
-    run_rows(_fill_hand_values, len(hands), hands, values)
-    return values
-
-
-@jit
-def _fill_hand_values(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
-    for i in range(*part):
-        values[i] = hand_points(hands[i])
-
-
-@jit
-def unseen_card(hand: np.ndarray, draw: int) -> int:
-    """Return the `draw`-th (0..47) of the cards that are not in a sorted hand of four."""
-    card = draw
-    for held in hand:
-        if held <= card:
-            card += 1
-    return card
-
-
-def starter_values(hands: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """int16 [H] show points of hands [H, 4], each with the starter of its draw [H] in 0..47."""
-    values = np.empty(len(hands), dtype=np.int16)
-    run_rows(_fill_starter_values, len(hands), hands, draws, values)
-    return values
-
-
-@jit
-def _fill_starter_values(part: Part, hands: np.ndarray, draws: np.ndarray, values: np.ndarray) -> None:
-    for i in range(*part):
-        values[i] = show_points(hands[i], unseen_card(hands[i], draws[i]), False)
-
-
-def starter_means(hands: np.ndarray) -> np.ndarray:
-    """float64 [H] mean show points of hands [H, 4] over the 48 starters."""
-    totals = np.zeros(len(hands))
-    for draw in range(NUM_STARTERS):
-        totals += starter_values(hands, np.full(len(hands), draw))
-    return totals / NUM_STARTERS
 
 
 # --- a teacher --------------------------------------------------------------------------------------------------------

@@ -18,18 +18,16 @@ from deepcrib.analysis.tables import bracket_table, series_table, standings_tabl
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.evaluation.league.bracket import play_round, single_elimination, winners_and_losers
 from deepcrib.evaluation.league.tournament import (
     MatchScore,
     acc_winner,
     against_checkpoints,
     margin_interval,
     play_acc_match,
-    play_round,
     repeated_matches,
     round_robin,
     score_match,
-    single_elimination,
-    winners_and_losers,
 )
 from deepcrib.files import runs
 from deepcrib.matches import MatchResult, play_match

@@ -7,10 +7,12 @@ import pytest
 import torch
 
 from deepcrib.analysis.figures import predicted_against_true
+from deepcrib.exact import shows
+from deepcrib.exact.shows import all_hands, hand_values, starter_means, starter_values
 from deepcrib.game.cards import parse_cards
 from deepcrib.learners.replay import pretraining
 from deepcrib.learners.replay.options import PretrainingOptions
-from deepcrib.learners.replay.pretraining import all_hands, hand_values, pretrain, starter_means, starter_values
+from deepcrib.learners.replay.pretraining import pretrain
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.encoders import make_discard_encoder
 
@@ -57,7 +59,7 @@ def test_values_without_a_starter_are_the_four_cards_own() -> None:
 
 def test_draws_are_the_unseen_cards() -> None:
     hand = hands("AC 2D JS KS")[0]
-    draws = [pretraining.unseen_card(hand, draw) for draw in range(48)]
+    draws = [shows.unseen_card(hand, draw) for draw in range(48)]
     assert sorted([*draws, *hand.tolist()]) == list(range(52))
 
 

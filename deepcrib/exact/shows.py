@@ -1,0 +1,63 @@
+"""Points of all four-card hands at the show: by themselves, with a starter, and their mean over the starters."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from deepcrib.game.cards import NUM_CARDS
+from deepcrib.game.rules import HAND_SIZE, hand_points, show_points
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+NUM_STARTERS = NUM_CARDS - HAND_SIZE
+
+
+def all_hands() -> np.ndarray:
+    """int8 [270725, 4]: every combination of four cards, sorted."""
+    return np.array(list(combinations(range(NUM_CARDS), HAND_SIZE)), dtype=np.int8)
+
+
+def hand_values(hands: np.ndarray) -> np.ndarray:
+    """int16 [H] points of four-card hands [H, 4] by themselves."""
+    values = np.empty(len(hands), dtype=np.int16)
+    run_rows(_fill_hand_values, len(hands), hands, values)
+    return values
+
+
+@jit
+def _fill_hand_values(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
+    for i in range(*part):
+        values[i] = hand_points(hands[i])
+
+
+@jit
+def unseen_card(hand: np.ndarray, draw: int) -> int:
+    """Return the `draw`-th (0..47) of the cards that are not in a sorted hand of four."""
+    card = draw
+    for held in hand:
+        if held <= card:
+            card += 1
+    return card
+
+
+def starter_values(hands: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """int16 [H] show points of hands [H, 4], each with the starter of its draw [H] in 0..47."""
+    values = np.empty(len(hands), dtype=np.int16)
+    run_rows(_fill_starter_values, len(hands), hands, draws, values)
+    return values
+
+
+@jit
+def _fill_starter_values(part: Part, hands: np.ndarray, draws: np.ndarray, values: np.ndarray) -> None:
+    for i in range(*part):
+        values[i] = show_points(hands[i], unseen_card(hands[i], draws[i]), False)
+
+
+def starter_means(hands: np.ndarray) -> np.ndarray:
+    """float64 [H] mean show points of hands [H, 4] over the 48 starters."""
+    totals = np.zeros(len(hands))
+    for draw in range(NUM_STARTERS):
+        totals += starter_values(hands, np.full(len(hands), draw))
+    return totals / NUM_STARTERS
