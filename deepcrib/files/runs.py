@@ -3,6 +3,7 @@
     config.yaml       every option, resolved
     environment.json  command, start, seconds, commit, versions and machine; in a sweep, its overrides; of a resumed run
                       those of the first start, with the seconds of all, and `commands`, an entry a start
+    JOB.log           what the job said
     summary.json      the metrics that the job prints last; present only once the job has finished
     error.json        in a sweep, why the run failed; gone once it goes on
 
@@ -138,10 +139,10 @@ class RunFolder:
 
     def stop(self) -> None:
         """Record how long this process, and all of the run's, have worked on it; nothing where it has not begun."""
-        if self._begun is None or not (recorded := read_json(self.path / ENVIRONMENT)):
+        if not self.begun or not (recorded := read_json(self.path / ENVIRONMENT)):
             return
         entries = recorded.get("commands", [recorded])
-        entries[-1]["seconds"] = round(time.monotonic() - self._begun, 1)
+        entries[-1]["seconds"] = round(time.monotonic() - (self._begun or 0.0), 1)
         told = [one["seconds"] for one in entries if is_number(one.get("seconds"))]
         write_json(self.path / ENVIRONMENT, recorded | {"seconds": round(sum(told), 1)})
 
@@ -161,6 +162,11 @@ class RunFolder:
         """Leave nothing behind of a job that ended before it wrote anything."""
         with contextlib.suppress(OSError):  # holds files, or never existed: both are as they should be
             self.path.rmdir()
+
+    @property
+    def begun(self) -> bool:
+        """Whether this process has claimed the folder."""
+        return self._begun is not None
 
     @property
     def finished(self) -> bool:

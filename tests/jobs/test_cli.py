@@ -151,7 +151,8 @@ def test_evaluate_prints_its_table_and_saves_summary_config_and_environment(
     assert call("evaluate agent=greedy opponent=random games=200 seed=3 duplicate=true rules=random_dealer") == 0
     (folder,) = outputs.glob("evaluate/*/*")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d/\d\d-\d\d-\d\d", folder.relative_to(outputs / "evaluate").as_posix())
-    assert {path.name for path in folder.iterdir()} == {"config.yaml", "environment.json", "summary.json"}
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.yaml", "environment.json", "evaluate.log", "summary.json"}
     summary = json.loads((folder / "summary.json").read_text())
     keys = {"games", "wins", "win_rate", "ci_low", "ci_high", "points_per_hand", "hands_per_game", "seconds"}
     assert keys <= set(summary)

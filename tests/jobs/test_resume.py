@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.summary.writer.record_writer import RecordWriter
 
 import deepcrib
 from deepcrib.analysis.curves import read_events
@@ -21,10 +22,12 @@ from deepcrib.analysis.sweeps import read_run
 from deepcrib.cli import main
 from deepcrib.files.runs import RunFolder
 from deepcrib.files.weights import CheckpointError, read_weights
+from deepcrib.jobs import Outcome
 from deepcrib.jobs.hydra.schema import parse, quoted
 from deepcrib.jobs.hydra.sweep_runs import held
 from deepcrib.learners.replay import pretraining
 from deepcrib.networks.checkpoints import load_state
+from deepcrib.training.progress import read_progress
 
 TINY = (
     *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),
@@ -286,3 +289,47 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     curves = [read_events(tmp_path / name / "pretraining") for name in ("whole", "parts")]
     assert plain(curves[0]) == plain(curves[1]) and curves[0]["pretraining/loss"][0].tolist() == list(range(1, 9))
     assert len(json.loads((tmp_path / "parts" / "environment.json").read_text())["commands"]) == len(codes)
+
+
+# --- what a run says ----------------------------------------------------------------------------------------
+
+
+def test_the_log_holds_what_was_said_from_the_first_start_on(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["train", f"resume={run}", "learner.iterations=3"]) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if line]
+    log = (run / "train.log").read_text()
+    assert len(said) > 8 and all(line.rstrip() in log for line in said)
+    assert "trained agent (2 iterations" in log and "trained agent (3 iterations" in log
+
+
+def test_a_disk_that_fills_under_tensorboard_ends_the_events_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write, records = RecordWriter.write, iter(range(1000))
+
+    def full(writer: RecordWriter, data: bytes) -> None:
+        if next(records) > 20:
+            raise OSError(28, "No space left on device")
+        write(writer, data)
+
+    monkeypatch.setattr(RecordWriter, "write", full)
+    assert main(["train", *TINY, f"hydra.run.dir={tmp_path}/run"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines and all(
+        line.startswith(f"deepcrib: cannot write TensorBoard's events in {tmp_path}/run") for line in lines
+    )
+    assert list(read_progress(tmp_path / "run")["loss/play"][0]) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "warned"),
+    [("", True), ("seed=2 threads=1", True), ("experiment=smoke", False), ("learner.iterations=3", False)],
+)
+def test_an_hour_is_announced(
+    words: str, warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("deepcrib.jobs.train.run", lambda config, run: (run.start(), Outcome({"done": 1}))[1])
+    assert main(["train", *words.split(), f"hydra.run.dir={tmp_path}"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert warned == ("an hour" in first and "experiment=quick takes" in first and "experiment=smoke half" in first)

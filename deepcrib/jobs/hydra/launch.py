@@ -39,7 +39,7 @@ from deepcrib.jobs.hydra.help import print_job
 from deepcrib.jobs.hydra.resume import resumed_config, saved_config, split_resume
 from deepcrib.jobs.hydra.schema import check_keys, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.hydra.yaml_files import yaml_problem
-from deepcrib.jobs.shared.console import console, error_line, short_path
+from deepcrib.jobs.shared.console import LOG, console, error_line, say, short_path
 from deepcrib.kernels.processes import death_line
 
 WRONG_CALL, FAILED = 2, 1  # exit codes
@@ -245,6 +245,8 @@ class Task:
             with sweep_runs.held(path) if job.resumable else nullcontext():
                 if self.resumed is None:
                     written: Any = OmegaConf.to_container(settings.overrides.task, resolve=False)
+                    if job.alone and {word.partition("=")[0] for word in written} <= {"seed", "device", "threads"}:
+                        _say(job.alone)
                     return execute(job, composed, folder, written, begun=False)
                 return execute(job, self.resumed, folder, self.words, begun=True)
         except Exception as error:
@@ -314,17 +316,16 @@ def execute(job: Job, config: DictConfig, folder: runs.RunFolder, words: Sequenc
         _announce_compiling()
     try:
         outcome = job.module().run(options, run)
-    except BaseException:
-        with suppress(RunError):  # which is not what went wrong
-            folder.stop()
+    except BaseException as error:
+        if folder.begun:
+            LOG.info(" ".join([f"{type(error).__name__}:", *map(str, error.args)]))
+            with suppress(RunError):  # which is not what went wrong
+                folder.stop()
         raise
     folder.finish(outcome.summary)
     if alone:
-        for table in outcome.tables:
-            console().print(table)
-        for note in run.notes:
-            console().print(note, markup=False)
-        _say(f"run folder: {short_path(folder.path)}")
+        for said in (*outcome.tables, *run.notes, f"run folder: {short_path(folder.path)}"):
+            say(said)
     if outcome.fault:
         raise RunError(outcome.fault)
     return dict(outcome.summary)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.errors import MissingExtraError, OptionError
 from deepcrib.game.cards import parse_cards
 from deepcrib.jobs import Run
-from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.console import LOG, Bars, error_line
 from deepcrib.kernels.processes import BACKENDS, Workers
 from deepcrib.kernels.workers import use_workers
 
@@ -89,7 +90,58 @@ def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:
 
 
 def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter:
-    """TensorBoard events in a run folder; those of an interrupted run from `purge_step` on are dropped."""
+    """TensorBoard events in a run folder; those of an interrupted run from `purge_step` on are dropped.
+
+    Where they cannot be written, or no longer, a line says so and what writes them goes on without.
+    """
     from torch.utils.tensorboard import SummaryWriter  # a second to import, and not every job writes events
 
-    return SummaryWriter(str(folder), purge_step=purge_step)
+    threading.excepthook = _unless_disk_is_full
+    try:
+        writer = SummaryWriter(str(folder), purge_step=purge_step)
+    except OSError as error:
+        _say_lost(folder, error)
+        return cast("SummaryWriter", _Nothing())
+    file: Any = writer.file_writer
+    file.event_writer = _Events(file.event_writer, folder)
+    return writer
+
+
+class _Events:
+    """TensorBoard's file of events, which is given up once it cannot be written."""
+
+    def __init__(self, file: Any, folder: Path) -> None:
+        self._file, self._folder, self._failed = file, folder, False
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        def call(*arguments: Any) -> None:
+            try:
+                if not self._failed:
+                    getattr(self._file, name)(*arguments)
+            except OSError as error:
+                self._failed = True
+                _say_lost(self._folder, error)
+
+        return call
+
+
+class _Nothing:
+    """Takes every call, and does nothing."""
+
+    def __getattr__(self, name: str) -> _Nothing:
+        return self
+
+    def __call__(self, *arguments: Any, **more: Any) -> None:
+        pass
+
+
+def _say_lost(folder: Path, error: OSError) -> None:
+    line = f"cannot write TensorBoard's events in {folder}: {error.strerror or error}; the run goes on without them"
+    LOG.info(line)
+    error_line(line)
+
+
+def _unless_disk_is_full(args: threading.ExceptHookArgs) -> None:
+    """Show what ends a thread, but TensorBoard's own, whose error its next call raises."""
+    if not (isinstance(args.exc_value, OSError) and type(args.thread).__name__ == "_AsyncWriterThread"):
+        threading.__excepthook__(args)

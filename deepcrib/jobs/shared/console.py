@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -17,7 +19,11 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 
+LOG = logging.getLogger("deepcrib")
+"""Of what a run says once it has begun; conf/hydra/default.yaml lets it go into the run folder."""
+logging.raiseExceptions = False  # on a full disk a run goes on without its log
 FILE_WIDTH = 120  # characters, when the output is no terminal and has no width of its own
 
 
@@ -31,6 +37,17 @@ def console() -> Console:
     """A console on the present stdout."""
     width = None if sys.stdout.isatty() else FILE_WIDTH
     return _Console(width=width, highlight=False, soft_wrap=False)
+
+
+def say(what: str | Table) -> None:
+    """Print on stdout, and note in the run's log, JOB.log in its folder."""
+    console().print(what, markup=False, soft_wrap=isinstance(what, str))
+    if not isinstance(what, str):
+        paper = Console(width=FILE_WIDTH, file=io.StringIO(), color_system=None, force_terminal=False)
+        with paper.capture() as text:
+            paper.print(what)
+        what = f"\n{text.get()}"
+    LOG.info(what.rstrip())
 
 
 def error_line(text: str) -> None:

@@ -24,7 +24,7 @@ from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
-from deepcrib.jobs.shared.console import Bars, short_path
+from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
 from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
@@ -50,7 +50,7 @@ def run(config: Config, run: Run) -> Outcome:
     folder, unused = run.folder.path, set(unread(Config, "learner", config.learner.name))
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
-        print(f"run folder: {short_path(folder)}", flush=True)
+        say(f"run folder: {short_path(folder)}")
     write_options(folder, options)
     with closing(summary_writer(folder, _purge_step(run, learner))) as writer:
         writer.add_custom_scalars(layout(config, opponents))
@@ -98,11 +98,8 @@ def _keep_finished(folder: Path, learner: Learner) -> None:
     kept = weights_file(folder, learner.unit, learner.steps_done)
     if not kept.exists() and (folder / WEIGHTS_FILE).exists():
         write_atomic(kept, (folder / WEIGHTS_FILE).read_bytes())
-    print(
-        f"a finished run of {learner.description()} goes on: its weights stay in {short_path(kept)}, "
-        f"its matches in {ENVIRONMENT}",
-        flush=True,
-    )
+    words = f"its weights stay in {short_path(kept)}, its matches in {ENVIRONMENT}"
+    say(f"a finished run of {learner.description()} goes on: {words}")
 
 
 def _purge_step(run: Run, learner: Learner) -> int | None:
@@ -124,14 +121,20 @@ def _train(
             return summary_writer(run.folder.path / "pretraining", purge_step if run.resuming else None)
 
         learner.watch(predicted_against_true, events, partial(bars.show, "pretraining"))
-        lines = Lines(learner.steps_done, learner.num_steps, learner.unit)
+        lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=say if run.show_lines else LOG.info)
+        bar = training_bar(bars, learner.steps_done, learner.num_steps)
+
+        def progress(done: int, metrics: Mapping[str, float]) -> None:
+            lines(done, metrics)
+            bar(done, metrics)
+
         return fit(
             learner,
             run.folder.path,
             match,
             opponents=opponents,
             writer=writer,
-            progress=lines if run.show_lines else training_bar(bars, learner.steps_done, learner.num_steps),
+            progress=progress,
             probe=_probe_of(config.learner, opponents),
         )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.experts import PROBES
 from deepcrib.files.runs import flat
+from deepcrib.jobs.shared.common import summary_writer
 from deepcrib.jobs.train.config import Config
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.monitoring import MATCH_METRICS
@@ -158,15 +160,15 @@ def write_options(
 
     What was written before goes: of several options of one name TensorBoard would show the first.
     """
-    from torch.utils.tensorboard import SummaryWriter  # a second to import
-    from torch.utils.tensorboard.summary import hparams
+    from torch.utils.tensorboard.summary import hparams  # a second to import
 
     for old in (folder / FINAL).glob("events.out.tfevents.*"):
         old.unlink()
     _, start, end = hparams(_plain(options), {})
-    with SummaryWriter(str(folder / FINAL)) as writer:
+    with closing(summary_writer(folder / FINAL)) as writer:
+        file: Any = writer.file_writer
         for summary in (start,) if metrics is None else (start, end):
-            writer.file_writer.add_summary(summary)
+            file.add_summary(summary)
         for tag, value in (metrics or {}).items():
             writer.add_scalar(tag, value, step)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.console import Bars, say
 
 SECONDS = 15.0
 """Between two lines, at least."""
@@ -30,7 +30,7 @@ def training_bar(bars: Bars, done: int, total: int) -> Callable[[int, Mapping[st
 
 
 class Lines:
-    """The same callback for a stdout that is no terminal.
+    """The same callback in lines, for a log and for a stdout that is no terminal.
 
     `iterations 40 of 360, loss/play 4.81, deterministic 58.2% [56.0, 60.3], 8,123 hands a second, 0:12:30 left`: win
     rates where matches were played since the last line, steps a second where the learner reports no other speed. Time
@@ -39,9 +39,18 @@ class Lines:
     Args:
         done, total, unit: the steps at the start, those of the whole training, and what they are.
         clock: seconds that pass.
+        say: takes a line.
     """
 
-    def __init__(self, done: int, total: int, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        done: int,
+        total: int,
+        unit: str,
+        clock: Callable[[], float] = time.monotonic,
+        say: Callable[[str], None] = say,
+    ) -> None:
+        self.say = say
         self.first, self.total, self.unit, self.clock = done, total, unit, clock
         self.began = self.said = clock()
         self.latest: dict[str, float] = {}
@@ -55,7 +64,7 @@ class Lines:
         self.latest.update(metrics)
         self.matches.update({tag: value for tag, value in metrics.items() if "/win_rate" in tag})
         if now - self.said >= SECONDS:
-            print(", ".join(self._texts(done, now - self.began)), flush=True)
+            self.say(", ".join(self._texts(done, now - self.began)))
             self.said, self.matches = now, {}
 
     def _texts(self, done: int, seconds: float) -> list[str]:
