@@ -50,7 +50,7 @@ class Regret:
 class Audit(Metrics):
     """An agent's decisions in some hands against an opponent.
 
-    kinds: those of KINDS of which there were two or more. worst: the costliest decisions that lost something, these first.
+    kinds: those of KINDS of which there were two or more. worst: the costliest decisions, of those that lost something.
     """
 
     agent: str
