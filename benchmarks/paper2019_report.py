@@ -173,8 +173,8 @@ def main(words: Sequence[str] | None = None) -> None:
         runs = load_runs(options.runs)
         sections = report_sections(runs, options.opponent, page, not options.no_networks)
         first, *others = [beside_the_paper(section, options.opponent) for section in sections]
-        first = Section(first.title, [about(_other_workload(runs)), *first.parts])
-        write_page(options.to, folder, "Training runs beside Bélanger et al. 2019", [first, *others], page)
+        paper = Section("The paper", [about(_other_workload(runs))])
+        write_page(options.to, folder, "Training runs beside Bélanger et al. 2019", [first, paper, *others], page)
     except UserError as error:
         parser.error(str(error))
     print(options.to)

@@ -65,13 +65,13 @@ def learning_curves(
         x = steps if x_tag is None else _at_steps(runs[0], x_tag, steps)
         lines[tag.split("/")[0]] = x, np.array([found for _, found in read])
     xlabel = "iteration" if x_tag is None else x_tag.split("/")[-1].replace("_", " ")
-    figure = lines_with_bands(lines, title=title, xlabel=xlabel, ylabel=tags[0].split("/")[-1].replace("_", " "))
+    ylabel = tags[0].split("/")[-1].replace("_", " ")
+    figure = lines_with_bands(lines, title=title, xlabel=xlabel, ylabel=ylabel, legend="against")
     axes = figure.axes[0]
     if log:
         _logarithmic(axes, float(min(x[x > 0])), float(max(x)))
     if tags[0].endswith("rate"):
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.legend(title="against", loc="best")
     return figure
 
 

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 CELL = 0.25
 """Height of a cell of the density, points, where there are hands enough."""
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Those of Okabe and Ito that show on white, which the colour-blind tell apart."""
+MARKERS = "os^Dv<>P"
+"""One more than colours, so that lines differ in one of them up to the 56th."""
+_LEGEND_WIDTH = 90  # characters
 OUTSIDE = 20
 """Points beyond the true values from which a prediction is drawn at the edge: a network may diverge."""
 
@@ -57,8 +62,9 @@ def predicted_against_true(
     axes.plot([first, last], [first, last], color="0.4", linewidth=0.8, label="equal")
     axes.plot(values, means, "o", color="tab:red", markersize=3, label="mean prediction")
     axes.set(xlabel=f"{truth} (points)", ylabel="predicted value (points)", title=title)
+    axes.locator_params(integer=True)
     axes.legend(loc="upper left")
-    figure.colorbar(mesh, ax=axes, label=f"share of the hands of this {truth}")
+    figure.colorbar(mesh, ax=axes, label="share of the hands in a column")
     return figure
 
 
@@ -69,26 +75,29 @@ def lines_with_bands(
     title: str,
     xlabel: str,
     ylabel: str,
+    legend: str | None = None,
 ) -> Figure:
     """A line a label, the mean over seeds in the band from the lowest to the highest, and named horizontal levels.
 
-    lines: (x [T], values [S, T]) by label. Needs matplotlib.
+    lines: (x [T], values [S, T]) by label. legend: title of the list of labels. Needs matplotlib.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
-    for label, (x, values) in lines.items():
-        (line,) = axes.plot(x, values.mean(axis=0), marker="o", markersize=3, label=label)
-        axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.2, linewidth=0)
+    for number, (label, (x, values)) in enumerate(lines.items()):
+        color, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        axes.plot(x, values.mean(axis=0), label=label, color=color, marker=marker, markersize=4)
+        axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=color, alpha=0.2, linewidth=0)
     for label, level in (levels or {}).items():
         axes.axhline(level, color="0.4", linewidth=0.8, linestyle="--")
         axes.annotate(label, (0.25, level), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower right")
+    widest = max((len(label) for label in lines), default=0)
+    figure.legend(loc="outside lower center", ncols=max(1, _LEGEND_WIDTH // (widest + 8)), title=legend)
     return figure
 
 

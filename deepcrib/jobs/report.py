@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REPORT, FIGURES_FOLDER = "report.md", "figures"
-OPPONENT = "deterministic"
 Work = Callable[[Run, Bars], Outcome]
 """A task whose games have been read and replayed: does it."""
 
@@ -134,14 +133,15 @@ def _plan_runs(config: Config, bars: Bars) -> Work:
 
 def _report(config: Config, runs: pd.DataFrame, run: Run, bars: Bars) -> Outcome:
     from deepcrib.analysis.report.page import Page, write_page
+    from deepcrib.analysis.report.result import usual_opponent
     from deepcrib.analysis.report.sections import report_sections
 
     path = Path(config.path) if config.path else run.folder.path / REPORT
     folder = path.with_suffix("") if config.path else path.parent / FIGURES_FOLDER
     page = Page(folder.name)
-    sections = report_sections(runs, config.opponent or OPPONENT, page, config.networks, bars.counter)
+    sections = report_sections(runs, config.opponent or usual_opponent(runs), page, config.networks, bars.counter)
     write_page(path, folder, config.title, sections, page)
-    run.notes.append(f"page: {path}")
+    run.notes += [str(sections[0].parts[0]).replace("**", ""), f"page: {path}"]
     states = Counter(runs.state)
     summary = {
         "task": "runs",

@@ -169,6 +169,50 @@ def write_search(folder: Path) -> None:
     (folder / "trials.csv").write_text("number,id\n")
 
 
+# --- the answer ---------------------------------------------------------------------------------------------
+
+
+def test_a_page_begins_with_who_is_stronger_and_whether_that_is_separated(page: tuple[Path, str]) -> None:
+    half, lead = 100 * T_2 * 0.03 / math.sqrt(3), 100 * T_4 * math.sqrt(2 * 0.03**2 / 3)
+    first, second = table_of(page[1], "Result")
+    answer = page[1].split("\n## ")[1].splitlines()[2]
+    won, ahead = f"53.0% [{53 - half:.1f}, {53 + half:.1f}]", f"10.0 [{10 - lead:.1f}, {10 + lead:.1f}]"
+    assert page[1].split("\n## ")[1].startswith("Result\n") and answer == (
+        f"**sarsa** is not separated from deterministic: it won {won} of 3,000 games (95%, Student's t over 3 seeds) "
+        f"after 6.67 minutes of training a run. It leads monte_carlo by {ahead} points (95%, Welch's t over seeds)."
+    )
+    assert (first["setup"], second["setup"], second["separated"]) == ("sarsa", "monte_carlo", "yes")
+
+
+def test_one_seed_speaks_of_its_agent_and_other_learners_have_their_place(tmp_path: Path) -> None:
+    """Newcombe 1998, table II: 56 of 70 less 48 of 80 is 0.2 [0.0524, 0.3339]."""
+    write_run(tmp_path / "runs" / "a", options(seed=1), match(48, 80))
+    other = {name: value for name, value in options().items() if name in ("seed", "evaluation")}
+    write_run(tmp_path / "runs" / "b", other | {"learner": {"name": "weighted", "games": 9}}, match(56, 70))
+    assert call(f"runs={tmp_path / 'runs'}", tmp_path / "out") == 0
+    text = (tmp_path / "out" / "report.md").read_text()
+    assert "It leads mlp, sarsa by 20.0 [5.2, 33.4] points (95%, Newcombe over games). One seed:" in text
+    first, second = table_of(text, "Result")
+    assert (first["setup"], second["separated"]) == ("weighted", "these agents")
+    assert {"option": "learner.games", "mlp, sarsa": "-", "weighted": "9"} in table_of(text, "Options")
+
+
+def test_many_differences_have_a_number_and_stand_in_the_table_of_options(tmp_path: Path) -> None:
+    """`hidden` ends the names of two options, and is told by its full name."""
+    for number, more in enumerate(({}, {"batch_size": 128, "iterations": 9, "passes": 2.0, "play_lr": 1e-3})):
+        command = ("deepcrib train", f"experiment=run{number}")
+        write_run(tmp_path / str(number), options(**more), match(5), command=command)
+    assert [group[OTHERWISE].iloc[0] for group in setups(load_runs([str(tmp_path)]))] == [
+        "setup 1 (run0)",
+        "setup 2 (run1)",
+    ]
+    for number, hidden in enumerate(([8], [16])):
+        told = options() | {"play_network": {"name": "mlp", "hidden": hidden}, "discard_network": {"hidden": [4]}}
+        write_run(tmp_path / "wide" / str(number), told, match(5))
+    found = setups(load_runs([str(tmp_path / "wide")]))
+    assert [group[OTHERWISE].iloc[0] for group in found] == ["play_network.hidden=[8]", "play_network.hidden=[16]"]
+
+
 # --- figures ------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +234,7 @@ def test_the_difference_of_algorithms_is_welchs(page: tuple[Path, str]) -> None:
     half = T_4 * math.sqrt(2 * 0.03**2 / 3)
     column = "less monte_carlo, t over seeds"
     assert sarsa[column] == f"+10.0 [{100 * (0.1 - half):+.1f}, {100 * (0.1 + half):+.1f}]"
-    assert monte_carlo[column] == sarsa["less mlp, t over seeds"] == "-"
+    assert monte_carlo[column] == "-" and "less mlp, t over seeds" not in sarsa
 
 
 def test_seconds_are_of_iterations_with_a_full_buffer_and_hours_of_all(page: tuple[Path, str]) -> None:
@@ -207,7 +251,7 @@ def test_seconds_are_of_iterations_with_a_full_buffer_and_hours_of_all(page: tup
         and monte_carlo["times monte_carlo, over seeds"] is None
     )
     _, row = table_of(page[1], "Seconds of an iteration")
-    assert row["times monte_carlo, over seeds"].startswith("3.00 [") and row["times mlp, over seeds"] == "-"
+    assert row["times monte_carlo, over seeds"].startswith("3.00 [") and "times mlp, over seeds" not in row
     assert (row["seeds x iterations timed"], row["seconds a run"]) == ("3 x 2", "3 x 60")
 
 
@@ -388,7 +432,8 @@ def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
     text = (tmp_path / "pages" / "pre.md").read_text()
     (row,) = table_of(text, "Predicted against true")
     assert (row["network"], row["true value"]) == ("cnn, without convolutions over suits", "one random starter")
-    assert list(row.values())[3:7] == ["0.5000", "-", "1.500", "1 x 270,725"]
+    assert list(row.values())[3:6] == ["0.5000", "1.500", "1 x 270,725"]
+    assert "exact after rounding, over runs" not in row
     assert "](pre/predicted_1.png)" in text and (tmp_path / "pages" / "pre" / "predicted_1.png").exists()
 
 
@@ -448,10 +493,6 @@ def test_a_page_is_written_anew_but_nothing_else_is(tmp_path: Path, capsys: pyte
         ("runs=5", "runs=5: expected a folder of runs"),
         ("runs", "option runs is missing: expected runs=FOLDER"),
         ("runs={tmp}/match", "match holds a run of deepcrib evaluate: expected runs of train and pretrain"),
-        (
-            "runs=[{tmp}/good,{tmp}/weighted]",
-            "weighted holds a run of learner=weighted: expected runs of learner=replay",
-        ),
         ("runs={tmp}/torn", "summary.json: cannot be read"),
         ("runs={tmp}/unread", "config.yaml: cannot be read"),
         ("runs={tmp}/good path={tmp}/page.txt", "page.txt: expected a file name that ends in .md"),
@@ -468,7 +509,6 @@ def test_what_cannot_be_reported_is_refused_in_one_line(
     (tmp_path / "empty").mkdir()
     write_run(tmp_path / "good", options(), match(5))
     write_run(tmp_path / "match", {"games": 5}, {}, command=["deepcrib evaluate", "games=5"])
-    write_run(tmp_path / "weighted", {"learner": {"name": "weighted"}}, {})
     write_run(tmp_path / "torn", options(), None).joinpath("summary.json").write_text("{")
     write_run(tmp_path / "unread", options(), None).joinpath("config.yaml").write_text("a: [1")
     assert call(command.format(tmp=tmp_path), tmp_path / "out") == 2
@@ -556,6 +596,7 @@ def test_an_interval_over_seeds_is_no_narrower_than_the_games_allow() -> None:
     assert over_seeds([0.5, 0.5, 0.5]) == pytest.approx((0.5, 0.5, 0.5))
     half = T_2 * math.sqrt(0.25 / 300)
     assert over_seeds([0.5, 0.5, 0.5], 100) == pytest.approx((0.5, 0.5 - half, 0.5 + half), abs=1e-6)
+    assert over_seeds([0, 0], 20).high == pytest.approx(12.7062 * math.sqrt(1 / 40 * 39 / 40 / 40), abs=1e-4)
     assert over_seeds([0.4, 0.5, 0.6], 10**9) == pytest.approx(over_seeds([0.4, 0.5, 0.6]))
     assert math.isnan(over_seeds([0.5]).low)
     assert difference([0.5, 0.5], [0.5, 0.5], (100, 100)).high > 0.1 > difference([0.5, 0.5], [0.5, 0.5]).high == 0

@@ -19,7 +19,7 @@ from deepcrib.analysis.report.statistics import over_seeds
 from deepcrib.exact.shows import all_hands, hand_values, starter_means
 from deepcrib.files.runs import CONFIG
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
-from deepcrib.intervals import mean_interval
+from deepcrib.intervals import Interval, mean_interval
 from deepcrib.learners.replay.pretraining import MEAN_OF_STARTERS, predicted_values
 from deepcrib.networks.checkpoints import load_weights
 
@@ -37,10 +37,10 @@ def pretraining_section(runs: pd.DataFrame, page: Page) -> Section | None:
     """Errors of pretrained networks, with the figures; None where no run pretrained."""
     finished = runs[runs.state == FINISHED]
     metrics = finished.apply(_pretrained, axis=1, result_type="expand") if len(finished) else finished
-    if ERROR not in metrics:
+    if ERROR not in metrics or not metrics[ERROR].notna().any():
         return None
-    kinds = pd.DataFrame([_kind(run) for _, run in finished.iterrows()], finished.index)
-    found = finished.drop(columns=SAMPLE, errors="ignore").join(metrics).join(kinds)[metrics[ERROR].notna()]
+    found = finished.drop(columns=SAMPLE, errors="ignore").join(metrics)[metrics[ERROR].notna()]
+    found = found.join(pd.DataFrame([_kind(run) for _, run in found.iterrows()], found.index))
     rows, shown = [], []
     for kind, group in found.groupby(_KIND, sort=False):
         exact, random_starter = group[EXACT].dropna() if EXACT in group else [], kind[1] != "no starter"
@@ -117,7 +117,10 @@ def _true(starter: bool) -> NDArray[Any]:
 def _predicted(run: pd.Series) -> NDArray[np.float32]:
     """[H] values of all hands by the discard network of a finished run. Raises CheckpointError."""
     path = run.folder / WEIGHTS_FILE
-    checkpoint = load_weights(path)
+    try:
+        checkpoint = load_weights(path)
+    except CheckpointError as error:
+        raise CheckpointError(f"{error}; networks=false leaves the values of networks out") from error
     if checkpoint.discard_network is None or checkpoint.discard_encoder is None:
         raise CheckpointError(f"{path} holds no discard network, which {CONFIG} beside it says was trained")
     return predicted_values(checkpoint.discard_network, checkpoint.discard_encoder, ROLES_SEED)
@@ -143,6 +146,7 @@ def trained_section(setups: Sequence[pd.DataFrame], page: Page, progress: Callab
                 shown[name] = page.figure(f"trained_{name}", _trained_figure(predicted, title), title)
             progress(1)
         rise, level, correlation = (mean_interval(values) for values in zip(*found, strict=True))
+        correlation = Interval(*np.clip(correlation, -1, 1).tolist())
         fitted = {
             "value of a hand of 0, over networks": level,
             "rise a point, over networks": rise,
@@ -169,9 +173,8 @@ def _trained_figure(predicted: NDArray[np.float32], title: str) -> Figure:
     """Values against the hand's own points, which they do not predict: so said, the line of equality is no target."""
     figure = predicted_against_true(predicted, _true(False), title=title)
     assert figure is not None, "matplotlib is there: the job has looked"
-    axes, colours = figure.axes
+    axes = figure.axes[0]
     axes.set(xlabel="the hand's own points", ylabel="value of the discard that keeps it (points)")
-    colours.set_ylabel("share of the hands of these points")
     for line, words in zip(axes.lines, ("equal", "mean value"), strict=True):
         line.set_label(words)
     axes.legend(loc="upper left")
@@ -184,5 +187,5 @@ def has_discard_network(setup: pd.DataFrame) -> bool:
     A dueling network does not: without a hand's other discards only its advantages are left.
     """
     has_values = option(setup, "discard_network.head") != "dueling"
-    trained = option(setup, "learner.discard_agent") is None
+    trained = option(setup, "discard_network.name") is not None and option(setup, "learner.discard_agent") is None
     return has_values and trained and all((folder / WEIGHTS_FILE).is_file() for folder in setup.folder)

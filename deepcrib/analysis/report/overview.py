@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
 from deepcrib.analysis.report.page import Page, Section, Table
-from deepcrib.analysis.report.runs import ALGORITHM, FAILED, FINISHED, NETWORK, UNFINISHED, differing_options
+from deepcrib.analysis.report.result import labels
+from deepcrib.analysis.report.runs import (
+    ALGORITHM,
+    FAILED,
+    FINISHED,
+    NETWORK,
+    OTHERWISE,
+    OWN,
+    SEEDS,
+    UNFINISHED,
+    differing_options,
+)
 from deepcrib.analysis.tables import NONE
 from deepcrib.files.runs import is_number, natural, starts
 
@@ -28,12 +39,38 @@ def overview_section(runs: pd.DataFrame, repeats: pd.DataFrame, page: Page) -> S
             "Left out, since a later run has the same options and seed:",
             Table([{"run": n} for n in repeats.name]),
         ]
-    if rows := [_spread(name, known[name]) for name in differing_options(known)]:
+    if rows := [_spread(name, known[name]) for name in _differing(known)]:
         parts += ["Options that differ between the runs:", Table(rows)]
     if len(lost := runs[runs.state != FINISHED]):
         rows = [_lost(run, page.command(lost.loc[[index]])) for index, run in lost.iterrows()]
         parts += ["Runs that came to nothing, and count nowhere below:", Table(rows)]
     return Section("The runs", parts)
+
+
+def options_sections(setups: Sequence[pd.DataFrame]) -> list[Section]:
+    """Every option of each setup by its full name: those that differ, a column a setup, and what all have in common."""
+    if not setups:
+        return []
+    firsts = pd.concat([setup.iloc[:1] for setup in setups])
+    names, differing = labels(setups), [name for name in _differing(firsts) if name not in (*SEEDS, OTHERWISE)]
+    told = [name for name in firsts.columns if name not in (*OWN, *SEEDS, OTHERWISE, *differing_options(firsts))]
+    common = [name for name in told if firsts[name].iloc[0] != ""]
+    parts: list[str | Table] = []
+    if differing and len(setups) <= MOST_VALUES:
+        rows = [{"option": name} | dict(zip(names, map(_cell, firsts[name]), strict=True)) for name in differing]
+        parts += ["That differ between the setups:", Table(rows)]
+    rows = [{"option": name, "value": _cell(firsts[name].iloc[0])} for name in common]
+    return [Section("Options", [*parts, "The same in all setups:", Table(rows)])]
+
+
+def _cell(value: Any) -> str:
+    return NONE if value != value else str(value)
+
+
+def _differing(runs: pd.DataFrame) -> list[str]:
+    """Of runs of several learners without what stands for a network and an algorithm where there are none."""
+    names = differing_options(runs)
+    return [name for name in names if "learner.name" not in names or name not in (NETWORK, ALGORITHM)]
 
 
 def _when(runs: pd.DataFrame) -> str:

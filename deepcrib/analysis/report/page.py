@@ -82,7 +82,7 @@ class Table:
     unseen: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """As Markdown."""
+        """As Markdown, without columns in which nothing stands."""
         cells = [
             {
                 name: self.formats[name](value) if isinstance(value, Interval) else _cell(value)
@@ -92,6 +92,7 @@ class Table:
             for row in self.rows
         ]
         frame = pd.DataFrame(cells).fillna(NONE).map(lambda cell: cell.replace("|", "\\|"))
+        frame = frame.loc[:, (frame != NONE).any()]
         return str(frame.to_markdown(index=False, disable_numparse=True))
 
     def records(self) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from deepcrib.analysis.report.run_files import (
 from deepcrib.analysis.sweeps import run_folders
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, natural, starts
+from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progress
 
 STUDY_FILES = ("trials.json", "trials.csv")
@@ -36,10 +37,12 @@ PRETRAINING = "pretraining"
 NETWORK, ALGORITHM, OTHERWISE = "play_network.name", "algorithm.name", "otherwise"
 SETUP = [NETWORK, ALGORITHM, OTHERWISE]
 """Columns that tell setups apart; the last one: the other options in which those of one pair differ, as text."""
-_OWN = ("folder", "name", "job", "state", "error", "study", "commands", "overrides", "environment", "summary", "spent")
+OWN = ("folder", "name", "job", "state", "error", "study", "commands", "overrides", "environment", "summary", "spent")
 """Columns of `load_runs` that are no options."""
 _OURS = {"learner.name", "pretraining.epochs"}  # one of them is an option of every run of these jobs
-_SEEDS = ("seed", "resume", "evaluation.seed")
+SEEDS = ("seed", "resume", "evaluation.seed")
+_LONGEST = 50
+"""Characters of options by which a setup is named; with more it has a number, and its options stand in a table."""
 
 
 def load_runs(places: Sequence[str]) -> pd.DataFrame:
@@ -80,7 +83,9 @@ def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
     if job not in (TRAIN, PRETRAIN):
         raise RunError(f"{folder} holds a run of deepcrib {job}: expected runs of train and pretrain alone")
     if (learner := options.get("learner.name", "replay")) != "replay":
-        raise RunError(f"{folder} holds a run of learner={learner}: expected runs of learner=replay alone")
+        unread = LEARNERS["replay"].groups
+        options = {name: value for name, value in options.items() if name.partition(".")[0] not in unread}
+        options |= {NETWORK: learner, ALGORITHM: ""}
     if summary is not None and job == PRETRAIN:
         check_pretrained(folder / SUMMARY, summary)
     elif summary is not None:
@@ -120,6 +125,10 @@ def _error_line(error: Mapping[str, Any]) -> str:
 def _seconds(folder: Path, environment: Mapping[str, Any]) -> float:
     if "seconds" in environment and not environment.get("earlier"):
         return float(environment["seconds"])
+    return _trained_seconds(folder)
+
+
+def _trained_seconds(folder: Path) -> float:
     metrics = read_metrics(folder)
     return float(metrics[SECONDS][1][-1] if SECONDS in metrics else iteration_seconds(metrics).sum())
 
@@ -144,6 +153,11 @@ def iteration_seconds(metrics: Mapping[str, Curve]) -> NDArray[np.float64]:
     return parts[0] + parts[1] if len(parts) == 2 else np.empty(0)
 
 
+def training_hours(setup: pd.DataFrame) -> float:
+    """Mean hours of training of a setup's runs, matches on the way included."""
+    return float(np.mean([_trained_seconds(folder) for folder in setup.folder])) / 3600
+
+
 def final_match(run: pd.Series, opponent: str) -> Mapping[str, Any]:
     """A run's final games against an opponent by that name; empty where there were none."""
     found = (run.summary or {}).get(opponent)
@@ -155,12 +169,12 @@ def final_match(run: pd.Series, opponent: str) -> Mapping[str, Any]:
 
 def differing_options(runs: pd.DataFrame) -> list[str]:
     """Options without the same value in all runs; a missing one is a value of its own."""
-    return [name for name in runs.columns if name not in _OWN and runs[name].map(repr).nunique() > 1]
+    return [name for name in runs.columns if name not in OWN and runs[name].map(repr).nunique() > 1]
 
 
 def _key(runs: pd.DataFrame, leave_out: Sequence[str]) -> pd.Series:
     """What runs with the same options have in common."""
-    options = sorted(name for name in runs.columns if name not in (*_OWN, *leave_out))
+    options = sorted(name for name in runs.columns if name not in (*OWN, *leave_out))
     return runs[options].map(repr).agg("\n".join, axis=1) if options else pd.Series("", runs.index)
 
 
@@ -180,17 +194,36 @@ def setups(runs: pd.DataFrame) -> list[pd.DataFrame]:
     if found.empty:
         return []
     found[OTHERWISE] = ""
+    every = [name for name in found.columns if name not in OWN]
     for _, pair in found.groupby(SETUP[:2], dropna=False):
-        names = [name for name in differing_options(pair.drop(columns=OTHERWISE)) if name not in _SEEDS]
+        names = [name for name in differing_options(pair.drop(columns=OTHERWISE)) if name not in SEEDS]
         for row in pair.index:
-            words = [f"{name.rpartition('.')[2]}={_short(pair.loc[row, name])}" for name in names]
+            words = [f"{_shortest(name, every)}={_short(pair.loc[row, name])}" for name in names]
             found.loc[row, OTHERWISE] = ", ".join(words)
+    found[OTHERWISE] = found[OTHERWISE].replace(_numbered(found))
     found = found.assign(
-        key=_key(found, (*_SEEDS, OTHERWISE)), rank=found.seed.map(lambda seed: (str(type(seed)), seed))
+        key=_key(found, (*SEEDS, OTHERWISE)), rank=found.seed.map(lambda seed: (str(type(seed)), seed))
     )
     groups = found.sort_values("rank", kind="stable").groupby([*SETUP, "key"], sort=False, dropna=False)
     order = sorted(groups, key=lambda group: (*map(str, group[0][:2]), min(group[1].index)))
     return [group.drop(columns=["key", "rank"]) for _, group in order]
+
+
+def _shortest(name: str, names: Sequence[str]) -> str:
+    """The last part of an option's name, the whole name where another option ends so too."""
+    last = name.rpartition(".")[2]
+    return name if sum(other.rpartition(".")[2] == last for other in names) > 1 else last
+
+
+def _numbered(runs: pd.DataFrame) -> dict[str, str]:
+    """Names for what is too long to name setups by: a number, and the experiment that their commands name."""
+    long = [text for text in dict.fromkeys(runs[OTHERWISE]) if len(text) > _LONGEST]
+    return {text: f"setup {place}{_experiment(runs[runs[OTHERWISE] == text])}" for place, text in enumerate(long, 1)}
+
+
+def _experiment(runs: pd.DataFrame) -> str:
+    words = (word for lists in (*runs.commands, runs.overrides) for words in lists for word in words)
+    return next((f" ({word.partition('=')[2]})" for word in words if word.startswith("experiment=")), "")
 
 
 def _short(value: Any) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pandas as pd
 
 from deepcrib.analysis.report.networks import has_discard_network, pretraining_section, trained_section
-from deepcrib.analysis.report.overview import overview_section
+from deepcrib.analysis.report.overview import options_sections, overview_section
 from deepcrib.analysis.report.page import Page, Section
+from deepcrib.analysis.report.result import result_section
 from deepcrib.analysis.report.runs import NETWORK, repeated, setups
 from deepcrib.analysis.report.searches import hands_section, relations_section, samples
 from deepcrib.analysis.report.setups import curves_section, seconds_section, strength_section
@@ -27,9 +28,10 @@ def report_sections(
     compared = samples(found, counted, opponent)
     names = dict.fromkeys(setup[NETWORK].iloc[0] for setup in found)
     made = [
+        result_section(found, opponent),
         *(curves_section(found, opponent, name, page) for name in names),
-        seconds_section(found, page),
         strength_section(found, opponent, page),
+        seconds_section(found, page),
         hands_section(compared, opponent, page),
         relations_section(compared, opponent, page),
         pretraining_section(counted, page),
@@ -37,4 +39,4 @@ def report_sections(
     if networks:
         number = sum(len(setup) for setup in found if has_discard_network(setup))
         made.append(trained_section(found, page, counter("discard networks", number) if counter else lambda done: None))
-    return [overview_section(counted, runs[again], page), *filter(None, made)]
+    return [*filter(None, made), overview_section(counted, runs[again], page), *options_sections(found)]

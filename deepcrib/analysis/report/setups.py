@@ -62,10 +62,11 @@ def curves_section(setups: Sequence[pd.DataFrame], opponent: str, network: str, 
     if not curves:
         return None
     shown = sorted({step for _, rates in curves for step in (rates.index[0], rates.index[-1])})
-    rows, lines = [], {}
+    replays = option(curves[0][0], "learner.name") in (None, "replay")
+    rows, lines, unit = [], {}, "iteration" if replays else "step"
     for setup, rates in curves:
         games, runs = int(option(setup, "evaluation.games") or 0), setup.loc[rates.columns]
-        name = ", ".join(text for text in list(identity(setup).values())[1:] if text)
+        name = ", ".join(text for text in list(identity(setup).values())[1:] if text) or network
         lines[name] = (rates.index.to_list(), 100 * rates.T.to_numpy())
         cells = {step: _rates_text(rates.loc[step], games) if step in rates.index else None for step in shown}
         kept = {"seeds": list(runs.seed), "steps": rates.index.to_list(), "win rates": rates.T.to_numpy().tolist()}
@@ -73,14 +74,14 @@ def curves_section(setups: Sequence[pd.DataFrame], opponent: str, network: str, 
         counted = {"seeds x games each": f"{len(runs)} x {games:,}"}
         rows.append(
             identified
-            | {f"iteration {step}, over seeds; over games": text for step, text in cells.items()}
+            | {f"{unit} {step}, over seeds; over games": text for step, text in cells.items()}
             | counted
             | page.origin(runs)
             | kept
         )
     title = f"Learning curves: {network}"
     figure = lines_with_bands(
-        lines, title=f"{network}: games won against {opponent}", xlabel="replay iteration", ylabel="games won (%)"
+        lines, title=f"{network}: games won against {opponent}", xlabel=unit, ylabel="games won (%)"
     )
     figure.axes[0].locator_params("x", integer=True)
     words = (
@@ -156,7 +157,7 @@ def _seconds_an_iteration(setup: pd.DataFrame) -> pd.DataFrame:
 
 def strength_section(setups: Sequence[pd.DataFrame], opponent: str, page: Page) -> Section | None:
     """Final matches of each setup, and its lead over others; None where nobody met the opponent."""
-    met = {id(setup): _matches(setup, opponent) for setup in setups}
+    met = {id(setup): matches_of(setup, opponent) for setup in setups}
     shown = [setup for setup in setups if len(met[id(setup)])]
     rows = []
     for setup in shown:
@@ -186,7 +187,7 @@ def strength_section(setups: Sequence[pd.DataFrame], opponent: str, page: Page) 
     return Section(f"Final strength against {opponent}", [words, table]) if rows else None
 
 
-def _matches(setup: pd.DataFrame, opponent: str) -> pd.DataFrame:
+def matches_of(setup: pd.DataFrame, opponent: str) -> pd.DataFrame:
     """[runs] games, wins and win_rate of the final matches."""
     found: list[Mapping[str, Any]] = [match for _, run in setup.iterrows() if (match := final_match(run, opponent))]
     return pd.DataFrame(found, columns=["games", "wins", "win_rate"])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.intervals import Interval, Z, mean_interval, t_quantile
+from deepcrib.intervals import Interval, Z, mean_interval, t_quantile, wilson
 
 
 def over_seeds(shares: ArrayLike, trials: int = 0) -> Interval:
@@ -48,8 +48,18 @@ def _error(values: NDArray[np.float64], trials: int) -> float:
     found = float(values.var(ddof=1)) / len(values)
     if not trials:
         return found
-    mean = float(values.mean())
-    return max(found, mean * (1 - mean) / (trials * len(values)))
+    games = trials * len(values)
+    mean = min(max(float(values.mean()), 1 / games), 1 - 1 / games)  # none won tells as little as one won
+    return max(found, mean * (1 - mean) / games)
+
+
+def newcombe(wins: float, games: float, other_wins: float, other_games: float) -> Interval:
+    """Difference of two shares of independent games, between the bounds of both Wilson intervals (Newcombe 1998)."""
+    one, other = wilson(wins, games), wilson(other_wins, other_games)
+    estimate = one.estimate - other.estimate
+    low = math.hypot(one.estimate - one.low, other.high - other.estimate)
+    high = math.hypot(one.high - one.estimate, other.estimate - other.low)
+    return Interval(estimate, estimate - low, estimate + high)
 
 
 def ratio(first: ArrayLike, second: ArrayLike) -> Interval:
