@@ -80,7 +80,7 @@ def test_an_input_channel_of_ones_own(copy: Copy) -> None:
     copy.plays("run")
     (copy.folder / "channels.py").write_text(CHANNELS)
     assert copy.run("channels.py").split() == ["186", "missing:", "4", "fives_thrown:", "2"]
-    page = copy.run("-m", "deepcrib.networks.encoders.document")
+    page = copy.run(str(ROOT / "docs" / "_ext" / "observations_page.py"))
     assert "| 169-184 | missing | 0 1 2 3" in page and "fives among the two thrown" in page
 
 
