@@ -45,14 +45,11 @@ def read_image(folder: Path | str, tag: str) -> bytes | None:
     return bytes(found[-1].encoded_image_string) if found else None
 
 
-def learning_curves(
-    runs: Sequence[Path | str], tags: Sequence[str], title: str, x_tag: str | None = None, log: bool = False
-) -> Any:
+def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str, x_tag: str | None = None) -> Any:
     """Figure of a line a tag, the mean over runs, in the band from the lowest to the highest run.
 
     The horizontal axis is the iteration, or the value of `x_tag` at that iteration. The runs must have been
-    measured at the same iterations. log: that axis is logarithmic, and linear from 0 to its first point after that.
-    Needs matplotlib. Raises RunError.
+    measured at the same iterations. Needs matplotlib. Raises RunError.
     """
     from matplotlib.ticker import PercentFormatter
 
@@ -68,24 +65,9 @@ def learning_curves(
     ylabel = tags[0].split("/")[-1].replace("_", " ")
     figure = lines_with_bands(lines, title=title, xlabel=xlabel, ylabel=ylabel, legend="against")
     axes = figure.axes[0]
-    if log:
-        _logarithmic(axes, float(min(x[x > 0])), float(max(x)))
     if tags[0].endswith("rate"):
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     return figure
-
-
-def _logarithmic(axes: Any, first: float, last: float) -> None:
-    """A logarithmic x axis that begins at 0, and is linear from there to `first`; ticks at 0 and powers of ten."""
-    from matplotlib.ticker import EngFormatter
-
-    powers = 10.0 ** np.arange(np.floor(np.log10(first)), np.ceil(np.log10(last)) + 1)
-    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
-    axes.set_xticks([0, *powers[powers >= first]])
-    between = np.outer(powers, np.arange(2, 10)).ravel()
-    axes.set_xticks(between[between >= first], minor=True)
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))  # the scale has brought its own
-    axes.set_xlim(-0.1 * first, 1.2 * last)  # last, since ticks beyond the ends widen it
 
 
 def _at_steps(run: Path | str, tag: str, steps: NDArray[np.int64]) -> NDArray[np.float64]:

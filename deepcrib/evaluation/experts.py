@@ -6,7 +6,7 @@ A lead is the pone's first card of the hand, at 0-0. For the rules by which expe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from deepcrib.agents import require_players
 from deepcrib.agents.asking import ask
 from deepcrib.errors import OptionError
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES
-from deepcrib.game.observations import PlayObservation
+from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES
+from deepcrib.game.observations import PlayObservation, opening
 from deepcrib.game.rules import HAND_SIZE
 
 if TYPE_CHECKING:
@@ -88,22 +88,12 @@ def probe_observation(deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> PlayO
     generator = np.random.default_rng(seed)
     hands, rest = zip(*(_drawn(probe.ranks, deals, generator) for probe in PROBES), strict=True)
     hand, hidden = np.concatenate(hands), np.concatenate(rest)
-    n = len(hand)
-    empty = np.full((n, 2 * HAND_SIZE), NO_CARD, dtype=np.int8)
-    return PlayObservation(
-        hand=hand,
-        seat=np.full(n, PONE, dtype=np.int8),
-        dealer=np.full(n, DEALER, dtype=np.int8),
-        scores=np.zeros((n, 2), dtype=np.int8),
-        key=generator.integers(0, 2**64, n, dtype=np.uint64),
-        discards=np.sort(hidden[:, :NUM_DISCARDS], axis=1),
-        starter=hidden[:, NUM_DISCARDS].copy(),
-        history=empty,
-        history_seats=empty.copy(),
-        series_start=np.zeros(n, dtype=np.int8),
-        goes=np.zeros((n, 2), dtype=np.int8),
-        count=np.zeros(n, dtype=np.int8),
+    thrown, starter, nobody = (
+        np.sort(hidden[:, :NUM_DISCARDS], axis=1),
+        hidden[:, NUM_DISCARDS],
+        np.zeros(len(hand), bool),
     )
+    return replace(opening(hand, thrown, starter, nobody), key=generator.integers(0, 2**64, len(hand), dtype=np.uint64))
 
 
 def _drawn(

@@ -4,7 +4,7 @@ Points of the play alone, go and last card included and heels left out, that a p
 (gives), by the rank multiset of its four cards and its role (0 pone, 1 dealer; the pone leads). Greedy is indifferent
 only between cards of one rank, so the two rank multisets decide the whole play.
 
-The thesis samples 100,000 random hands. `sampled_records` does the same; `exact_records` plays every pair of
+The thesis samples 100,000 random hands. `sampled_records` does the same; `exact_records` are of every pair of
 multisets, each as often as it can be dealt.
 """
 
@@ -17,7 +17,6 @@ import zlib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +24,10 @@ from numpy.typing import NDArray
 
 from deepcrib.errors import OptionError, StatisticsError
 from deepcrib.files import write_atomic
-from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from deepcrib.game.cards import NUM_CARDS
 from deepcrib.game.policies import GREEDY, lowest, play_choices
 from deepcrib.game.randomness import KEPT_DEAL, below, hash_key
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept, rank_sets
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_of_kept
 from deepcrib.game.rules import HAND_SIZE, play_step
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -149,26 +148,14 @@ def _require_histograms(path: Path, gained: NDArray, given: NDArray) -> None:
 def exact_records() -> PeggingRecords:
     """All pairs of rank multisets, weighted by the hands that the opponent may hold: 194,580 a cell.
 
-    Both players' cards are drawn from one deck, and nothing is known of the discards. They are `play_every_pair()`,
-    saved in RECORDS_FILE, so that nobody has to wait for them. The arrays cannot be written.
+    Both players' cards are drawn from one deck, and nothing is known of the discards. `benchmarks/pegging_records.py`
+    played them and saved RECORDS_FILE, so that nobody has to wait for them. The arrays cannot be written.
     """
     with resources.as_file(resources.files("deepcrib.exact").joinpath(RECORDS_FILE)) as path:
         records = PeggingRecords.load(path)
     records.gained.flags.writeable = False
     records.given.flags.writeable = False
     return records
-
-
-def play_every_pair() -> PeggingRecords:
-    """`exact_records`, played anew: 3.3 million plays, some five seconds on two cores; saved when the rules change."""
-    sets = rank_sets(HAND_SIZE)
-    points = np.zeros((NUM_RANK_SETS_4, NUM_RANK_SETS_4, 2), dtype=np.int8)
-    run_rows(_play_all, len(sets), sets, points, piece=1)
-    counts = (sets[:, :, None] == np.arange(NUM_RANKS)).sum(axis=1)  # [1820, 13]
-    ways = np.array([[comb(left, taken) for taken in range(HAND_SIZE + 1)] for left in range(NUM_SUITS + 1)])
-    gained, given = _no_records(), _no_records()
-    run_rows(_tally, len(counts), counts, ways, points, gained, given, piece=8)
-    return PeggingRecords(gained, given, exact=True)
 
 
 def sampled_records(hands: int, seed: int) -> PeggingRecords:
@@ -181,7 +168,7 @@ def sampled_records(hands: int, seed: int) -> PeggingRecords:
     sets = np.zeros((hands, 2), dtype=np.int64)
     points = np.zeros((hands, 2), dtype=np.int64)
     run_rows(_play_random, len(sets), seed, sets, points, piece=512)
-    records = PeggingRecords(_no_records(), _no_records())
+    records = PeggingRecords(no_records(), no_records())
     for role in (PONE, DEALER):
         np.add.at(records.gained[:, role], (sets[:, role], points[:, role]), 1)
         np.add.at(records.given[:, role], (sets[:, role], points[:, 1 - role]), 1)
@@ -222,31 +209,6 @@ def play_out(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int
         pegged[seat] += points + last
         seat = following
     return pegged[PONE], pegged[DEALER]
-
-
-@jit
-def _play_all(part: Part, sets: np.ndarray, points: np.ndarray) -> None:
-    """Fill points [1820, 1820, 2] of pone's and dealer's set; a pair that needs five of a rank does no harm."""
-    cards = sets * NUM_SUITS
-    for pone in range(*part):
-        for dealer in range(len(sets)):
-            points[pone, dealer, PONE], points[pone, dealer, DEALER] = play_out(cards[pone], cards[dealer])
-
-
-@jit
-def _tally(
-    part: Part, counts: np.ndarray, ways: np.ndarray, points: np.ndarray, gained: np.ndarray, given: np.ndarray
-) -> None:
-    """Count the points of every set against all hands of the opponent; ways [5, 5] of k cards out of n."""
-    for own in range(*part):
-        for other in range(len(counts)):
-            hands = 1
-            for rank in range(NUM_RANKS):
-                hands *= ways[NUM_SUITS - counts[own, rank], counts[other, rank]]
-            gained[own, PONE, points[own, other, PONE]] += hands
-            given[own, PONE, points[own, other, DEALER]] += hands
-            gained[own, DEALER, points[other, own, DEALER]] += hands
-            given[own, DEALER, points[other, own, PONE]] += hands
 
 
 @jit
@@ -305,5 +267,6 @@ def _summarise(gained: np.ndarray, given: np.ndarray, summary: np.ndarray) -> No
     summary[MEAN_GIVEN] = _mean(given)
 
 
-def _no_records() -> NDArray[np.int64]:
+def no_records() -> NDArray[np.int64]:
+    """[1820, 2, MAX_POINTS] zeros."""
     return np.zeros((NUM_RANK_SETS_4, 2, MAX_POINTS), dtype=np.int64)

@@ -124,3 +124,23 @@ class PlayObservation(_Observation):
         """bool [N, 4]: the slots that may be played."""
         values = np.where(self.hand >= 0, VALUES[RANKS[self.hand]], COUNT_LIMIT + 1)
         return values + self.count[:, None] <= COUNT_LIMIT
+
+
+def opening(kept: Int8, thrown: Int8, starters: Int8, is_dealer: NDArray[np.bool_]) -> PlayObservation:
+    """The play before its first card, as players at seat 0 see it, at 0-0: kept [N, 4], thrown [N, 2]."""
+    n = len(kept)
+    none, zeros = np.full((n, 2 * HAND_SIZE), -1, dtype=np.int8), np.zeros(n, dtype=np.int8)
+    return PlayObservation(
+        hand=np.ascontiguousarray(kept),
+        seat=zeros,
+        dealer=(~is_dealer).astype(np.int8),
+        scores=np.zeros((n, 2), dtype=np.int8),
+        key=np.zeros(n, dtype=np.uint64),
+        discards=np.ascontiguousarray(thrown),
+        starter=np.ascontiguousarray(starters),
+        history=none,
+        history_seats=none,
+        series_start=zeros,
+        goes=np.zeros((n, 2), dtype=np.int8),
+        count=zeros,
+    )

@@ -48,11 +48,6 @@ def discard_slots(dealt: int) -> np.ndarray:
     return DISCARD_SLOTS_6 if dealt == 6 else DISCARD_SLOTS_5
 
 
-def kept_slots(dealt: int) -> np.ndarray:
-    """int8 [15, 4] for 6 dealt cards, [5, 4] for 5: the kept slots of every discard action."""
-    return KEPT_SLOTS_6 if dealt == 6 else KEPT_SLOTS_5
-
-
 # --- the show -------------------------------------------------------------------------------------------------
 
 

@@ -28,14 +28,14 @@ from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.game.randomness import below
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_numbers
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
 from deepcrib.kernels.sources import cache_folder
 from deepcrib.search.replies.asking import weigh_earlier_plays
-from deepcrib.search.replies.values import Ways, after_discards, card_values, opening, start_values
+from deepcrib.search.replies.values import Ways, after_discards, card_values, start_values
 
 WITHIN = 0.3
 """Points; see `BestResponseAgent`."""

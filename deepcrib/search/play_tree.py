@@ -30,7 +30,7 @@ _HAND = (1 << HAND_SIZE) - 1
 _HAND_BITS = HAND_SIZE * RANK_BITS
 _SEAT, _POINTS = 3, 10  # columns of the stack
 STACK = (2 * HAND_SIZE + 1, 11)
-"""Shape of the stack: a row for every card that may be played, the numbers of `_push` in it."""
+"""Shape of the stack: a row for every card that may be played, the numbers of a position in it."""
 _LOWEST = np.array([0, *((m & -m).bit_length() - 1 for m in range(1, _HAND + 1))], dtype=np.int64)  # bit of a mask
 
 
@@ -108,9 +108,10 @@ def _search(
             if depth == 0:
                 return best
             depth -= 1
-            value = best if stack[depth, _SEAT] == seat else -best
-            held, series, count, seat, mask, before, low, high, best, end = _pop(stack, depth)
-            best = max(best, stack[depth, _POINTS] + value)
+            row = stack[depth]
+            value = row[_POINTS] + (best if row[_SEAT] == seat else -best)
+            held, series, count, seat, mask, before = row[0], row[1], row[2], row[_SEAT], row[4], row[5]
+            low, high, best, end = row[6], row[7], max(row[8], value), row[9]
             continue
         rest = held & ~((mask & -mask) << (HAND_SIZE * seat))
         mask &= mask - 1
@@ -129,7 +130,9 @@ def _search(
                 best = max(best, points + (ends[new_end] if following == seat else -ends[new_end]))
                 continue
             longer, total = 0, 0
-        _push(stack, depth, held, series, count, seat, mask, before, low, high, best, end, points)
+        row = stack[depth]
+        row[0], row[1], row[2], row[_SEAT], row[4], row[5] = held, series, count, seat, mask, before
+        row[6], row[7], row[8], row[9], row[_POINTS] = low, high, best, end, points
         depth += 1
         low, high = max(low, best) - points, high - points
         if new_end >= 0:
@@ -140,33 +143,6 @@ def _search(
         mask = held >> (HAND_SIZE * seat) & _HAND
         if greedy and seat == OPPONENT:
             mask = _greedy_choice(cards, mask, series, count, seat)
-
-
-@jit
-def _push(
-    stack: np.ndarray,
-    depth: int,
-    held: int,
-    series: int,
-    count: int,
-    seat: int,
-    mask: int,
-    before: int,
-    low: int,
-    high: int,
-    best: int,
-    end: int,
-    points: int,
-) -> None:
-    row = stack[depth]
-    row[0], row[1], row[2], row[_SEAT], row[4], row[5] = held, series, count, seat, mask, before
-    row[6], row[7], row[8], row[9], row[_POINTS] = low, high, best, end, points
-
-
-@jit
-def _pop(stack: np.ndarray, depth: int) -> tuple[int, int, int, int, int, int, int, int, int, int]:
-    row = stack[depth]
-    return row[0], row[1], row[2], row[_SEAT], row[4], row[5], row[6], row[7], row[8], row[9]
 
 
 @jit

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from learning_curve import logarithmic
 
 from deepcrib.analysis.curves import learning_curves, read_scalar
 from deepcrib.errors import RunError
@@ -39,8 +40,9 @@ def test_the_curve_is_the_mean_and_the_band_the_range(tmp_path: Path) -> None:
 def test_a_logarithmic_axis_begins_at_0_all_the_same(tmp_path: Path) -> None:
     """The distance from 100 to 1,000 hands is that from 1,000 to 10,000, and 0 stands left of all."""
     run = write_run(tmp_path, [0.25, 0.5, 0.75], first=0)
-    figure = learning_curves([run], ["greedy/win_rate"], "from 0", x_tag="progress/hands", log=True)
+    figure = learning_curves([run], ["greedy/win_rate"], "from 0", x_tag="progress/hands")
     (axes,) = figure.axes
+    logarithmic(axes)
     assert axes.lines[0].get_xdata().tolist() == [0, 1000, 2000]
     assert axes.get_xlim()[0] < 0 and axes.get_xlim()[1] > 2000
     assert [tick for tick in axes.get_xticks() if tick <= 2000] == [0, 1000]

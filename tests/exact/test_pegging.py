@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pegging_records import play_every_pair
 
 from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.exact.pegging import (
@@ -18,7 +19,6 @@ from deepcrib.exact.pegging import (
     PeggingRecords,
     add_record,
     exact_records,
-    play_every_pair,
     play_out,
     sampled_records,
 )

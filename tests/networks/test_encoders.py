@@ -1,5 +1,6 @@
 """Encoders: exact encodings of positions written by hand, and what must hold for every encoder."""
 
+import runpy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +24,6 @@ from deepcrib.networks.encoders import (
     make_discard_encoder,
     make_play_encoder,
 )
-from deepcrib.networks.encoders.document import page
 from deepcrib.networks.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
 from tests.reference import pegs
 
@@ -424,5 +424,6 @@ def test_an_unknown_encoder_is_refused_with_the_known_ones(make) -> None:
 
 
 def test_the_documented_channels_are_the_encoders() -> None:
-    path = Path(__file__).parents[2] / "docs" / "observations.md"
-    assert path.read_text(encoding="utf-8") == page()
+    docs = Path(__file__).parents[2] / "docs"
+    page = runpy.run_path(str(docs / "_ext" / "observations_page.py"))["page"]
+    assert (docs / "observations.md").read_text(encoding="utf-8") == page()

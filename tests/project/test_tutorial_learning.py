@@ -95,7 +95,8 @@ def test_an_input_channel_of_ones_own(copy: Copy) -> None:
     assert not others
     (copy.folder / "channels.py").write_text(CHANNELS)
     train = [*command, *SMALL, *MATCHES, "hydra.run.dir=run"]
-    *_, channels, page = copy.run(train, PLAYS, ["channels.py"], ["deepcrib.networks.encoders.document"])
+    page_maker = str(ROOT / "docs" / "_ext" / "observations_page.py")
+    *_, channels, page = copy.run(train, PLAYS, ["channels.py"], [page_maker])
     assert channels.split() == ["186", "missing:", "4", "fives_thrown:", "2"]
     assert "| 169-184 | missing | 0 1 2 3" in page and "fives among the two thrown" in page
 

@@ -13,11 +13,11 @@ from deepcrib.agents import AgentError, make_agent
 from deepcrib.exact.beliefs.plays import SETS_4, kept_beliefs
 from deepcrib.game.cards import RANKS, parse_cards
 from deepcrib.game.engine import Games
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.game.policies import DETERMINISTIC, GREEDY, RANDOM
 from deepcrib.matches import Recorder, play_hand, play_match
 from deepcrib.search.best_response import BestResponseAgent
-from deepcrib.search.replies.values import Ways, card_values, opening, start_values
+from deepcrib.search.replies.values import Ways, card_values, start_values
 from deepcrib.search.replies.workspace import BEST
 from tests import reference
 from tests.models import model_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deepcrib.game.engine.state import LEGAL, Game, cut, deal, discard, play, show, start_play
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.policies import discard_choices, lowest, pick, play_choices
 from deepcrib.game.randomness import Word, hash_key
 from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
@@ -107,30 +107,17 @@ def _observe_dealt(part: Part, games: np.ndarray, rows: np.ndarray, seats: np.nd
 
 
 @jit
-def _observe_play(
-    part: Part,
-    games: np.ndarray,
-    rows: np.ndarray,
-    seats: np.ndarray,
-    hand: np.ndarray,
-    discards: np.ndarray,
-    starter: np.ndarray,
-    history: np.ndarray,
-    history_seats: np.ndarray,
-    series_start: np.ndarray,
-    goes: np.ndarray,
-    count: np.ndarray,
-) -> None:
+def _observe_play(part: Part, games: np.ndarray, rows: np.ndarray, o: PlayColumns) -> None:
     for r in range(*part):
-        game = games[rows[r]]
-        _copy(game.left[seats[r]], hand[r])
-        _copy(game.discards[seats[r]], discards[r])
-        starter[r] = game.starter
-        _copy(game.history[:], history[r])
-        _copy(game.history_seats[:], history_seats[r])
-        series_start[r] = game.series_start
-        _copy(game.goes[:], goes[r])
-        count[r] = game.count
+        game, seat = games[rows[r]], o.seat[r]
+        _copy(game.left[seat], o.hand[r])
+        _copy(game.discards[seat], o.discards[r])
+        o.starter[r] = game.starter
+        _copy(game.history[:], o.history[r])
+        _copy(game.history_seats[:], o.history_seats[r])
+        o.series_start[r] = game.series_start
+        _copy(game.goes[:], o.goes[r])
+        o.counts[r] = game.count
 
 
 def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> dict[str, np.ndarray]:
@@ -156,21 +143,13 @@ def observe_discard(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed
 def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservation:
     """What the seats whose turn it is see in games `rows`."""
     seats = games["turn"][rows]
-    own: dict[str, np.ndarray] = {
-        name: np.empty((len(rows), *shape), dtype=np.int8)
-        for name, shape in (
-            ("hand", (HAND_SIZE,)),
-            ("discards", games.dtype["discards"].shape[1:]),
-            ("starter", ()),
-            ("history", games.dtype["history"].shape),
-            ("history_seats", games.dtype["history"].shape),
-            ("series_start", ()),
-            ("goes", games.dtype["goes"].shape),
-            ("count", ()),
-        )
-    }
-    run_rows(_observe_play, len(rows), games, rows, seats, *own.values())
-    return PlayObservation(**own, **_common(games, rows, seats, seed))
+    names = ("starter", "history", "history_seats", "series_start", "goes", "count")
+    shapes = {name: games.dtype[name].shape for name in names}
+    shapes |= {"hand": (HAND_SIZE,), "discards": games.dtype["discards"].shape[1:]}
+    own = {name: np.empty((len(rows), *shape), dtype=np.int8) for name, shape in shapes.items()}
+    seen = PlayObservation(**own, **_common(games, rows, seats, seed))
+    run_rows(_observe_play, len(rows), games, rows, seen.columns)
+    return seen
 
 
 @jit

@@ -51,7 +51,10 @@ def fit_positions(
     Returns the mean squared error of the values as they were when each position's turn came.
     """
     code = OPTIMIZERS[optimizer]
-    total, fit.steps = _fit(states, targets, batch_size, rate, code, fit.steps, form, fit.layers, fit.first, fit.second)
+    gradient = Layers(*map(np.zeros_like, fit.layers))
+    total, fit.steps = _fit(
+        states, targets, batch_size, rate, code, fit.steps, form, fit.layers, gradient, fit.first, fit.second
+    )
     return float(total) / len(states)
 
 
@@ -65,20 +68,11 @@ def _fit(
     steps: int,
     form: Form,
     layers: Layers,
+    gradient: Layers,
     first: Layers,
     second: Layers,
 ) -> tuple[float, int]:
     x = np.empty(len(layers.w1), dtype=np.float32)
-    gradient = Layers(
-        np.zeros_like(layers.w1),
-        np.zeros_like(layers.b1),
-        np.zeros_like(layers.w2),
-        np.zeros_like(layers.b2),
-        np.zeros_like(layers.w3),
-        np.zeros_like(layers.b3),
-        np.zeros_like(layers.w4),
-        np.zeros_like(layers.b4),
-    )
     total = 0.0
     for start in range(0, len(states), batch_size):
         end = min(start + batch_size, len(states))
@@ -86,9 +80,9 @@ def _fit(
             fill_inputs(states[r], form.inputs, form.encoding, x)
             total += _add_gradient(x, targets[r], 2 / (end - start), layers, gradient)
         steps += 1
-        _step_matrix(layers.w1, gradient.w1, first.w1, second.w1, rate, optimizer, steps)
-        _step_matrix(layers.w2, gradient.w2, first.w2, second.w2, rate, optimizer, steps)
-        _step_matrix(layers.w3, gradient.w3, first.w3, second.w3, rate, optimizer, steps)
+        _step(layers.w1.ravel(), gradient.w1.ravel(), first.w1.ravel(), second.w1.ravel(), rate, optimizer, steps)
+        _step(layers.w2.ravel(), gradient.w2.ravel(), first.w2.ravel(), second.w2.ravel(), rate, optimizer, steps)
+        _step(layers.w3.ravel(), gradient.w3.ravel(), first.w3.ravel(), second.w3.ravel(), rate, optimizer, steps)
         _step(layers.b1, gradient.b1, first.b1, second.b1, rate, optimizer, steps)
         _step(layers.b2, gradient.b2, first.b2, second.b2, rate, optimizer, steps)
         _step(layers.b3, gradient.b3, first.b3, second.b3, rate, optimizer, steps)
@@ -140,20 +134,6 @@ def _add_layer(
                 total += weights[i, j] * slopes[j]
             down[i] = total
     return down
-
-
-@jit
-def _step_matrix(
-    weights: np.ndarray,
-    gradient: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    rate: float,
-    optimizer: int,
-    steps: int,
-) -> None:
-    for i in range(len(weights)):
-        _step(weights[i], gradient[i], first[i], second[i], rate, optimizer, steps)
 
 
 @jit

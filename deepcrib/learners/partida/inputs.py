@@ -9,12 +9,10 @@ order played (8, likewise), and how many of the latter belong to series that wer
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deepcrib.game.cards import NUM_RANKS, rank_of
 from deepcrib.game.rules import HAND_SIZE
-from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
+from deepcrib.kernels import jit
 
 PLAYS = 2 * HAND_SIZE
 OWN, OTHER, HISTORY, EARLIER = 0, HAND_SIZE, 2 * HAND_SIZE, 2 * HAND_SIZE + PLAYS
@@ -83,16 +81,3 @@ def fill_inputs(state: np.ndarray, inputs: int, encoding: int, x: np.ndarray) ->
     for i in range(played):
         distance = PLAYS if i < state[EARLIER] else played - 1 - i  # earlier series share the last block
         x[series + distance * NUM_RANKS + state[HISTORY + i] - 1] += 1
-
-
-def network_inputs(states: NDArray[np.int8], inputs: int, encoding: int) -> NDArray[np.float32]:
-    """[E, input_width] of positions [E, STATE]."""
-    x = np.empty((len(states), input_width(inputs, encoding)), dtype=np.float32)
-    run_rows(_fill_rows, len(states), states, inputs, encoding, x, piece=512)
-    return x
-
-
-@jit
-def _fill_rows(part: Part, states: np.ndarray, inputs: int, encoding: int, x: np.ndarray) -> None:
-    for r in range(*part):
-        fill_inputs(states[r], inputs, encoding, x[r])

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.exact.beliefs.plays import SETS_4
-from deepcrib.game.cards import NO_CARD, rank_of
-from deepcrib.game.observations import PlayColumns, PlayObservation
+from deepcrib.game.cards import rank_of
+from deepcrib.game.observations import PlayColumns, PlayObservation, opening
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, series_from
 from deepcrib.kernels import Part, jit
@@ -42,7 +42,6 @@ from deepcrib.search.replies.workspace import (
     OPPONENT,
     OWN_LEFT,
     PLAYED,
-    PLAYS,
     POINTS,
     SERIES,
     START,
@@ -58,29 +57,6 @@ from deepcrib.search.replies.workspace import (
 Ways = int | PlayProbabilities
 """How a player plays its cards: a policy of `policies`, BEST, or its probabilities, for which it is asked."""
 _TOGETHER = 8  # rows that are searched side by side where somebody is asked: each comes to some hundred thousand hands
-
-
-def opening(
-    kept: NDArray[np.int8], thrown: NDArray[np.int8], starters: NDArray[np.int8], is_dealer: NDArray[np.bool_]
-) -> PlayObservation:
-    """The play before its first card, as players at seat 0 see it, at 0-0: kept [N, 4], thrown [N, 2]."""
-    n = len(kept)
-    none = np.full((n, PLAYS), NO_CARD, dtype=np.int8)
-    zeros = np.zeros(n, dtype=np.int8)
-    return PlayObservation(
-        hand=np.ascontiguousarray(kept),
-        seat=zeros,
-        dealer=(~is_dealer).astype(np.int8),
-        scores=np.zeros((n, 2), dtype=np.int8),
-        key=np.zeros(n, dtype=np.uint64),
-        discards=thrown,
-        starter=starters,
-        history=none,
-        history_seats=none,
-        series_start=zeros,
-        goes=np.zeros((n, 2), dtype=np.int8),
-        count=zeros,
-    )
 
 
 def after_discards(

@@ -19,7 +19,7 @@ from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, forward, make_form, save_partida
 from deepcrib.learners.partida.fitting import fit_positions, new_fit
-from deepcrib.learners.partida.inputs import STATE, input_width, network_inputs
+from deepcrib.learners.partida.inputs import STATE, fill_inputs, input_width
 from deepcrib.learners.partida.learner import PartidaLearner, Plays, layers_of, play_hands
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.matches import Recorder, play_hand
@@ -82,6 +82,14 @@ def no_match(*_: Any) -> Any:
 
 
 # --- input and network ---
+
+
+def network_inputs(states: np.ndarray, inputs: int, encoding: int) -> np.ndarray:
+    """[E, input_width] of positions [E, STATE]."""
+    x = np.empty((len(states), input_width(inputs, encoding)), dtype=np.float32)
+    for state, row in zip(states, x, strict=True):
+        fill_inputs(state, inputs, encoding, row)
+    return x
 
 
 def test_numbers_are_the_hands_and_the_play_as_they_stand() -> None:

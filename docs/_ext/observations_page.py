@@ -1,4 +1,4 @@
-"""The page `docs/observations.md`: `python -m deepcrib.networks.encoders.document > docs/observations.md`."""
+"""The page `docs/observations.md`: `python docs/_ext/observations_page.py > docs/observations.md`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deepcrib.networks.encoders.play import PLAY_ENCODERS
 _INTRODUCTION = """\
 # What the networks see
 
-Generated from the encoders by `python -m deepcrib.networks.encoders.document`; a test keeps this page equal to them.
+Generated from the encoders by `python docs/_ext/observations_page.py`; a test keeps this page equal to them.
 
 A state is encoded together with one choice (a play, or a discard), as a row of numbers: the network's output
 is the value of that choice. The tables stand in `deepcrib/networks/encoders/`: `play.py`, `discard.py`,
