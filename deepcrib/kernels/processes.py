@@ -44,10 +44,7 @@ class Workers:
     backend: str = "loky"
 
     def run(
-        self,
-        work: Callable[..., Result],
-        pieces: Sequence[Piece],
-        done: Callable[[int, Result], None] | None = None,
+        self, work: Callable[..., Result], pieces: Sequence[Piece], done: Callable[[int, Result], None] | None = None
     ) -> list[Result]:
         """`work(*piece)` of all pieces, in their order.
 

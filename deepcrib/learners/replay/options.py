@@ -89,9 +89,7 @@ class ReplayOptions(LearnerOptions):
     batch_size: int = option(64, "experiences in a minibatch", at_least(1))
     passes: float = option(1.0, "passes over the buffer per iteration", positive)
     sampling: str = option(
-        "uniform",
-        "without replacement; or `prioritised`: in proportion to errors",
-        one_of("uniform", "prioritised"),
+        "uniform", "without replacement; or `prioritised`: in proportion to errors", one_of("uniform", "prioritised")
     )
     priority_exponent: float = option(0.6, "`prioritised`: alpha, 0 uniform, 1 fully proportional", between(0, 1))
     importance_exponent: float = option(

@@ -25,9 +25,7 @@ class WeightedNetworkOptions(LearnerOptions):
     hidden: list[int] = option([32, 32], "layers of ReLU units; [] is linear", each(at_least(1)))
     opponent: Any = option(None, "opponent, does not learn; null: self-play, both players learn")
     target: str = option(
-        "win",
-        "1 for a won game; or `margin`: own minus opponent's final score, points",
-        one_of("win", "margin"),
+        "win", "1 for a won game; or `margin`: own minus opponent's final score, points", one_of("win", "margin")
     )
     returns: str = option(
         "game", "the game's outcome, or `hand`: its learned mean at the scores after the hand", one_of("game", "hand")
