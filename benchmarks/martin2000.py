@@ -242,10 +242,7 @@ def first_dealer_table(title: str, name: str, figures: FirstDealer) -> Table:
     """The dealer's advantage in one agent's games beside what others found."""
     own = {
         "win_rate": ("first dealer wins", percent(figures.win_rate, figures.ci_low, figures.ci_high)),
-        "margin": (
-            "points ahead at the end",
-            _signed(figures.margin, figures.margin_low, figures.margin_high),
-        ),
+        "margin": ("points ahead at the end", _signed(figures.margin, figures.margin_low, figures.margin_high)),
         "dealer_points": ("points a hand, dealer", f"{figures.dealer_points:.2f}"),
         "pone_points": ("points a hand, pone", f"{figures.pone_points:.2f}"),
         "hand_margin": (

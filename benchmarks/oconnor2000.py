@@ -16,14 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from discard_game import (
-    DiscardNetwork,
-    cheating_player,
-    exact_means,
-    ideal_player,
-    mean_points,
-    random_player,
-)
+from discard_game import DiscardNetwork, cheating_player, exact_means, ideal_player, mean_points, random_player
 from hydra import compose, initialize_config_dir
 
 from deepcrib.agents import make_agent

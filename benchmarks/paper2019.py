@@ -25,15 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from paper2019_values import (
-    ALGORITHMS,
-    ARCHITECTURES,
-    FIGURES,
-    HOURS,
-    PUBLISHED_WINS,
-    TABLE_3,
-    Searched,
-)
+from paper2019_values import ALGORITHMS, ARCHITECTURES, FIGURES, HOURS, PUBLISHED_WINS, TABLE_3, Searched
 
 from deepcrib.agents import make_agent
 from deepcrib.evaluation.hands import hands_won

@@ -299,12 +299,7 @@ def named_runs(folder: Path) -> dict[str, WeightedRun]:
 def draw(figure: ThesisFigure, runs: Runs, matches: Matches, folder: Path) -> dict[str, Any]:
     """Draw a figure into a folder where there are runs for it; what became of it."""
     missing = figure.missing(list(runs))
-    found: dict[str, Any] = {
-        "shows": figure.shows,
-        "file": None,
-        "runs": figure.found(list(runs)),
-        "missing": missing,
-    }
+    found: dict[str, Any] = {"shows": figure.shows, "file": None, "runs": figure.found(list(runs)), "missing": missing}
     if found["runs"]:
         drawn = figure.draw(runs, matches)
         found["file"] = f"figure_{figure.number:02d}.png"

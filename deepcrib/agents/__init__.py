@@ -3,14 +3,7 @@
 What an agent needs is imported when the agent is asked for; its class, from the file that it stands in.
 """
 
-from deepcrib.agents.base import (
-    Agent,
-    AgentError,
-    DivergenceError,
-    HasDiscardValues,
-    HasProbabilities,
-    require_players,
-)
+from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasDiscardValues, HasProbabilities, require_players
 from deepcrib.agents.specs import absolute_spec, make_agent, name_agents
 
 __all__ = [

@@ -41,11 +41,7 @@ class QFunction:
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        network: torch.nn.Module,
-        device: torch.device | str = "cpu",
-        inference: str = "float32",
+        self, encoder: Encoder, network: torch.nn.Module, device: torch.device | str = "cpu", inference: str = "float32"
     ) -> None:
         """With the inference `bfloat16`, a QNetwork is copied as it now is, and the copy computes in half the bits."""
         self.encoder = encoder
@@ -224,10 +220,7 @@ class QNetworkAgent:
 
 
 def from_weights(
-    saved: SavedWeights,
-    device: str = "cpu",
-    epsilon: float = 0.0,
-    discards: Agent | None = None,
+    saved: SavedWeights, device: str = "cpu", epsilon: float = 0.0, discards: Agent | None = None
 ) -> QNetworkAgent:
     """The agent of its weights. Raises CheckpointError.
 

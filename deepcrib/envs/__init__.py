@@ -40,7 +40,5 @@ ENVIRONMENTS = ("deepcrib/Cribbage-v1", "deepcrib/CribbagePlay-v1", "deepcrib/Cr
 for _id in ENVIRONMENTS:
     _name = _id.removeprefix("deepcrib/").removesuffix("-v1")
     gymnasium.register(
-        _id,
-        entry_point=f"deepcrib.envs.single:{_name}Env",
-        vector_entry_point=f"deepcrib.envs.vector:{_name}VectorEnv",
+        _id, entry_point=f"deepcrib.envs.single:{_name}Env", vector_entry_point=f"deepcrib.envs.vector:{_name}VectorEnv"
     )

@@ -16,13 +16,7 @@ from deepcrib.game.engine.phases import begin, choose, seat_to_choose, step_on
 from deepcrib.game.engine.state import LEGAL, NOT_ONES_TURN, Game
 from deepcrib.game.policies import discard_choices, play_choices
 from deepcrib.game.randomness import LEARNER_SEAT, below, hash_key
-from deepcrib.game.rules import (
-    DISCARD_SLOTS_5,
-    DISCARD_SLOTS_6,
-    MAX_SCORE,
-    next_seat,
-    show_points,
-)
+from deepcrib.game.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, MAX_SCORE, next_seat, show_points
 from deepcrib.game.rules import PLAY as PLAY_KIND
 from deepcrib.kernels import Part, jit
 

@@ -239,10 +239,7 @@ def _significant(means: NDArray[np.float64], rule: StoppingRule, start: int) -> 
 def _sprt(means: NDArray[np.float64], rule: StoppingRule, start: int) -> dict[str, NDArray[np.bool_]]:
     """{verdict: [P - start] whether it holds after each of the pairs from `start` on}."""
     against_low, against_high = ratio_capitals(means, rule.difference)
-    return {
-        BETTER: against_low[start:] >= -math.log(rule.alpha),
-        WORSE: against_high[start:] >= -math.log(rule.beta),
-    }
+    return {BETTER: against_low[start:] >= -math.log(rule.alpha), WORSE: against_high[start:] >= -math.log(rule.beta)}
 
 
 def ratio_capitals(means: NDArray[np.float64], difference: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

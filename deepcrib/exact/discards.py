@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.errors import StatisticsError
-from deepcrib.exact.cribs import (
-    FLUSH,
-    NUM_DISCARDS,
-    CribSums,
-    crib_sums,
-    fill_crib_sums,
-    seen_cards,
-    uniform_weights,
-)
+from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS, CribSums, crib_sums, fill_crib_sums, seen_cards, uniform_weights
 from deepcrib.game.cards import JACK, NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.game.rank_sets import NUM_RANK_SETS_6, rank_set_6, rank_sets
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6, RANK_POINTS_5, rank_index

@@ -18,13 +18,7 @@ from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.errors import RunError, StatisticsError
-from deepcrib.exact.classes import (
-    NUM_CLASSES,
-    SuitClasses,
-    class_hands,
-    find_class,
-    suit_classes,
-)
+from deepcrib.exact.classes import NUM_CLASSES, SuitClasses, class_hands, find_class, suit_classes
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import DISCARD_DTYPE, checked_hands, discard_statistics
 from deepcrib.files import write_atomic, writing

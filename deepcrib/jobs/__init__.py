@@ -161,11 +161,7 @@ JOBS = {
         Job(
             "benchmark",
             "measure speed on this machine: games and replay iterations a second",
-            (
-                "deepcrib benchmark",
-                "deepcrib benchmark games",
-                "deepcrib benchmark iteration",
-            ),
+            ("deepcrib benchmark", "deepcrib benchmark games", "deepcrib benchmark iteration"),
             tasks=("games", "iteration"),
         ),
     )

@@ -39,11 +39,7 @@ IN_LOCKSTEP = "greedy against itself, in lockstep"
 LOCKSTEP_SHARE = 10  # a match in lockstep has one tenth of the games
 PUBLISHED_GAMES = {"deterministic": 31, "random": 80}
 """Full games a second of the 2019 paper's code, each agent against itself, one core."""
-PUBLISHED_SECONDS = {
-    "cnn_lstm_sarsa": 36.7 + 76.0,
-    "cnn_lstm_monte_carlo": 35.2 + 12.5,
-    "mlp_sarsa": 14.1 + 7.1,
-}
+PUBLISHED_SECONDS = {"cnn_lstm_sarsa": 36.7 + 76.0, "cnn_lstm_monte_carlo": 35.2 + 12.5, "mlp_sarsa": 14.1 + 7.1}
 """Seconds of playing and of learning in an iteration of the 2019 paper's code, five epochs kept, one core."""
 SETUPS = (*PUBLISHED_SECONDS, "mlp_monte_carlo")
 

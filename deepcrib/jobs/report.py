@@ -22,15 +22,7 @@ from deepcrib.analysis.record_tables import (
 )
 from deepcrib.analysis.tables import match_table, plain_table
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.recorded import (
-    BY,
-    HINTS,
-    PlayedGame,
-    baselines,
-    paper_baseline,
-    played_games,
-    whole_games,
-)
+from deepcrib.evaluation.recorded import BY, HINTS, PlayedGame, baselines, paper_baseline, played_games, whole_games
 from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import check_task, need_modules

@@ -11,13 +11,4 @@ from deepcrib.matches.games import (
     play_match,
 )
 
-__all__ = [
-    "LOCKSTEP_GAMES",
-    "MatchResult",
-    "Progress",
-    "Recorder",
-    "Rows",
-    "match_part",
-    "play_hand",
-    "play_match",
-]
+__all__ = ["LOCKSTEP_GAMES", "MatchResult", "Progress", "Recorder", "Rows", "match_part", "play_hand", "play_match"]

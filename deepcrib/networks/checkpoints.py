@@ -48,10 +48,7 @@ class Checkpoint:
 
 
 def save_weights(
-    path: Path | str,
-    discard_network: QNetwork | None,
-    play_network: QNetwork | None,
-    metadata: dict[str, Any],
+    path: Path | str, discard_network: QNetwork | None, play_network: QNetwork | None, metadata: dict[str, Any]
 ) -> None:
     """Write both networks for inference; `metadata` (JSON values: rules, learner, iteration, ...) goes along.
 

@@ -28,11 +28,7 @@ class MLP(nn.Module):
     """Fully connected layers with an activation between them and one linear output."""
 
     def __init__(
-        self,
-        width: int,
-        hidden: list[int],
-        linear: type[nn.Linear] = nn.Linear,
-        activation: type[nn.Module] = nn.ReLU,
+        self, width: int, hidden: list[int], linear: type[nn.Linear] = nn.Linear, activation: type[nn.Module] = nn.ReLU
     ) -> None:
         """`width` inputs and hidden layers of the given sizes, all of the class `linear`."""
         super().__init__()

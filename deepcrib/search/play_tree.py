@@ -52,13 +52,7 @@ def join_hands(player: int, opponent: int) -> int:
 
 @jit
 def fill_play_values(
-    cards: int,
-    series: int,
-    count: int,
-    greedy: bool,
-    stack: np.ndarray,
-    ends: np.ndarray,
-    values: np.ndarray,
+    cards: int, series: int, count: int, greedy: bool, stack: np.ndarray, ends: np.ndarray, values: np.ndarray
 ) -> None:
     """values [4]: what each card of the player, whose turn it is, is worth; NO_VALUE where it may not be played.
 
@@ -85,14 +79,7 @@ def fill_play_values(
 
 @jit
 def _search(
-    cards: int,
-    held: int,
-    mask: int,
-    series: int,
-    count: int,
-    greedy: bool,
-    stack: np.ndarray,
-    ends: np.ndarray,
+    cards: int, held: int, mask: int, series: int, count: int, greedy: bool, stack: np.ndarray, ends: np.ndarray
 ) -> int:
     """What the best of the player's slots `mask` is worth to it, who is to move.
 

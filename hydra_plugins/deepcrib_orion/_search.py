@@ -23,14 +23,7 @@ from deepcrib.files import runs, write_atomic
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
-from deepcrib.jobs.hydra.schema import (
-    check_keys,
-    is_group,
-    leaf_type,
-    parse,
-    quoted,
-    register_schema,
-)
+from deepcrib.jobs.hydra.schema import check_keys, is_group, leaf_type, parse, quoted, register_schema
 from deepcrib.jobs.hydra.variants import present_classes
 from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems

@@ -102,10 +102,7 @@ def test_an_agent_is_its_own_spec() -> None:
         ("outside_one:NUMBER", "has no class NUMBER"),
         ("outside_wrong:First", "outside_wrong cannot be imported: ModuleNotFoundError: .*outside_missing"),
         ({"name": "outside_one:First", "high": 1}, "unexpected keyword argument 'high' .expected label='first', low"),
-        (
-            {"name": "outside_one:First", "label": "bad"},
-            "cannot be made: ValueError: no such label",
-        ),
+        ({"name": "outside_one:First", "label": "bad"}, "cannot be made: ValueError: no such label"),
         ("outside_one", "unknown agent 'outside_one': .*package.module:Class"),
     ],
 )

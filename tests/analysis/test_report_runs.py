@@ -489,12 +489,7 @@ def test_what_cannot_be_reported_is_refused_in_one_line(
         ("environment.json", ("time",), "2026-11-22T01:00:00", "expected a time with its zone"),
         ("environment.json", ("seconds",), 10**400, "expected a number"),
         ("summary.json", ("deterministic",), "won", ': deterministic="won": expected a mapping'),
-        (
-            "summary.json",
-            ("deterministic", "win_rate"),
-            1.5,
-            "win_rate=1.5: expected a number from 0 to 1",
-        ),
+        ("summary.json", ("deterministic", "win_rate"), 1.5, "win_rate=1.5: expected a number from 0 to 1"),
         ("summary.json", ("deterministic", "wins"), 1001, "deterministic.wins=1001: expected 0 to 1,000"),
         ("summary.json", ("deterministic",), {"win_rate": 0.5}, "deterministic.games is missing: expected a whole"),
         ("summary.json", ("deterministic", "hands_won"), {"hands": 0}, "hands_won.hands=0: expected a whole number"),

@@ -12,14 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from point_spreads import SpreadPanel, spread_figure
-from strategy_graphs import (
-    comparison_grid,
-    difference_sheet,
-    evolution,
-    pick_evenly,
-    role_sheet,
-    strategy_graph,
-)
+from strategy_graphs import comparison_grid, difference_sheet, evolution, pick_evenly, role_sheet, strategy_graph
 
 from deepcrib.agents import make_agent
 from deepcrib.analysis.figures import save_png

@@ -14,13 +14,7 @@ from solve_experts import discard_weights, save, solve
 from deepcrib.exact.classes import class_hands, class_sizes
 from deepcrib.exact.cribs import crib_sums, uniform_weights
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
-from deepcrib.exact.experts import (
-    Experts,
-    crib_table,
-    expert_sums,
-    experts,
-    rank_pair_means,
-)
+from deepcrib.exact.experts import Experts, crib_table, expert_sums, experts, rank_pair_means
 from deepcrib.exact.table import cached_table
 from tests import brute_force
 from tests.brute_force import DISCARDS, varied_hands

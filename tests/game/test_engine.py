@@ -446,12 +446,7 @@ def test_hands_played_out_against_the_reference(players: int) -> None:
             thrown = [thrown_by(held, int(action)) for held, action in zip(dealt, hand.actions[row], strict=True)]
             deal = Deal(dealt, int(state.starter), [int(state.hidden[1])] * (players == 3))
             record = reference.play_hand(
-                deal,
-                int(state.dealer),
-                thrown,
-                lambda player, legal, laid=laid: next(laid)[1],
-                [0] * players,
-                None,
+                deal, int(state.dealer), thrown, lambda player, legal, laid=laid: next(laid)[1], [0] * players, None
             )
             assert_same_hand(state, record)
             assert sum(hand.state.play_points[row]) > 0
@@ -493,10 +488,7 @@ def test_every_card_comes_to_every_place_alike(players: int) -> None:
     """
     size = HANDS[players]
     deals = deals_of(Games(range(20_000), 105, num_players=players), 2).reshape(40_000, -1)
-    places = [deals[:, seat * size : (seat + 1) * size] for seat in range(players)] + [
-        deals[:, -2:-1],
-        deals[:, -1:],
-    ]
+    places = [deals[:, seat * size : (seat + 1) * size] for seat in range(players)] + [deals[:, -2:-1], deals[:, -1:]]
     for held in places:
         counts = np.bincount(held.ravel(), minlength=52)
         expected = counts.sum() / 52

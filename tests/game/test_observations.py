@@ -142,10 +142,7 @@ def test_observations_of_whole_games_against_the_reference(players: int, count: 
     for row in range(count):
         for observation, rows in seen:
             assert (observation.game[rows == row] == row).all()
-        discards, plays = (
-            iter(of_row(seen, row, DiscardObservation)),
-            iter(of_row(seen, row, PlayObservation)),
-        )
+        discards, plays = (iter(of_row(seen, row, DiscardObservation)), iter(of_row(seen, row, PlayObservation)))
         scores = [0] * players
         for number, hand in enumerate(hands):
             if row not in hand.rows:
@@ -168,13 +165,7 @@ def test_observations_of_whole_games_against_the_reference(players: int, count: 
 
 
 def assert_turn(
-    observation: PlayObservation,
-    i: int,
-    turn: object,
-    turns: list,
-    deal: Deal,
-    thrown: list[list[int]],
-    dealer: int,
+    observation: PlayObservation, i: int, turn: object, turns: list, deal: Deal, thrown: list[list[int]], dealer: int
 ) -> None:
     """One row of an observation, field by field."""
     seat, players = turn.player, len(deal.hands)

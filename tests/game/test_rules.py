@@ -272,14 +272,7 @@ def test_play_examples(series: str, points: list[int]) -> None:
 
 
 def test_the_two_for_31_is_no_combination() -> None:
-    for series, points in (
-        ("T J Q A", 0),
-        ("T 8 6 7", 3),
-        ("9 4 9 9", 2),
-        ("3 7 7 7 7", 12),
-        ("5 T", 2),
-        ("A 7 7", 4),
-    ):
+    for series, points in (("T J Q A", 0), ("T 8 6 7", 3), ("9 4 9 9", 2), ("3 7 7 7 7", 12), ("5 T", 2), ("A 7 7", 4)):
         ranks = ranks_of(series)
         total = sum(min(rank + 1, 10) for rank in ranks)
         assert pegged(ranks) == points + (2 if total == 31 else 0)

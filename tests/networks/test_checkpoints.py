@@ -250,10 +250,7 @@ def test_a_training_state_comes_back(tmp_path: Path) -> None:
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
         "generator": generator.get_state(),
-        "buffer": {
-            "states": np.arange(12, dtype=np.int8).reshape(3, 4),
-            "keys": np.array([2**63], np.uint64),
-        },
+        "buffer": {"states": np.arange(12, dtype=np.int8).reshape(3, 4), "keys": np.array([2**63], np.uint64)},
         "counters": [1, 2.5, "three", None, True, (np.int64(4), np.float32(0.5))],
     }
     save_state(tmp_path / "state.pt", state)

@@ -171,10 +171,7 @@ def test_play_full_adds_played_cards_discards_and_starter() -> None:
     expected = ones("hand[1]: 6", "series[1]: 5", "series[2]: 5", "series[3]: 5")
     expected |= ones("played: T", "played: 7", "played: 9", "played: 5", "played: 5")
     expected |= ones("discards: K", "discards: K", "starter: 6")
-    expected |= {
-        "own_score: own": pytest.approx(11 / 121),
-        "opponent_score: opponent": pytest.approx(60 / 121),
-    }
+    expected |= {"own_score: own": pytest.approx(11 / 121), "opponent_score: opponent": pytest.approx(60 / 121)}
     assert channels(encoder, second_series(), 0) == expected
 
 

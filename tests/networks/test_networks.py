@@ -204,11 +204,7 @@ def test_without_suit_convolution_suits_change_nothing(state: str) -> None:
 def test_default_sizes_and_config_are_kept() -> None:
     encoder = make_play_encoder("afterstate")
     network = make_play_network(PlayNetworkConfig("mlp"), encoder.spec)
-    assert [layer.out_features for layer in network.modules() if isinstance(layer, torch.nn.Linear)] == [
-        256,
-        256,
-        1,
-    ]
+    assert [layer.out_features for layer in network.modules() if isinstance(layer, torch.nn.Linear)] == [256, 256, 1]
     assert network.config == PlayNetworkConfig("mlp")
     assert network.spec is encoder.spec
 

@@ -66,9 +66,7 @@ for spec in ("gready", {"name": "minimax", "sample": 3}, {"name": "best_response
 
 
 @pytest.mark.parametrize(
-    "builder",
-    [*BUILDERS.values(), *LOADED.values()],
-    ids=[*BUILDERS, *(f"weights of {name}" for name in LOADED)],
+    "builder", [*BUILDERS.values(), *LOADED.values()], ids=[*BUILDERS, *(f"weights of {name}" for name in LOADED)]
 )
 def test_every_entry_names_what_takes_its_options(builder: Builder) -> None:
     module, _, function = builder.make.partition(":")

@@ -22,11 +22,7 @@ def run(
     command: Sequence[str | Path], cwd: Path, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=os.environ | (environment or {}),
-        capture_output=True,
-        text=True,
+        [str(word) for word in command], cwd=cwd, env=os.environ | (environment or {}), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 from deepcrib.game.rules import add_rank, play_points
-from deepcrib.search.play_tree import (
-    NO_VALUE,
-    NUM_ENDS,
-    STACK,
-    fill_play_values,
-    join_hands,
-    pack_hand,
-)
+from deepcrib.search.play_tree import NO_VALUE, NUM_ENDS, STACK, fill_play_values, join_hands, pack_hand
 from tests import reference
 from tests.reference import cards, pips, rank
 

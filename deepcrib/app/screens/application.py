@@ -37,11 +37,7 @@ class PlayApp(App[None]):
         (MIN_WIDTH, "-normal"),
         (2 * MIN_WIDTH - 40, "-wide"),
     ]
-    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [
-        (0, "-low"),
-        (MIN_HEIGHT, "-high"),
-        (MIN_HEIGHT + 8, "-tall"),
-    ]
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (MIN_HEIGHT, "-high"), (MIN_HEIGHT + 8, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("ctrl+q", "interrupt", show=False, priority=True),

@@ -154,12 +154,7 @@ def repeated_matches(
 
 
 def against_checkpoints(
-    agent: Agent,
-    checkpoints: Mapping[int, Agent],
-    games: int,
-    matches: int,
-    seed: int,
-    **options: Unpack[MatchOptions],
+    agent: Agent, checkpoints: Mapping[int, Agent], games: int, matches: int, seed: int, **options: Unpack[MatchOptions]
 ) -> dict[int, Series]:
     """An agent against each checkpoint of a training (table 3, figures 6 to 8 and 14), in the order of their numbers.
 

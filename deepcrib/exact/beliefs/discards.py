@@ -19,12 +19,7 @@ from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import Word
-from deepcrib.game.rank_sets import (
-    NUM_RANK_SETS_4,
-    NUM_RANK_SETS_6,
-    rank_set_numbers,
-    rank_sets,
-)
+from deepcrib.game.rank_sets import NUM_RANK_SETS_4, NUM_RANK_SETS_6, rank_set_numbers, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -305,11 +300,7 @@ def fill_thrown(seen: np.ndarray, model: DiscardArrays, thrown: np.ndarray, besi
 
 @jit
 def _fill_kept_rows(
-    part: Part,
-    seen: np.ndarray,
-    models: tuple[DiscardArrays, DiscardArrays],
-    dealers: np.ndarray,
-    weights: np.ndarray,
+    part: Part, seen: np.ndarray, models: tuple[DiscardArrays, DiscardArrays], dealers: np.ndarray, weights: np.ndarray
 ) -> None:
     for r in range(*part):
         fill_kept(seen[r], models[1 if dealers[r] else 0], weights[r])

@@ -108,12 +108,7 @@ def holds_all(ranks: np.ndarray, played: np.ndarray) -> bool:
 
 @jit
 def weigh_plays(
-    policy: int,
-    own: np.ndarray,
-    history: np.ndarray,
-    seats: np.ndarray,
-    seat: int,
-    weights: np.ndarray,
+    policy: int, own: np.ndarray, history: np.ndarray, seats: np.ndarray, seat: int, weights: np.ndarray
 ) -> float:
     """Multiply weights [1820] by the chance of the opponent's plays and goes (`play_chance`); returns their sum."""
     played = np.empty(NUM_RANKS, dtype=np.int64)

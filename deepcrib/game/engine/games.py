@@ -10,12 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.game.cards import NUM_CARDS, format_card, format_cards, value_of_rank
 from deepcrib.game.engine import batch
-from deepcrib.game.engine.state import (
-    CARD_IS_GONE,
-    NO_SUCH_ACTION,
-    OVER_THE_LIMIT,
-    new_games,
-)
+from deepcrib.game.engine.state import CARD_IS_GONE, NO_SUCH_ACTION, OVER_THE_LIMIT, new_games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_PLAYERS, discard_slots
 from deepcrib.kernels.workers import run_rows

@@ -42,10 +42,7 @@ _CHARTS: dict[str, dict[str, dict[str, str]]] = {
             "samples a second": "speed/samples_per_second",
             "seconds of an iteration: playing, learning, monitoring": "speed/.*_seconds",
         },
-        "Schedule": {
-            "epsilon": "schedule/epsilon",
-            "learning rates": "schedule/.*_lr",
-        },
+        "Schedule": {"epsilon": "schedule/epsilon", "learning rates": "schedule/.*_lr"},
     },
     "weighted": {
         "Weights": {
@@ -70,10 +67,7 @@ _CHARTS: dict[str, dict[str, dict[str, str]]] = {
         "Learning": {"loss (points²)": "loss/value", "targets (points)": "target/.*", "learning rate": "schedule/lr"},
     },
     "td": {
-        "Learning": {
-            "squared error": "loss/squared_error",
-            "values after the discard": "value/.*",
-        },
+        "Learning": {"squared error": "loss/squared_error", "values after the discard": "value/.*"},
         "Throughput": {"hands a second": "speed/hands_per_second"},
     },
     "evolution": {

@@ -120,11 +120,7 @@ class NetworkClimber:
         }
         discards_by, plays_by = (self._others.get(part) for part in ("discards_by", "plays_by"))
         return QNetworkAgent(
-            functions.get("discard"),
-            functions.get("play"),
-            name="climbing",
-            discards_by=discards_by,
-            plays_by=plays_by,
+            functions.get("discard"), functions.get("play"), name="climbing", discards_by=discards_by, plays_by=plays_by
         )
 
     def save(self, vector: Vector, path: Path, metadata: dict[str, Any]) -> None:

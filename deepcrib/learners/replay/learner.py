@@ -254,13 +254,7 @@ class ReplayLearner(Learner):
         assert self.discard is not None
         seed, encoder = derive(self.setting.seed, PRETRAINING), self.discard.encoder
         self.pretrained = pretrain(
-            self.discard.network,
-            encoder,
-            self.pretraining,
-            seed,
-            writer,
-            self._pretraining_progress,
-            self._figure,
+            self.discard.network, encoder, self.pretraining, seed, writer, self._pretraining_progress, self._figure
         )
 
     def _learn_from(self, teacher: Agent, writer: Any) -> None:

@@ -52,13 +52,7 @@ class PassStatistics:
 class LearnedNetwork:
     """A Q-network with its encoder and Adam; the same seed gives the same weights."""
 
-    def __init__(
-        self,
-        encoder: Encoder,
-        network: QNetwork,
-        device: torch.device,
-        inference: str = "float32",
-    ) -> None:
+    def __init__(self, encoder: Encoder, network: QNetwork, device: torch.device, inference: str = "float32") -> None:
         self.encoder = encoder
         self.network = network.to(device)
         self.device = device
@@ -210,12 +204,7 @@ class SampleInputs:
     """
 
     def __init__(
-        self,
-        encoder: Encoder,
-        states: NDArray[np.int8],
-        actions: NDArray[np.int8],
-        grouped: bool,
-        device: torch.device,
+        self, encoder: Encoder, states: NDArray[np.int8], actions: NDArray[np.int8], grouped: bool, device: torch.device
     ) -> None:
         """Compact states int8 [E, K] and the actions int8 [E] taken there."""
         self._encoder = encoder

@@ -30,13 +30,7 @@ from deepcrib.exact.strategies.discards import (
     strategy_codes,
 )
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.exact.strategies.plays import (
-    PLAY_STRATEGIES,
-    choose_play,
-    count_unseen,
-    fill_play_matrix,
-    new_unseen,
-)
+from deepcrib.exact.strategies.plays import PLAY_STRATEGIES, choose_play, count_unseen, fill_play_matrix, new_unseen
 from deepcrib.exact.table import cached_table
 from deepcrib.files.weights import CheckpointError, SavedWeights, read_weights, write_weights
 from deepcrib.game.cards import rank_of

@@ -11,14 +11,7 @@ import numpy as np
 
 from deepcrib.exact.classes import find_class
 from deepcrib.exact.pegging import add_record
-from deepcrib.exact.strategies.discards import (
-    SCORES,
-    choose,
-    fill_matrix,
-    fill_preference,
-    fill_values,
-    fill_weights,
-)
+from deepcrib.exact.strategies.discards import SCORES, choose, fill_matrix, fill_preference, fill_values, fill_weights
 from deepcrib.exact.strategies.plays import choose_play, count_unseen, fill_play_matrix, new_unseen
 from deepcrib.game.engine.batch import decision_key, pick_for
 from deepcrib.game.engine.state import Game, deal, discard, play, show, start_play

@@ -5,18 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.options import (
-    anything,
-    at_least,
-    between,
-    each,
-    fraction,
-    one_in,
-    one_of,
-    option,
-    optional,
-    positive,
-)
+from deepcrib.options import anything, at_least, between, each, fraction, one_in, one_of, option, optional, positive
 from deepcrib.training.options import LearnerOptions
 
 

@@ -17,10 +17,7 @@ from deepcrib.agents.masks import best_masks, uniform_over
 from deepcrib.agents.scripted import GreedyPlay
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import exact_records
-from deepcrib.exact.strategies.discards import (
-    choose,
-    strategy_codes,
-)
+from deepcrib.exact.strategies.discards import choose, strategy_codes
 from deepcrib.files.weights import SavedWeights, write_weights
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rules import MAX_SCORE

@@ -132,12 +132,7 @@ CNN_LSTM_BLOCKS = (
         ones=_OWN,
     ),
     Block(
-        "series",
-        ONE_HOT,
-        RANK_CHANNELS,
-        f"{_SERIES} in order, the candidate last, {_EMPTY}",
-        _series,
-        rows=SERIES_ROWS,
+        "series", ONE_HOT, RANK_CHANNELS, f"{_SERIES} in order, the candidate last, {_EMPTY}", _series, rows=SERIES_ROWS
     ),
     Block("seat_0_played", COUNTS, RANK_CHANNELS, _PLAYED.format(0), _seat_0_played, ones=_OWN + _THROWN),
     Block("seat_1_played", COUNTS, RANK_CHANNELS, _PLAYED.format(1), _seat_1_played, ones=_OWN + _THROWN),

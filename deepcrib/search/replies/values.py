@@ -20,15 +20,7 @@ from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.search.replies.asking import (
-    NOBODY,
-    ROW,
-    Asking,
-    PlayProbabilities,
-    ask_through,
-    fill_way,
-    left_after,
-)
+from deepcrib.search.replies.asking import NOBODY, ROW, Asking, PlayProbabilities, ask_through, fill_way, left_after
 from deepcrib.search.replies.hands import playable
 from deepcrib.search.replies.tree import play_slot, search
 from deepcrib.search.replies.workspace import (

@@ -22,14 +22,7 @@ from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.exploit import exploit
 from deepcrib.evaluation.league import league
-from deepcrib.evaluation.league.league import (
-    all_members,
-    identity,
-    pairing_file,
-    plan_pairings,
-    play_pairing,
-    reopen,
-)
+from deepcrib.evaluation.league.league import all_members, identity, pairing_file, plan_pairings, play_pairing, reopen
 from deepcrib.evaluation.league.pair_sums import Sums, sum_up
 from deepcrib.evaluation.league.tournament import round_robin
 from deepcrib.files.weights import write_weights
@@ -363,10 +356,7 @@ def test_the_job_ends_with_2_and_names_the_agent(
             "deals_of.random=3: expected an even number of deals, 4 or more",
         ),
         (["league", "agents=[greedy,random]", "deals_of={rnd: 20}"], "deals_of.rnd: no such agent plays"),
-        (
-            ["league", "agents=[greedy,random]", "games_of=20"],
-            "games_of=20: expected games by agent",
-        ),
+        (["league", "agents=[greedy,random]", "games_of=20"], "games_of=20: expected games by agent"),
         (["league", "agents=[greedy,random]", "matches=2"], "matches=2: a pairing of a league is one match"),
         (["league", "agents=greedy"], "agents=greedy: expected a list"),
         (["league", "run=outputs"], "run=outputs: only for checkpoints, not for league"),

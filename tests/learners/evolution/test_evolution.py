@@ -426,10 +426,7 @@ def test_states_and_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         ({"update": "population", "against": "optimal"}, "learner.against=optimal: read with learner.update=threshold"),
         ({"update": "population", "threshold": 0.8}, "learner.threshold=0.8: read with learner.update=threshold"),
         ({"update": "population", "adjust": "punish"}, "learner.adjust=punish: read with learner.update=threshold"),
-        (
-            {"population": 32},
-            "learner.population=32: read with learner.update=population alone, expected",
-        ),
+        ({"population": 32}, "learner.population=32: read with learner.update=population alone, expected"),
         ({"parents": 8}, "learner.parents=8: read with learner.update=population"),
         ({"adaptive": False}, "learner.adaptive=False: read with learner.update=population"),
     ],

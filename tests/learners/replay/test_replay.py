@@ -327,11 +327,7 @@ def test_targets_of_an_iteration_come_from_the_networks_before_it(
 
     monkeypatch.setattr(replay, "play_samples", spy)
     settings = small(iterations=3, checkpoint_every=1)
-    run(
-        tmp_path,
-        settings,
-        progress=lambda done, figures: left.append(saved(tmp_path)["play"]["network"]),
-    )
+    run(tmp_path, settings, progress=lambda done, figures: left.append(saved(tmp_path)["play"]["network"]))
     assert same(used[1], left[0]) and same(used[2], left[1])
     assert not same(used[2], left[2])
 

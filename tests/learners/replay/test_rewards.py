@@ -329,9 +329,7 @@ def games(request: pytest.FixtureRequest) -> tuple[Trajectories, list[DealtHand]
     return self_play(agent, first, count, seed), in_order
 
 
-def test_every_discards_return_is_of_its_own_hand_seat_and_role(
-    games: tuple[Trajectories, list[DealtHand]],
-) -> None:
+def test_every_discards_return_is_of_its_own_hand_seat_and_role(games: tuple[Trajectories, list[DealtHand]]) -> None:
     """Own play and hand of that very hand, the crib for its dealer alone, no heels."""
     together, alone = games
     assert len(together) == len(alone)
