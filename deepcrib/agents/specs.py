@@ -234,29 +234,20 @@ LOADED = {
 """Agents of weights, by the names that files have for them; `saved` are their `files.weights.SavedWeights`."""
 
 
-def _minimax(name: str, greedy: bool) -> Builder:
-    return Builder(
-        "deepcrib.search.minimax:MinimaxAgent",
-        ("samples", "hands", "discards"),
-        agents={"discards": "expected_value"},
-        fixed={"name": name, "greedy": greedy},
-    )
-
-
-def _expected_value(pegging: bool) -> Builder:
-    return Builder("deepcrib.agents.expected_value:ExpectedValueAgent", fixed={"pegging": pegging})
-
-
-def _named_weighted(name: str) -> Builder:
-    options = ("seed",) if name == "random_weights" else ()
-    return Builder("deepcrib.learners.weighted.agent:named_weighted", options, fixed={"name": name})
-
-
+_WEIGHTED = "deepcrib.learners.weighted.agent:named_weighted"
 BUILDERS: dict[str, Builder] = {
     **{name: Builder("deepcrib.agents.scripted:ScriptedAgent", fixed={"name": name}) for name in SCRIPTED_NAMES},
-    "expected_value": _expected_value(pegging=False),
-    "expected_value_pegging": _expected_value(pegging=True),
-    **{name: _minimax(name, greedy=name == MINIMAX_NAMES[1]) for name in MINIMAX_NAMES},
+    "expected_value": Builder("deepcrib.agents.expected_value:ExpectedValueAgent"),
+    "expected_value_pegging": Builder("deepcrib.agents.expected_value:ExpectedValueAgent", fixed={"pegging": True}),
+    **{
+        name: Builder(
+            "deepcrib.search.minimax:MinimaxAgent",
+            ("samples", "hands", "discards"),
+            agents={"discards": "expected_value"},
+            fixed={"name": name, "greedy": name == MINIMAX_NAMES[1]},
+        )
+        for name in MINIMAX_NAMES
+    },
     "best_response": Builder(
         "deepcrib.search.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
     ),
@@ -267,6 +258,7 @@ BUILDERS: dict[str, Builder] = {
     "belanger2019": Builder(
         "deepcrib.agents.belanger2019:load_belanger2019", ("path", "epsilon"), ("path",), device=True
     ),
-    **{name: _named_weighted(name) for name in WEIGHTED_NAMES},
+    **{name: Builder(_WEIGHTED, fixed={"name": name}) for name in WEIGHTED_NAMES},
+    "random_weights": Builder(_WEIGHTED, ("seed",), fixed={"name": "random_weights"}),
 }
 """By name, in the order in which they are shown."""

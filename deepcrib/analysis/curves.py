@@ -59,8 +59,11 @@ def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str,
         steps = read[0][0]
         if any(not np.array_equal(steps, other) for other, _ in read):
             raise RunError(f"the runs were not measured at the same iterations ({tag})")
-        x = steps if x_tag is None else _at_steps(runs[0], x_tag, steps)
-        lines[tag.split("/")[0]] = x, np.array([found for _, found in read])
+        x: Any = steps
+        if x_tag is not None:  # which is written every iteration
+            found, values = read_scalar(runs[0], x_tag)
+            x = values[np.searchsorted(found, steps)]
+        lines[tag.split("/")[0]] = x, np.array([values for _, values in read])
     xlabel = "iteration" if x_tag is None else x_tag.split("/")[-1].replace("_", " ")
     ylabel = tags[0].split("/")[-1].replace("_", " ")
     figure = lines_with_bands(lines, title=title, xlabel=xlabel, ylabel=ylabel, legend="against")
@@ -68,9 +71,3 @@ def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str,
     if tags[0].endswith("rate"):
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     return figure
-
-
-def _at_steps(run: Path | str, tag: str, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Values of a tag that is written every iteration, at some of them."""
-    found, values = read_scalar(run, tag)
-    return values[np.searchsorted(found, steps)]

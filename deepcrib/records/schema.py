@@ -255,10 +255,6 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _format_hands(hands: tuple[tuple[int, ...], ...]) -> list[str]:
-    return [format_cards(hand) for hand in hands]
-
-
 _Field = tuple[str, Callable[[Any], Any], Callable[[Any, int], Any]]
 _SEAT: _Field = ("seat", _same, _seat)
 _POINTS: _Field = ("points", _same, _whole)
@@ -270,7 +266,7 @@ _FIELDS: dict[str, dict[str, _Field]] = {
     "deal": {
         "hand": ("hand", _same, _whole),
         "dealer": _SEAT,
-        "cards": ("hands", _format_hands, _hands),
+        "cards": ("hands", lambda hands: list(map(format_cards, hands)), _hands),
         "crib_card": ("cards", format_cards, _crib_card),
     },
     "discard": {"seat": _SEAT, "cards": _CARDS},

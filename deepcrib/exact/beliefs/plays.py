@@ -126,34 +126,6 @@ def weigh_plays(
 
 
 @jit
-def fill_beliefs(
-    model: DiscardArrays,
-    policy: int,
-    seen: np.ndarray,
-    own: np.ndarray,
-    history: np.ndarray,
-    seats: np.ndarray,
-    seat: int,
-    weights: np.ndarray,
-) -> float:
-    """weights [1820] of the opponent's kept hands, unnormalised; returns their sum, which is never 0.
-
-    Where the opponent cannot have acted as its models do, first its play and then its discard are taken to be anything
-    that the rules allow.
-    """
-    for attempt in range(3):
-        weights[:] = 0.0
-        if attempt < 2:
-            fill_kept(seen, model, weights)
-        else:
-            fill_ways(seen, weights)
-        total = weigh_plays(policy if attempt == 0 else ANY_PLAY, own, history, seats, seat, weights)
-        if total > 1e-6:
-            break
-    return total
-
-
-@jit
 def fill_ways(seen: np.ndarray, weights: np.ndarray) -> None:
     """weights [1820]: in how many ways the cards that are not in seen [S] make each multiset of four ranks."""
     unseen = np.empty(NUM_RANKS, dtype=np.int64)
@@ -168,10 +140,11 @@ def kept_beliefs(
     """[N, 1820] weights of the rank multisets that the opponent may have kept, given its discards, plays and goes.
 
     models: as pone and as dealer (`DiscardModel.arrays`). policy: how it plays, of `policies`, or ANY_PLAY. Rows are
-    not normalised; a row never sums to 0 (see `fill_beliefs`). For two players.
+    not normalised. Where the opponent cannot have acted as its models do, first its play and then its discard are taken
+    to be anything that the rules allow, so that a row never sums to 0. For two players.
     """
     o, weights = observation, np.zeros((len(observation), NUM_RANK_SETS_4))
-    run_rows(_fill_rows, len(o), models, policy, o.columns, seen_cards_of(o), o.kept, o.is_dealer, weights, piece=4)
+    run_rows(_fill_rows, len(o), models, policy, o.columns, seen_cards_of(o), o.kept, weights, piece=4)
     return weights
 
 
@@ -183,9 +156,15 @@ def _fill_rows(
     o: PlayColumns,
     seen: np.ndarray,
     own: np.ndarray,
-    dealers: np.ndarray,
     weights: np.ndarray,
 ) -> None:
     for r in range(*part):
-        model = models[0 if dealers[r] else 1]
-        fill_beliefs(model, policy, seen[r], own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])
+        for attempt in range(3):
+            weights[r] = 0.0
+            if attempt < 2:
+                fill_kept(seen[r], models[0 if o.seat[r] == o.dealer[r] else 1], weights[r])
+            else:
+                fill_ways(seen[r], weights[r])
+            how = policy if attempt == 0 else ANY_PLAY
+            if weigh_plays(how, own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r]) > 1e-6:
+                break
