@@ -27,7 +27,7 @@ class Config:
     threads: int = option(
         0, "to work on; 0: all that this process may use. The weights do not depend on it", at_least(0)
     )
-    resume: str | None = option(None, "the folder of an unfinished run, to resume it")
+    resume: str | None = option(None, "the folder of a run that goes on; a finished one with more steps, say")
     learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
     reward: RewardOptions = field(default_factory=RewardOptions)
