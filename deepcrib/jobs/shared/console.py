@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import sys
@@ -41,13 +40,12 @@ def console() -> Console:
 
 def say(what: str | Table) -> None:
     """Print on stdout, and note in the run's log, JOB.log in its folder."""
-    console().print(what, markup=False, soft_wrap=isinstance(what, str))
-    if not isinstance(what, str):
-        paper = Console(width=FILE_WIDTH, file=io.StringIO(), color_system=None, force_terminal=False)
-        with paper.capture() as text:
-            paper.print(what)
-        what = f"\n{text.get()}"
-    LOG.info(what.rstrip())
+    if isinstance(what, str):
+        console().print(what, markup=False, soft_wrap=True)
+        LOG.info(what)
+    else:
+        console().print(what)
+        LOG.info("\n%s", "".join(segment.text for segment in Console(width=FILE_WIDTH).render(what)).rstrip())
 
 
 def error_line(text: str) -> None:

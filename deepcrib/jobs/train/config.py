@@ -27,7 +27,7 @@ class Config:
     threads: int = option(
         0, "number of threads; 0: all that this process may use; does not affect the weights", at_least(0)
     )
-    resume: str | None = option(None, "folder of an unfinished run to resume")
+    resume: str | None = option(None, "folder of a run to resume; of a finished one with more steps")
     learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
     reward: RewardOptions = field(default_factory=RewardOptions)

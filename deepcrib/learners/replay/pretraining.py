@@ -4,11 +4,10 @@ Bélanger et al. 2019, section 3.6.4: all 270,725 combinations, minibatches of 6
 sees four kept cards and no thrown ones; role and scores, which do not matter to a show, are random. Of the head
 `dueling` the advantages alone learn the show, since there are no other discards of the same hand to compare with.
 
-A supervised start: both networks learn what a teacher's decisions were worth, before the first iteration.
-
-O'Connor 2000 names "supervised learning on expert data" as the other way, and its limits: expert data are costly and
-the learner is "no better than the human expert". Here the expert is an agent, so its games cost nothing, and what is
-learned are no moves but values, the returns of its decisions, which replay iterations then improve on.
+A supervised start: both networks learn what a teacher's decisions were worth, before the first iteration. O'Connor 2000
+names "supervised learning on expert data" as the other way, and its limits: expert data are costly and the learner is
+"no better than the human expert". Here the expert is an agent, so its games cost nothing, and what is learned are no
+moves but values, the returns of its decisions, which replay iterations then improve on.
 """
 
 from __future__ import annotations
@@ -56,9 +55,8 @@ class PretrainingResult:
     """How well the network knows the show after pretraining, over all hands; errors in points.
 
     exact_share is the share of hands exact after rounding. With a random starter the value is an expectation:
-    mean_absolute_error then compares with the mean over the 48 starters and exact_share is None.
-    sample_error is the mean absolute error against the value with one random starter (figure 6), or
-    the same as mean_absolute_error without a starter.
+    mean_absolute_error then compares with the mean over the 48 starters and exact_share is None. sample_error is the
+    mean absolute error against the value with one random starter (figure 6), or mean_absolute_error without one.
     """
 
     mean_absolute_error: float
@@ -69,11 +67,6 @@ class PretrainingResult:
     seconds: float
 
 
-def _never() -> bool:
-    """Let it go on to its end."""
-    return False
-
-
 def pretrain(
     network: QNetwork,
     encoder: Encoder,
@@ -82,15 +75,14 @@ def pretrain(
     writer: Any = None,
     progress: Callable[[int, int], None] | None = None,
     figure: Callable[..., Any] | None = None,
-    stops: Callable[[], bool] = _never,
+    stops: Callable[[], bool] = bool,
     left: dict[str, Any] | None = None,
 ) -> PretrainingResult | None:
     """Train the network in place and measure it over all hands; None where `stops()` ended it between two minibatches.
 
-    writer: a TensorBoard SummaryWriter. progress(done, total) is called with minibatches. figure(predicted,
-    true, title=, truth=) draws predictions against what can be known of the hands, points or their mean over the
-    starters, as `truth` says; it is written unless it is None. left: holds what it goes on from, and takes that up
-    where it is stopped.
+    writer: a TensorBoard SummaryWriter. progress(done, total) is called with minibatches. figure(predicted, true,
+    title=, truth=) draws predictions against what can be known of the hands, as `truth` says; written unless it is
+    None. left: where it begins, and where it was stopped.
     """
     begin = time.perf_counter()
     generator = torch.Generator().manual_seed(seed)
@@ -103,9 +95,8 @@ def pretrain(
     predicted = shown.predict()
     samples = _targets(hands, options, generator)
     expected = starter_means(hands) if options.starter else samples
-    errors = np.abs(predicted - expected)
     result = PretrainingResult(
-        mean_absolute_error=float(errors.mean()),
+        mean_absolute_error=float(np.abs(predicted - expected).mean()),
         exact_share=None if options.starter else float(np.mean(np.round(predicted) == expected)),
         sample_error=float(np.abs(predicted - samples).mean()),
         loss=loss,
@@ -113,9 +104,8 @@ def pretrain(
         seconds=time.perf_counter() - begin,
     )
     if writer is not None:
-        for name in ("mean_absolute_error", "exact_share", "sample_error"):
-            if (value := getattr(result, name)) is not None:
-                writer.add_scalar(f"pretraining/{name}", value, 0)
+        found = {name: getattr(result, name) for name in ("mean_absolute_error", "exact_share", "sample_error")}
+        write_scalars(writer, 0, {f"pretraining/{name}": value for name, value in found.items() if value is not None})
         truth = MEAN_OF_STARTERS if options.starter else "true value"
         title = f"Value of all {len(hands):,} four-card hands after pretraining"
         if figure is not None and (drawn := figure(predicted, expected, title=title, truth=truth)) is not None:
@@ -172,21 +162,19 @@ def _fit(
     optimizer: torch.optim.Optimizer = (
         torch.optim.SGD(parameters, options.lr, MOMENTUM) if sgd else torch.optim.Adam(parameters, fused=True)
     )
-    recent = torch.zeros((), device=shown.device)
-    loss, begin = math.nan, 0
+    recent, loss, begin = torch.zeros((), device=shown.device), math.nan, 0
     if left:
         optimizer.load_state_dict(left["optimizer"])
         generator.set_state(left["epoch"])
         recent, loss, begin = left["recent"].to(shown.device), left["loss"], left["step"]
     for step in range(begin, total):
         if step == begin or step % batches_per_epoch == 0:
-            epoch = generator.get_state()  # from which the epoch's order and targets can be drawn again
+            epoch = generator.get_state()
+            order = torch.randperm(len(hands), generator=generator)
+            targets = torch.from_numpy(_targets(hands, options, generator)).float()
         if stops():
             left |= {"optimizer": optimizer.state_dict(), "epoch": epoch, "recent": recent, "loss": loss, "step": step}
             return None
-        if step == begin or step % batches_per_epoch == 0:
-            order = torch.randperm(len(hands), generator=generator)
-            targets = torch.from_numpy(_targets(hands, options, generator)).float()
         first = step % batches_per_epoch * options.batch_size
         rows = order[first : first + options.batch_size]
         optimizer.param_groups[0]["lr"] = lr = options.lr * (1.0 if sgd else _lr_factor(step / total))
@@ -280,27 +268,25 @@ def learn_lessons(
     seed: int,
     writer: Any = None,
     progress: Callable[[int, int], None] | None = None,
-    stops: Callable[[], bool] = _never,
+    stops: Callable[[], bool] = bool,
     left: dict[str, Any] | None = None,
 ) -> bool:
-    """Let each network learn its samples in `options.epochs` passes; False where `stops()` ended it between two.
+    """Let each network learn its samples, with an optimiser of its own, in `options.epochs` passes; False if `stops()`.
 
-    writer: a TensorBoard SummaryWriter; its steps are passes, of which progress(done, total) is told too. left: as in
-    `pretrain`.
+    writer: a TensorBoard SummaryWriter; its steps are passes, as progress(done, total) is told. left: see `pretrain`.
     """
-    left = {} if left is None else left
-    # An optimiser of their own, as the show's pretraining has one.
     students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
     seeds = {"play": 0, "discard": 1}
     generators = {part: np.random.default_rng((derive(seed, PRETRAINING, LESSONS), seeds[part])) for part in students}
-    for part in students if left else ():
+    left = {} if left is None else left
+    for part in left.get("drawn", ()):
         students[part].optimizer.load_state_dict(left["optimizers"][part])
-        generators[part].bit_generator.state = left["generators"][part]
+        generators[part].bit_generator.state = left["drawn"][part]
     for done in range(left.get("passes", 0), options.epochs):
         if stops():
-            left["optimizers"] = {part: student.optimizer.state_dict() for part, student in students.items()}
-            left["generators"] = {part: generator.bit_generator.state for part, generator in generators.items()}
-            left["passes"] = done
+            drawn = {part: generator.bit_generator.state for part, generator in generators.items()}
+            optimizers = {part: student.optimizer.state_dict() for part, student in students.items()}
+            left |= {"passes": done, "drawn": drawn, "optimizers": optimizers}
             return False
         lr = options.lr * (1 - done / options.epochs)
         passes = [
