@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -169,34 +168,25 @@ def against_checkpoints(
     """
     numbers = sorted(checkpoints)
     contests = [(None, number, derive(seed, FINAL_MATCHES, number)) for number in numbers]
-    found = _all_series({None: agent, **checkpoints}, contests, games, matches, workers, options)
+    found = _all_series({None: agent, **checkpoints}, contests, (games, matches), workers, options)
     return dict(zip(numbers, found, strict=True))
 
 
 def _all_series(
-    agents: Mapping[Any, Agent],
-    contests: list[tuple[Any, Any, int]],
-    games: int,
-    matches: int,
-    workers: Workers,
-    options: MatchOptions,
+    agents: Mapping[Any, Agent], contests: list[Any], match: tuple[int, int], workers: Workers, options: MatchOptions
 ) -> list[Series]:
-    """`repeated_matches` of each contest: the keys of two agents, and a seed."""
-    progress = options.get("progress")
-    if workers.count < 2 or progress is None:
-        return workers.run(partial(_series, agents, games, matches, options), contests)
+    """`repeated_matches` of each contest, (the keys of two agents, a seed). match: (games, matches)."""
+    progress = options.get("progress") if workers.count > 1 else None
+    inside: MatchOptions = {**options, "progress": None} if progress else options
 
-    def tell(number: int, series: Series) -> None:  # here, when a contest is over
-        progress(games * matches)
+    def play(a: Any, b: Any, seed: int) -> Series:
+        return repeated_matches(agents[a], agents[b], *match, seed, **inside)
 
-    silent: MatchOptions = {**options, "progress": None}
-    return workers.run(partial(_series, agents, games, matches, silent), contests, tell)
+    def tell(number: int, series: Series) -> None:
+        if progress is not None:
+            progress(match[0] * match[1])
 
-
-def _series(
-    agents: Mapping[Any, Agent], games: int, matches: int, options: MatchOptions, a: Any, b: Any, seed: int
-) -> Series:
-    return repeated_matches(agents[a], agents[b], games, matches, seed, **options)
+    return workers.run(play, contests, tell)
 
 
 # --- round robin --------------------------------------------------------------------------------------------
@@ -249,7 +239,7 @@ def round_robin(
         raise OptionError(f"agents={list(agents)}: expected two or more agents")
     pairs = list(combinations(sorted(agents), 2))
     contests = [(a, b, pairing_seed(seed, a, b)) for a, b in pairs]
-    found = _all_series(agents, contests, games, matches, workers, options)
+    found = _all_series(agents, contests, (games, matches), workers, options)
     pairings = dict(zip(pairs, found, strict=True))
     standings = [_standing(name, pairings) for name in sorted(agents)]
     standings.sort(key=lambda standing: (-standing.game_points, -standing.spread, -standing.wins))
