@@ -1,8 +1,7 @@
 """The run folder of a job: its options, where it ran, and what came out.
 
     config.yaml       every option, resolved
-    environment.json  command, start, seconds, commit, versions and machine; in a sweep, its overrides; of a resumed run
-                      those of the first start, with the seconds of all, and `commands`, an entry a start
+    environment.json  command, start, commit, versions, machine, overrides of a sweep; seconds and `commands` of all starts
     JOB.log           what the job said
     summary.json      the metrics that the job prints last; present only once the job has finished
     error.json        in a sweep, why the run failed; gone once it goes on
