@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from deepcrib.cli import main
-from deepcrib.jobs.hydra import launch
+from deepcrib.jobs.shared import console
 
 COMMANDS = (
     "evaluate agent=greedy opponent=deterministic games=2000 duplicate=true",
@@ -48,7 +48,7 @@ def test_nothing_is_cut_at_80_columns(command: str, tmp_path: Path, monkeypatch:
         def print(self, *objects: Any, **options: Any) -> None:
             shown.extend(item for item in objects if not isinstance(item, str))
 
-    monkeypatch.setattr(launch, "console", Recorder)
+    monkeypatch.setattr(console, "console", Recorder)
     assert main([*shlex.split(command), f"hydra.run.dir={tmp_path / 'run'}"]) == 0
     assert shown
     for table in shown:

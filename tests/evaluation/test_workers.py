@@ -95,7 +95,7 @@ def test_a_league_on_a_ray_cluster(specs: dict[str, str], monkeypatch: pytest.Mo
         ("tournament bracket agents=[greedy,random] workers=2", "workers=2: only for round_robin and checkpoints and"),
         (
             "evaluate agent=greedy workers=2 backend=ray",
-            "needs ray, which is not installed: pip install 'deepcrib[laun",
+            "expected ray, which is not installed: pip install -e '.[launchers]'",
         ),
     ],
 )
