@@ -1,7 +1,7 @@
 """The run folder of a job: its options, where it ran, and what came out.
 
     config.yaml       every option, resolved
-    environment.json  command, start, commit, versions, machine, overrides of a sweep; seconds and `commands` of all starts
+    environment.json  command, start, commit, versions, machine, overrides of a sweep; seconds and `commands` of all
     JOB.log           what the job said
     summary.json      the metrics that the job prints last; present only once the job has finished
     error.json        in a sweep, why the run failed; gone once it goes on
