@@ -101,13 +101,13 @@ class Learner(ABC):
     def watch(  # noqa: B027
         self,
         figure: Callable[..., Any] | None,
-        pretraining_writer: Callable[[], Any] | None,
+        pretraining_writer: Any,
         pretraining_progress: Callable[[int, int], None] | None,
     ) -> None:
         """What shows what `show` and `begin` do, of learners that draw a figure or pretrain.
 
-        figure: draws predicted against true values. pretraining_writer: makes a TensorBoard SummaryWriter of its own,
-        because the steps of pretraining are minibatches, which a resumed run would purge as steps to come.
+        figure: draws predicted against true values. pretraining_writer: a TensorBoard SummaryWriter, or None; steps of
+        pretraining are minibatches before the first step, -1 the last, so that no resumed run drops them.
         pretraining_progress: (done, total).
         """
 

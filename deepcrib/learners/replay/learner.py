@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -111,7 +110,7 @@ class ReplayLearner(Learner):
     def watch(
         self,
         figure: Callable[..., Any] | None,
-        pretraining_writer: Callable[[], Any] | None,
+        pretraining_writer: Any,
         pretraining_progress: Callable[[int, int], None] | None,
     ) -> None:
         """The figure is of what the discard network predicts and what came of it (see `show_values`)."""
@@ -237,12 +236,11 @@ class ReplayLearner(Learner):
         """Pretrain the discard network, and learn from a teacher, as the options say."""
         pretrains = self.pretraining.enabled and self.discard is not None
         if pretrains or self.teacher is not None:
-            writer = None if self._pretraining_writer is None else self._pretraining_writer()
-            with nullcontext() if writer is None else closing(writer):
-                if pretrains:
-                    self._pretrain(writer)
-                if self.teacher is not None:
-                    self._learn_from(self.teacher, writer)
+            writer = self._pretraining_writer
+            if pretrains:
+                self._pretrain(writer)
+            if self.teacher is not None:
+                self._learn_from(self.teacher, writer)
         return {"progress/hands": 0.0}
 
     def _pretrain(self, writer: Any) -> None:

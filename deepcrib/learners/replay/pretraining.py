@@ -86,9 +86,9 @@ def pretrain(
 ) -> PretrainingResult:
     """Train the network in place and measure it over all hands.
 
-    writer: a TensorBoard SummaryWriter. progress(done, total) is called with minibatches. figure(predicted,
-    true, title=, truth=) draws predictions against what can be known of the hands, points or their mean over the
-    starters, as `truth` says; it is written unless it is None.
+    writer: a TensorBoard SummaryWriter; its steps are minibatches, up to -1. progress(done, total) is called with
+    minibatches. figure(predicted, true, title=, truth=) draws predictions against what can be known of the hands,
+    points or their mean over the starters, as `truth` says; it is written unless it is None.
     """
     begin = time.perf_counter()
     generator = torch.Generator().manual_seed(seed)
@@ -111,11 +111,11 @@ def pretrain(
     if writer is not None:
         for name in ("mean_absolute_error", "exact_share", "sample_error"):
             if (value := getattr(result, name)) is not None:
-                writer.add_scalar(f"pretraining/{name}", value, 0)
+                writer.add_scalar(f"pretraining/{name}", value, -1)
         truth = MEAN_OF_STARTERS if options.starter else "true value"
         title = f"Value of all {len(hands):,} four-card hands after pretraining"
         if figure is not None and (drawn := figure(predicted, expected, title=title, truth=truth)) is not None:
-            writer.add_figure("pretraining/predicted_against_true", drawn, 0)
+            writer.add_figure("pretraining/predicted_against_true", drawn, -1)
     return result
 
 
@@ -187,7 +187,7 @@ def _fit(
         if (step + 1) % REPORT_EVERY == 0 or step + 1 == total:
             loss = float(recent) / (step % REPORT_EVERY + 1)
             recent.zero_()
-            write_scalars(writer, step + 1, {"pretraining/loss": loss, "pretraining/lr": lr})
+            write_scalars(writer, step - total, {"pretraining/loss": loss, "pretraining/lr": lr})
             if progress is not None:
                 progress(step + 1, total)
     return loss
@@ -315,7 +315,7 @@ def learn_lessons(
 ) -> None:
     """Let each network learn its samples in `options.epochs` passes.
 
-    writer: a TensorBoard SummaryWriter; its steps are passes, of which progress(done, total) is told too.
+    writer: a TensorBoard SummaryWriter; its steps are passes, up to -1, of which progress(done, total) is told too.
     """
     # An optimiser of their own, as the show's pretraining has one.
     students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
@@ -328,6 +328,6 @@ def learn_lessons(
             for part, student in students.items()
         ]
         passed = zip(students, run_pieces(passes), strict=True)
-        write_scalars(writer, done + 1, {f"teacher/{part}_loss": found.loss for part, found in passed})
+        write_scalars(writer, done - options.epochs, {f"teacher/{part}_loss": found.loss for part, found in passed})
         if progress is not None:
             progress(done + 1, options.epochs)
