@@ -55,7 +55,8 @@ def run(config: Config, run: Run) -> Outcome:
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
         print(f"run folder: {short_path(folder)}", flush=True)
-    told = run.folder.overrides or sys.argv[1:]
+    varied = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in the whole sweep
+    told = varied or run.folder.overrides or sys.argv[1:]
     columns = [f"{FINAL}{name}/{tag}" for name in opponents for tag in FINAL_METRICS]
     write_options(folder, options, [*columns, f"{FINAL}hours"], told)
     with closing(summary_writer(folder, _purge_step(run, learner))) as writer:

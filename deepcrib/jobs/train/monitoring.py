@@ -179,13 +179,13 @@ def write_options(
 
 
 def _mark_differing(table: Any, names: Sequence[str]) -> None:
-    """Mark options, or groups of them, as those that differ between runs, which TensorBoard shows first."""
+    """Mark options, or the names of groups, as those that differ between runs, which TensorBoard shows first."""
     from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
     data = table.value[0].metadata.plugin_data
     content = HParamsPluginData.FromString(data.content)
     for info in content.experiment.hparam_infos:
-        info.differs = any(f"{info.name}.".startswith(f"{name}.") for name in names)
+        info.differs = info.name.removesuffix(".name") in names
     data.content = content.SerializeToString()
 
 

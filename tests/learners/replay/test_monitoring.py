@@ -191,7 +191,9 @@ def test_a_resumed_run_has_one_row_with_its_new_options_and_figures(runs: Runs, 
     for tag in ("random/win_rate", "random/win_rate_low", "random/points_per_hand", "hours"):
         assert [event.step for event in events.Scalars(f"{FINAL}{tag}")] == [30]
     content = events.SummaryMetadata(metadata.EXPERIMENT_TAG).plugin_data.content
-    columns = [info.name.tag for info in metadata.parse_experiment_plugin_data(content).metric_infos]
+    table = metadata.parse_experiment_plugin_data(content)
+    columns = [info.name.tag for info in table.metric_infos]
+    assert {info.name for info in table.hparam_infos if info.differs} == {"learner.hands", "resume"}
     assert columns[0].endswith("/win_rate") and columns[-1] == f"{FINAL}hours"
     steps = [event.step for event in EventAccumulator(str(folder)).Reload().Scalars("loss/squared_error")]
     assert steps == [10, 20, 30]
