@@ -387,10 +387,10 @@ def test_a_tall_terminal_shows_the_whole_game(nearly_over: GameRecord, tmp_path:
 
     async def script(person: Person) -> None:
         await person.until("play", "go on")
-        assert "play + hand + crib" not in person.screen
+        assert "play+hand+crib" not in person.screen
         for size in ((100, 40), (160, 50)):
             await person.pilot.resize_terminal(*size)
-            await person.sees("play + hand + crib", log, "crib ")
+            await person.sees("play+hand+crib", log, "crib ")
             assert re.search(row, person.screen) and "'s hand" in person.screen.split(log)[0], person.screen
 
     run_with(script, starter(tmp_path / "game.jsonl", header=nearly_over))

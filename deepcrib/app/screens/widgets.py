@@ -75,7 +75,7 @@ class Button(Static):
 
 def score_sheet(table: Table) -> Grid:
     """A row a hand, the last one first: each player's points of play, hand and crib, and the score that they made."""
-    words = "play + hand + crib, and the score"
+    words = "play+hand+crib, score"
     grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="dim", caption=words, caption_justify="left")
     for number, column in enumerate(("hand", *(column for name in table.names for column in (name, "")))):
         grid.add_column(column, justify="left" if number % 2 else "right", no_wrap=True)
