@@ -59,8 +59,7 @@ def train(
         if progress is not None and (done or any(tag.endswith("/win_rate") for tag in metrics)):
             progress(done, metrics)
 
-    writer = None if pretraining_writer is None else lambda first: pretraining_writer
-    learner.watch(figure, writer, pretraining_progress)
+    learner.watch(figure, pretraining_writer, pretraining_progress)
     agent = fit(learner, folder, evaluate, progress=after, **options)
     assert isinstance(agent, QNetworkAgent)
     return Trained(

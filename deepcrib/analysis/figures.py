@@ -20,7 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """Those of Okabe and Ito that show on white, which the colour-blind tell apart."""
 MARKERS = "os^Dv<>P"
 """One more than colours, so that lines differ in one of them up to the 56th."""
-_LEGEND_WIDTH = 90  # characters
+_LEGEND_WIDTH = 104  # characters
 OUTSIDE = 20
 """Points beyond the true values from which a prediction is drawn at the edge: a network may diverge."""
 
@@ -84,20 +84,22 @@ def lines_with_bands(
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    columns = max(1, _LEGEND_WIDTH // (8 + max((len(label) for label in lines), default=0)))
+    figure = Figure(figsize=(7, 4 + 0.2 * (-(-len(lines) // columns) - 1)), layout="constrained")
     axes = figure.add_subplot()
     for number, (label, (x, values)) in enumerate(lines.items()):
         color, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         axes.plot(x, values.mean(axis=0), label=label, color=color, marker=marker, markersize=4)
-        axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=color, alpha=0.2, linewidth=0)
+        axes.fill_between(
+            x, values.min(axis=0), values.max(axis=0), color=color, alpha=min(0.2, 0.8 / len(lines)), linewidth=0
+        )
     for label, level in (levels or {}).items():
         axes.axhline(level, color="0.4", linewidth=0.8, linestyle="--")
         axes.annotate(label, (0.25, level), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set(xlabel=xlabel, ylabel=ylabel, title=title)
     axes.grid(alpha=0.3)
-    widest = max((len(label) for label in lines), default=0)
-    figure.legend(loc="outside lower center", ncols=max(1, _LEGEND_WIDTH // (widest + 8)), title=legend)
+    figure.legend(loc="outside lower center", ncols=columns, title=legend, fontsize="small")
     return figure
 
 

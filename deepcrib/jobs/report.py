@@ -66,7 +66,9 @@ class Config:
     name: str | None = option(None, "review: player whose choices are reviewed, by name")
     worst: int = option(10, "review: number of decisions listed per game", at_least(0))
     opponent: Any = option(
-        None, "review: an agent in place of the recorded opponent; runs: opponent whose matches are shown, by name"
+        None,
+        "review: an agent in place of the recorded opponent; runs: opponent whose matches are shown, by name; default: "
+        "the one that most runs met",
     )
 
 

@@ -14,6 +14,8 @@ from deepcrib.training.options import EvaluationOptions
 
 Metrics = dict[str, float]
 """Values by TensorBoard tag."""
+FIRST_EVENT = -(2**31)
+"""A step before all of those that come before the first one."""
 
 
 @dataclass(frozen=True)
@@ -104,16 +106,18 @@ class Learner(ABC):
     def watch(  # noqa: B027
         self,
         figure: Callable[..., Any] | None,
-        pretraining_writer: Callable[[int | None], Any] | None,
+        pretraining_writer: Any,
         pretraining_progress: Callable[[int, int], None] | None,
     ) -> None:
         """What shows what `show` and `begin` do, of learners that draw a figure or pretrain.
 
-        figure: draws predicted against true values. pretraining_writer: makes a TensorBoard SummaryWriter of its own,
-        because the steps of pretraining are minibatches, which a resumed run would purge as steps to come; it is
-        given the first one that a killed process may have written beyond the saved state. pretraining_progress: (done,
-        total).
+        figure: draws predicted against true values. pretraining_writer: a TensorBoard SummaryWriter, or None; steps of
+        pretraining are minibatches before the first step, -1 the last. pretraining_progress: (done, total).
         """
+
+    def next_event(self) -> int:
+        """The first step of TensorBoard events to come: what a killed process wrote from there on is dropped."""
+        return self.steps_done + 1 if self.steps_done else 0 if self.begun else FIRST_EVENT
 
     def next_checkpoint(self) -> int:
         """The step at which the next checkpoint is due."""

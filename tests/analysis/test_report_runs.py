@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.tensorboard import SummaryWriter
 
+from deepcrib.analysis.report.result import usual_opponent
 from deepcrib.analysis.report.runs import OTHERWISE, iteration_seconds, load_runs, read_metrics, repeated, setups
 from deepcrib.analysis.report.statistics import difference, geometric_mean, over_seeds, rank_correlation, ratio
 from deepcrib.cli import main
@@ -195,6 +196,13 @@ def test_one_seed_speaks_of_its_agent_and_other_learners_have_their_place(tmp_pa
     first, second = table_of(text, "Result")
     assert (first["setup"], second["separated"]) == ("weighted", "these agents")
     assert {"option": "learner.games", "mlp, sarsa": "-", "weighted": "9"} in table_of(text, "Options")
+
+
+def test_the_opponent_is_the_one_that_most_runs_met(tmp_path: Path) -> None:
+    for number, names in enumerate((["greedy"], ["deterministic", "greedy"], ["deterministic"])):
+        write_run(tmp_path / str(number), options(seed=number), dict.fromkeys(names, match(5)["deterministic"]))
+    runs = load_runs([str(tmp_path)])
+    assert usual_opponent(runs) == "deterministic" and usual_opponent(runs[:2]) == "greedy"
 
 
 def test_many_differences_have_a_number_and_stand_in_the_table_of_options(tmp_path: Path) -> None:

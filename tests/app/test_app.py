@@ -376,6 +376,26 @@ def test_everything_fits_into_80_columns_and_24_lines(suits: str, tmp_path: Path
     assert phases == {"discard", "play", "go on"}
 
 
+def test_a_tall_terminal_shows_the_whole_game(nearly_over: GameRecord, tmp_path: Path) -> None:
+    """The points of every hand by play, hand and crib, as the record has them, and the log of the hand before."""
+    deals = [place for place, event in enumerate(nearly_over.events) if event.kind == "deal"]
+    last, pegged = nearly_over.events[deals[-2] : deals[-1]], ("play", "starter")
+    own = [sum(event.points for event in last if event.seat == 0 and event.kind in pegged)]
+    own += [event.points for kind in ("hand", "crib") for event in last if event.kind == kind and event.seat == 0]
+    score = sum(event.points for event in nearly_over.events[: deals[-1]] if event.seat == 0)
+    row, log = rf"{len(deals) - 1} {'[+]'.join(map(str, own))} +{score} ", f"Hand {len(deals)}: "
+
+    async def script(person: Person) -> None:
+        await person.until("play", "go on")
+        assert "play+hand+crib" not in person.screen
+        for size in ((100, 40), (160, 50)):
+            await person.pilot.resize_terminal(*size)
+            await person.sees("play+hand+crib", log, "crib ")
+            assert re.search(row, person.screen) and "'s hand" in person.screen.split(log)[0], person.screen
+
+    run_with(script, starter(tmp_path / "game.jsonl", header=nearly_over))
+
+
 # --- ends that are no ends of a game ----------------------------------------------------------------------------
 
 

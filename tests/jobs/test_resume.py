@@ -287,10 +287,12 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     whole, parts = (plain(vars(read_weights(tmp_path / name)) | {"path": ""}) for name in ("whole", "parts"))
     assert whole == parts
     curves = [
-        {tag: sorted(zip(*curve, strict=True)) for tag, curve in read_events(tmp_path / name / "pretraining").items()}
+        {tag: sorted(zip(*curve, strict=True)) for tag, curve in read_events(tmp_path / name).items()}
         for name in ("whole", "parts")  # files of one second come by their names
     ]
-    assert curves[0] == curves[1] and [step for step, _ in curves[0]["pretraining/loss"]] == list(range(1, 9))
+    before = [{t: c for t, c in found.items() if t.startswith(("pretraining/", "teacher/"))} for found in curves]
+    assert before[0] == before[1] and [step for step, _ in before[0]["pretraining/loss"]] == list(range(-8, 0))
+    assert "teacher/play_loss" in before[0]
     assert len(json.loads((tmp_path / "parts" / "environment.json").read_text())["commands"]) == len(codes)
 
 

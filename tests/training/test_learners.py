@@ -50,7 +50,7 @@ def test_a_run_of_another_learner_leaves_what_every_run_leaves(
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
     assert (config["learner"]["name"], config["learner"]["games"]) == ("weighted", 5)
     assert steps(tmp_path, "value") == [1, 2, 3, 4, 5] and steps(tmp_path, "random/win_rate") == [2, 4, 5]
-    assert steps(tmp_path / "final", "random/win_rate") == [5]
+    assert steps(tmp_path, "final/random/win_rate") == [5]
     assert value_in(tmp_path / "weights.safetensors") == value_after(5)
 
 
@@ -63,7 +63,7 @@ def test_matches_at_chosen_checkpoints(tiny: type[TinyLearner], tmp_path: Path) 
 
 def test_the_table_of_hyperparameters_holds_what_the_learner_reads(tiny: type[TinyLearner], tmp_path: Path) -> None:
     assert train(*new_run(tmp_path)) == 0
-    events = EventAccumulator(str(tmp_path / "final")).Reload()
+    events = EventAccumulator(str(tmp_path)).Reload()
     data = events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
     assert b"learner.scaling" in data and b"rules.name" in data
     assert b"algorithm" not in data and b"play_network" not in data

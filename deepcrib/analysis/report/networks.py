@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from deepcrib.analysis.curves import read_image
+from deepcrib.analysis.curves import read_events, read_image
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.analysis.report.page import Page, Section, Table, number, share
-from deepcrib.analysis.report.runs import FINISHED, PRETRAIN, PRETRAINING, read_metrics
+from deepcrib.analysis.report.runs import FINISHED, PRETRAIN, pretraining_events
 from deepcrib.analysis.report.setups import identity, option
 from deepcrib.analysis.report.statistics import over_seeds
 from deepcrib.exact.shows import all_hands, hand_values, starter_means
@@ -88,7 +88,7 @@ def _pretrained(run: pd.Series) -> Mapping[str, Any]:
     """How well the network knew the show: the job's summary, or the events of a training run's pretraining."""
     if run.job == PRETRAIN:
         return {name: run.summary.get(name) for name in (ERROR, EXACT, SAMPLE)}
-    metrics = read_metrics(run.folder)
+    metrics = read_events(pretraining_events(run.folder)) if run.get("pretraining.enabled") is True else {}
     found = {name: metrics.get(f"pretraining/{name}") for name in (ERROR, EXACT, SAMPLE)}
     return {name: None if curve is None else float(curve[1][-1]) for name, curve in found.items()}
 
@@ -99,7 +99,7 @@ def _pretraining_figure(runs: pd.DataFrame, starter: bool, title: str) -> Any:
     if len(pretrained):
         truth = MEAN_OF_STARTERS if starter else "true value"
         return predicted_against_true(_predicted(pretrained.iloc[0]), _true(starter), title=title, truth=truth)
-    images = (read_image(folder / PRETRAINING, IMAGE) for folder in runs.folder)
+    images = (read_image(pretraining_events(folder), IMAGE) for folder in runs.folder)
     return next((image for image in images if image is not None), None)
 
 

@@ -33,7 +33,7 @@ STUDY_FILES = ("trials.json", "trials.csv")
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
 TRAIN, PRETRAIN = "train", "pretrain"
 PRETRAINING = "pretraining"
-"""The folder of a training run with the events of its pretraining."""
+"""The folder in which a training run of an earlier version has the events of its pretraining."""
 NETWORK, ALGORITHM, OTHERWISE = "play_network.name", "algorithm.name", "otherwise"
 SETUP = [NETWORK, ALGORITHM, OTHERWISE]
 """Columns that tell setups apart; the last one: the other options in which those of one pair differ, as text."""
@@ -138,13 +138,13 @@ def _trained_seconds(folder: Path) -> float:
 
 @cache
 def read_metrics(folder: Path) -> Mapping[str, Curve]:
-    """A run's metrics by tag, with those of its pretraining; an earlier version's run has them as events alone.
+    """A run's metrics by tag; an earlier version's run has them as events alone. Raises RunError."""
+    return (read_progress if (folder / PROGRESS_FILE).exists() else read_events)(folder)
 
-    Raises RunError.
-    """
-    inner = folder / PRETRAINING
-    read = read_progress if (folder / PROGRESS_FILE).exists() else read_events
-    return (read_events(inner) if inner.is_dir() else {}) | read(folder)
+
+def pretraining_events(folder: Path) -> Path:
+    """The folder with the events of a training run's pretraining."""
+    return inner if (inner := folder / PRETRAINING).is_dir() else folder
 
 
 def iteration_seconds(metrics: Mapping[str, Curve]) -> NDArray[np.float64]:

@@ -48,8 +48,8 @@ class Dialog(ModalScreen[str]):
 
     CSS = """
     Dialog { align: center middle; }
-    Dialog > .whole { width: 80; height: auto; max-height: 23; border: round $foreground; background: $background; }
-    Dialog #body { width: 100%; height: auto; max-height: 21; padding: 0 1; scrollbar-size-vertical: 1; }
+    Dialog > .whole { width: 80; height: auto; max-height: 100%; border: round $foreground; background: $background; }
+    Dialog #body { width: 100%; height: auto; max-height: 100%; padding: 0 1; scrollbar-size-vertical: 1; }
     Dialog #text { width: 100%; height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -16,7 +16,7 @@ from textual.widgets import Footer, Static
 from deepcrib.app.screens.dialogs import BACK, HELP, TOO_SMALL, Dialog, working_dialog
 from deepcrib.app.screens.hinting import WORKING, fill_hint
 from deepcrib.app.screens.reports import after_game
-from deepcrib.app.screens.widgets import Button, Hand
+from deepcrib.app.screens.widgets import Button, Hand, score_sheet
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.table import SHOWN, Table, held_words
@@ -56,7 +56,10 @@ class GameScreen(Screen[bool]):
     GameScreen.-wide #side { display: block; }
     GameScreen.-wide #table { width: 80; }
     GameScreen.-wide #log { display: none; }
+    GameScreen #sheet { display: none; height: 1fr; margin: 1 0 0 0; }
+    GameScreen.-tall #sheet { display: block; }
     GameScreen.-tall #board, GameScreen.-tall #play { margin: 1 0; }
+    GameScreen.-wide #mine { width: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "confirm", "Go on", key_display="Enter"),
@@ -100,6 +103,7 @@ class GameScreen(Screen[bool]):
                             yield Static(id="person")
                             yield Hand(id="hand")
                             yield Button(id="button")
+                            yield Static(id="sheet")
                         with VerticalScroll(id="log", classes="log", can_focus=False):
                             yield Static()
                 with VerticalScroll(id="side", classes="log", can_focus=False):
@@ -112,6 +116,11 @@ class GameScreen(Screen[bool]):
         """Begin; the title follows what is prepared behind the board."""
         self.set_interval(0.5, self.show_title)
         self.run_worker(self._or_end(self._drive()), exclusive=True)
+
+    def on_resize(self) -> None:
+        """A tall terminal shows the log of the whole game."""
+        if self.seen is not None:
+            self.call_after_refresh(self.draw)
 
     async def _or_end(self, work: Coroutine[Any, Any, None]) -> None:
         """Do it; an error closes the screen, and the job says what it was."""
@@ -312,8 +321,10 @@ class GameScreen(Screen[bool]):
         self._put("#person", scene.player(view, table.person, cards=False), 1)
         self.query_one(Hand).show(view, table.person, table.suits)
         self.query_one(Button).show(BUTTONS.get(self.waiting, ""))
+        self.query_one("#sheet", Static).update(score_sheet(table))
+        lines = table.log if self.has_class("-tall") else table.log[table.hand_begins :]
         for log in self.query(".log").results(VerticalScroll):
-            log.query_one(Static).update(Text("\n").join(table.log))
+            log.query_one(Static).update(Text("\n").join(lines))
             log.anchor()  # at its end, also where it has another size only after the next layout
 
     def show_title(self) -> None:

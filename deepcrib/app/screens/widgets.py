@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from rich.table import Table as Grid
 from rich.text import Text
 from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
+from deepcrib.app.table import Table
 from deepcrib.board import TableView, scene
 from deepcrib.board.text import drawn
 from deepcrib.game.cards import NO_CARD
+from deepcrib.game.rules import MAX_SCORE
 
 
 class Hand(Static):
@@ -68,3 +71,23 @@ class Button(Static):
         """As if Enter were pressed."""
         event.stop()
         self.app.simulate_key("enter")
+
+
+def score_sheet(table: Table) -> Grid:
+    """A row a hand, the last one first: each player's points of play, hand and crib, and the score that they made."""
+    words = "play+hand+crib, score"
+    grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="dim", caption=words, caption_justify="left")
+    for number, column in enumerate(("hand", *(column for name in table.names for column in (name, "")))):
+        grid.add_column(column, justify="left" if number % 2 else "right", no_wrap=True)
+    rows, scores = [], [0] * len(table.names)
+    for number, hand in enumerate(table.points, start=1):
+        scores = [min(score + sum(own.values()), MAX_SCORE) for score, own in zip(scores, hand, strict=True)]
+        cells = [
+            cell
+            for own, score in zip(hand, scores, strict=True)
+            for cell in ("+".join(map(str, own.values())), Text(str(score), "bold"))
+        ]
+        rows.append([str(number), *cells])
+    for row in reversed(rows):
+        grid.add_row(*row)
+    return grid

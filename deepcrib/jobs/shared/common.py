@@ -89,7 +89,7 @@ def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:
             raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
 
 
-def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter:
+def summary_writer(folder: Path, purge_step: int | None = None, suffix: str = "") -> SummaryWriter:
     """TensorBoard events in a run folder; those of an interrupted run from `purge_step` on are dropped.
 
     Where they cannot be written, or no longer, a line says so and what writes them goes on without.
@@ -98,7 +98,7 @@ def summary_writer(folder: Path, purge_step: int | None = None) -> SummaryWriter
 
     threading.excepthook = _unless_disk_is_full
     try:
-        writer = SummaryWriter(str(folder), purge_step=purge_step)
+        writer = SummaryWriter(str(folder), purge_step=purge_step, filename_suffix=suffix)
     except OSError as error:
         _say_lost(folder, error)
         return cast("SummaryWriter", _Nothing())

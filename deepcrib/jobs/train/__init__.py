@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
@@ -26,7 +27,7 @@ from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
 from deepcrib.jobs.train.config import Config
-from deepcrib.jobs.train.monitoring import final_metrics, layout, write_options
+from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import LEARNERS, make_learner
 from deepcrib.training.fit import Probe, fit, restore
@@ -51,8 +52,11 @@ def run(config: Config, run: Run) -> Outcome:
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
         say(f"run folder: {short_path(folder)}")
-    write_options(folder, options)
-    with closing(summary_writer(folder, _purge_step(run, learner))) as writer:
+    varied = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in the whole sweep
+    told = varied or run.folder.overrides or sys.argv[1:]
+    columns = [f"{FINAL}{name}/{tag}" for name in opponents for tag in FINAL_METRICS]
+    write_options(folder, options, [*columns, f"{FINAL}hours"], told)
+    with closing(summary_writer(folder, learner.next_event() if run.resuming else None)) as writer:
         writer.add_custom_scalars(layout(config, opponents))
         try:
             agent = _train(config, run, learner, opponents, writer)
@@ -67,7 +71,8 @@ def run(config: Config, run: Run) -> Outcome:
     if agent is not None and config.evaluation.hands:
         hands = {name: hands_won(agent, other, config.evaluation.hands, seed) for name, other in opponents.items()}
     summary = learner.summary()
-    write_options(folder, options, final_metrics(matches, summary, learner.seconds), learner.steps_done)
+    metrics = final_metrics(matches, summary, learner.seconds)
+    write_options(folder, options, metrics, told, metrics, learner.steps_done)
     training = f"{learner.description()}, {learner.seconds:,.0f} s"
     tables = [hands_table("hands won on play points", hands)] if hands else []
     if "play_only" in summary:
@@ -102,13 +107,6 @@ def _keep_finished(folder: Path, learner: Learner) -> None:
     say(f"a finished run of {learner.description()} goes on: {words}")
 
 
-def _purge_step(run: Run, learner: Learner) -> int | None:
-    """The first step whose events the killed process may have written beyond the saved state."""
-    if not run.resuming:
-        return None
-    return learner.steps_done + 1 if learner.steps_done else 0
-
-
 def _train(
     config: Config, run: Run, learner: Learner, opponents: Mapping[str, Agent], writer: SummaryWriter
 ) -> Agent | None:
@@ -116,11 +114,7 @@ def _train(
         return evaluate(agent, opponent, games, seed, dealing=config.rules.name, device=config.device)
 
     with Bars(run.show_progress) as bars:
-        # events apart, since steps are minibatches there
-        def events(purge_step: int | None) -> SummaryWriter:
-            return summary_writer(run.folder.path / "pretraining", purge_step if run.resuming else None)
-
-        learner.watch(predicted_against_true, events, partial(bars.show, "pretraining"))
+        learner.watch(predicted_against_true, writer, partial(bars.show, "pretraining"))
         lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=say if run.show_lines else LOG.info)
         bar = training_bar(bars, learner.steps_done, learner.num_steps)
 

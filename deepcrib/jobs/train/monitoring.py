@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,10 @@ from deepcrib.training.monitoring import MATCH_METRICS
 Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
 
-FINAL = "final"
-"""The folder, and to TensorBoard a run of its own, of a run's options and final metrics.
-
-Its table of runs then finds out which options differ between runs, and shows the values in this folder as metrics, not
-all that is written while learning.
-"""
+FINAL = "final/"
+"""What tags of final metrics begin with, the columns of TensorBoard's table of runs."""
+OPTIONS_SUFFIX = ".options"
+"""Ends the name of the file of events with a run's options and final metrics, which is written anew."""
 FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 """Of the final matches."""
 
@@ -139,32 +137,52 @@ def _lines(pattern: str) -> list[Any]:
 
 
 def final_metrics(matches: Mapping[str, Evaluation], summary: Mapping[str, Any], seconds: float) -> dict[str, float]:
-    """What the table of runs shows of a finished run, by tag; summary: what else its learner measured."""
+    """What the table of runs shows of a finished run, by tag, in order; summary: what else its learner measured."""
     metrics = {
-        f"{name}/{tag}": getattr(found, MATCH_METRICS[tag]) for name, found in matches.items() for tag in FINAL_METRICS
+        f"{FINAL}{name}/{tag}": getattr(found, MATCH_METRICS[tag])
+        for name, found in matches.items()
+        for tag in FINAL_METRICS
     }
-    metrics |= {name: float(value) for name, value in flat(summary, separator="/") if isinstance(value, int | float)}
-    return metrics | {"hours": seconds / 3600}
+    measured = {name: float(value) for name, value in flat(summary, separator="/") if isinstance(value, int | float)}
+    return metrics | {f"{FINAL}{name}": value for name, value in (measured | {"hours": seconds / 3600}).items()}
 
 
 def write_options(
-    folder: Path, options: Mapping[str, Any], metrics: Mapping[str, float] | None = None, step: int = 0
+    folder: Path,
+    options: Mapping[str, Any],
+    columns: Iterable[str],
+    overrides: Sequence[str] = (),
+    metrics: Mapping[str, float] | None = None,
+    step: int = 0,
 ) -> None:
-    """Write the options of the run in a folder for TensorBoard's table of runs, and at its end its metrics, at `step`.
+    """Write the options of the run for TensorBoard's table of runs, and at its end its metrics, at `step`.
 
-    What was written before goes: of several options of one name TensorBoard would show the first.
+    columns: tags of metrics, in the order of the table. overrides: of the run, whose options come first there. What was
+    written before goes, since of several options of one name TensorBoard would show the first.
     """
     from torch.utils.tensorboard.summary import hparams  # a second to import
 
-    for old in (folder / FINAL).glob("events.out.tfevents.*"):
+    for old in folder.glob(f"events.out.tfevents.*{OPTIONS_SUFFIX}"):
         old.unlink()
-    _, start, end = hparams(_plain(options), {})
-    with closing(summary_writer(folder / FINAL)) as writer:
+    table, start, end = hparams(_plain(options), dict.fromkeys(columns, 0.0))
+    _mark_differing(table, [override.partition("=")[0] for override in overrides])
+    with closing(summary_writer(folder, suffix=OPTIONS_SUFFIX)) as writer:
         file: Any = writer.file_writer
-        for summary in (start,) if metrics is None else (start, end):
+        for summary in (table, start) if metrics is None else (table, start, end):
             file.add_summary(summary)
         for tag, value in (metrics or {}).items():
             writer.add_scalar(tag, value, step)
+
+
+def _mark_differing(table: Any, names: Sequence[str]) -> None:
+    """Mark options, or the names of groups, as those that differ between runs, which TensorBoard shows first."""
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
+
+    data = table.value[0].metadata.plugin_data
+    content = HParamsPluginData.FromString(data.content)
+    for info in content.experiment.hparam_infos:
+        info.differs = info.name.removesuffix(".name") in names
+    data.content = content.SerializeToString()
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, int | float | str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -115,7 +114,7 @@ class ReplayLearner(Learner):
     def watch(
         self,
         figure: Callable[..., Any] | None,
-        pretraining_writer: Callable[[int | None], Any] | None,
+        pretraining_writer: Any,
         pretraining_progress: Callable[[int, int], None] | None,
     ) -> None:
         """The figure is of what the discard network predicts and what came of it (see `show_values`)."""
@@ -241,15 +240,20 @@ class ReplayLearner(Learner):
         """Pretrain the discard network, and learn from a teacher, as the options say."""
         pretrains = self.pretraining.enabled and self.discard is not None
         if pretrains or self.teacher is not None:
-            first = None if LESSONS_LEFT in self._left else self._left.get(SHOW_LEFT, {}).get("step", -1) + 1
-            writer = None if self._pretraining_writer is None else self._pretraining_writer(first)
-            with nullcontext() if writer is None else closing(writer):
-                if pretrains and LESSONS_LEFT not in self._left and not self._pretrain(writer):
-                    return None
-                if self.teacher is not None and not self._learn_from(self.teacher, writer):
-                    return None
+            writer = self._pretraining_writer
+            if pretrains and LESSONS_LEFT not in self._left and not self._pretrain(writer):
+                return None
+            if self.teacher is not None and not self._learn_from(self.teacher, writer):
+                return None
         self._left = {}
         return {"progress/hands": 0.0}
+
+    def next_event(self) -> int:
+        """As of any learner; where pretraining was interrupted, its next minibatch."""
+        show = self._left.get(SHOW_LEFT)
+        if LESSONS_LEFT in self._left:
+            return 0  # the pretraining before it has steps of the same numbers
+        return show["step"] - show["total"] if show else super().next_event()
 
     def _pretrain(self, writer: Any) -> bool:
         """Whether it came to its end."""

@@ -80,9 +80,9 @@ def pretrain(
 ) -> PretrainingResult | None:
     """Train the network in place and measure it over all hands; None where `stops()` ended it between two minibatches.
 
-    writer: a TensorBoard SummaryWriter. progress(done, total) is called with minibatches. figure(predicted, true,
-    title=, truth=) draws predictions against what can be known of the hands, as `truth` says; written unless it is
-    None. left: where it begins, and where it was stopped.
+    writer: a TensorBoard SummaryWriter; its steps are minibatches, up to -1. progress(done, total) is called with
+    minibatches. figure(predicted, true, title=, truth=) draws predictions against what can be known of the hands, as
+    `truth` says; written unless it is None. left: where it begins, and where it was stopped.
     """
     begin = time.perf_counter()
     generator = torch.Generator().manual_seed(seed)
@@ -105,11 +105,11 @@ def pretrain(
     )
     if writer is not None:
         found = {name: getattr(result, name) for name in ("mean_absolute_error", "exact_share", "sample_error")}
-        write_scalars(writer, 0, {f"pretraining/{name}": value for name, value in found.items() if value is not None})
+        write_scalars(writer, -1, {f"pretraining/{name}": value for name, value in found.items() if value is not None})
         truth = MEAN_OF_STARTERS if options.starter else "true value"
         title = f"Value of all {len(hands):,} four-card hands after pretraining"
         if figure is not None and (drawn := figure(predicted, expected, title=title, truth=truth)) is not None:
-            writer.add_figure("pretraining/predicted_against_true", drawn, 0)
+            writer.add_figure("pretraining/predicted_against_true", drawn, -1)
     return result
 
 
@@ -173,7 +173,8 @@ def _fit(
             order = torch.randperm(len(hands), generator=generator)
             targets = torch.from_numpy(_targets(hands, options, generator)).float()
         if stops():
-            left |= {"optimizer": optimizer.state_dict(), "epoch": epoch, "recent": recent, "loss": loss, "step": step}
+            left |= {"optimizer": optimizer.state_dict(), "epoch": epoch, "recent": recent, "loss": loss}
+            left |= {"step": step, "total": total}
             return None
         first = step % batches_per_epoch * options.batch_size
         rows = order[first : first + options.batch_size]
@@ -190,7 +191,7 @@ def _fit(
         if (step + 1) % REPORT_EVERY == 0 or step + 1 == total:
             loss = float(recent) / (step % REPORT_EVERY + 1)
             recent.zero_()
-            write_scalars(writer, step + 1, {"pretraining/loss": loss, "pretraining/lr": lr})
+            write_scalars(writer, step - total, {"pretraining/loss": loss, "pretraining/lr": lr})
             if progress is not None:
                 progress(step + 1, total)
     return loss
@@ -273,7 +274,8 @@ def learn_lessons(
 ) -> bool:
     """Let each network learn its samples, with an optimiser of its own, in `options.epochs` passes; False if `stops()`.
 
-    writer: a TensorBoard SummaryWriter; its steps are passes, as progress(done, total) is told. left: see `pretrain`.
+    writer: a TensorBoard SummaryWriter; its steps are passes, up to -1, as progress(done, total) is told. left: see
+    `pretrain`.
     """
     students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
     seeds = {"play": 0, "discard": 1}
@@ -294,7 +296,7 @@ def learn_lessons(
             for part, student in students.items()
         ]
         passed = zip(students, run_pieces(passes), strict=True)
-        write_scalars(writer, done + 1, {f"teacher/{part}_loss": found.loss for part, found in passed})
+        write_scalars(writer, done - options.epochs, {f"teacher/{part}_loss": found.loss for part, found in passed})
         if progress is not None:
             progress(done + 1, options.epochs)
     return True

@@ -107,7 +107,10 @@ def assert_documented(tags: dict[str, set[str]], rows: list[tuple[str, str]], ab
 
 ABSENT = {
     "evolution": {"update/fitness", "update/sigma"},
-    "replay": {"opponents/share_of_hands", "opponents/points_ahead_per_hand"},
+    "replay": {
+        *("opponents/share_of_hands", "opponents/points_ahead_per_hand"),
+        *("pretraining/exact_share", "teacher/(discard|play)_loss"),
+    },
 }
 
 
@@ -118,15 +121,18 @@ LEARNERS = [pytest.param(name, marks=pytest.mark.slow) if name in COMPILES_MOST 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_tag_is_documented_and_every_documented_tag_written(learner: str, runs: Runs) -> None:
-    rows = [*documented("Every learner"), *documented(f"learner={learner}")]
+    rows = [*documented("Every learner"), *documented("Every learner", 1), *documented(f"learner={learner}")]
+    if learner == "replay":
+        rows += documented("learner=replay", 1)
     assert_documented(written(runs[learner]), rows, ABSENT.get(learner, set()))
 
 
-def test_the_tags_of_pretraining_and_of_final_matches(runs: Runs) -> None:
-    pretraining = list(documented("learner=replay", 1))
-    absent = {"pretraining/exact_share", pattern("teacher/<network>_loss")}
-    assert_documented(written(runs["replay"] / "pretraining"), pretraining, absent)
-    assert_documented(written(runs["replay"] / FINAL), list(documented("Every learner", 1)))
+def test_a_run_is_one_entry_and_its_pretraining_comes_before_its_first_step(runs: Runs) -> None:
+    events = all_events(runs["replay"])
+    assert {file.parent for file in runs["replay"].rglob("events.out.tfevents.*")} == {runs["replay"]}
+    steps = {tag: [event.step for event in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+    for tag, found in steps.items():
+        assert found[-1] == -1 if tag.startswith("pretraining/") else found[0] >= 0, tag
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -160,8 +166,8 @@ def test_a_run_without_discard_network_or_matches_has_no_charts_of_them(tmp_path
 
 def options_of(folder: Path) -> dict[str, Any]:
     """The options of the one session of a run, as its table of runs reads them."""
-    (file,) = (folder / FINAL).glob("events.out.tfevents.*")
-    events = EventAccumulator(str(folder / FINAL)).Reload()
+    (file,) = folder.glob("events.out.tfevents.*.options")
+    events = EventAccumulator(str(folder)).Reload()
     starts = [
         value.metadata.plugin_data.content
         for event in EventFileLoader(str(file)).Load()
@@ -181,9 +187,14 @@ def test_a_resumed_run_has_one_row_with_its_new_options_and_figures(runs: Runs, 
     assert options["rules.name"] == "acc" and "algorithm.name" not in options
     assert main(["train", f"resume={folder}", "learner.hands=30"]) == 0
     assert options_of(folder)["learner.hands"] == 30
-    events = EventAccumulator(str(folder / FINAL)).Reload()
+    events = EventAccumulator(str(folder)).Reload()
     for tag in ("random/win_rate", "random/win_rate_low", "random/points_per_hand", "hours"):
-        assert [event.step for event in events.Scalars(tag)] == [30]
+        assert [event.step for event in events.Scalars(f"{FINAL}{tag}")] == [30]
+    content = events.SummaryMetadata(metadata.EXPERIMENT_TAG).plugin_data.content
+    table = metadata.parse_experiment_plugin_data(content)
+    columns = [info.name.tag for info in table.metric_infos]
+    assert {info.name for info in table.hparam_infos if info.differs} == {"learner.hands", "resume"}
+    assert columns[0].endswith("/win_rate") and columns[-1] == f"{FINAL}hours"
     steps = [event.step for event in EventAccumulator(str(folder)).Reload().Scalars("loss/squared_error")]
     assert steps == [10, 20, 30]
 
