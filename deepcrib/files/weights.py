@@ -62,7 +62,15 @@ def write_weights(path: Path | str, agent: str, arrays: Mapping[str, NDArray], m
     """Write the weights of an agent, an entry of `agents.specs.LOADED`, with JSON values. Raises CheckpointError."""
     header = {"format": FORMAT, "format_version": FORMAT_VERSION, "agent": agent, "metadata": json.dumps(metadata)}
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    write_checkpoint(path, save(whole, header | {"digest": _digest(header, whole)}))
+    write_checkpoint(path, _in_order(save(whole, header | {"digest": _digest(header, whole)})))
+
+
+def _in_order(content: bytes) -> bytes:
+    """A safetensors file with sorted keys in its header, which are in no order: so equal weights are equal files."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[end:]
 
 
 def read_weights(path: Path | str, agent: str = "") -> SavedWeights:

@@ -86,7 +86,10 @@ def discard_choices(policy: int, hand: np.ndarray) -> int:
 
 @jit
 def liking(policy: int, rank: int, points: int, count: int) -> int:
-    """How much a policy likes to play a rank that makes these points and this count: it plays one of the most liked."""
+    """How much a policy likes to play a rank that makes these points and this count: it plays one of the most liked.
+
+    More than this no policy sees; a player that looks at the series is a class of `agents`.
+    """
     if policy == GREEDY:
         return points * 16 + rank  # a rank is below 16: it breaks ties only
     if policy == DETERMINISTIC:

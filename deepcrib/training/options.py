@@ -1,6 +1,6 @@
 """What a training run can be told: plain dataclasses, the schema of `conf/train.yaml` and its groups.
 
-They stand apart from the code they configure because the loop, pretraining and the jobs share them.
+They are what all learners share.
 Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless their help says otherwise.
 """
 
@@ -15,7 +15,7 @@ from deepcrib.options import at_least, between, each, option, optional, seed_val
 
 @dataclass
 class LearnerOptions:
-    """Group `learner`: what learns, and how. Each learner's options are a class of their own below."""
+    """Group `learner`: what learns, and how. Each learner's options are a class of its own, in its folder."""
 
     name: str = option("replay", "what learns")
 

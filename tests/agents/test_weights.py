@@ -86,6 +86,19 @@ def test_a_file_is_one_format_that_names_its_agent(files: dict[str, Path], agent
     assert make_agent(tmp_path).name == str(tmp_path)
 
 
+def test_equal_weights_are_equal_files(tmp_path: Path) -> None:
+    """Whose header holds what was written, padded to eight bytes, as another reader of the format finds it."""
+    arrays = {name: np.arange(5.0) for name in "cab"}
+    written = set()
+    for _ in range(8):
+        write_weights(tmp_path / "one.safetensors", "td", arrays, {"number": 1})
+        written.add((tmp_path / "one.safetensors").read_bytes())
+    assert len(written) == 1 and int.from_bytes(written.pop()[:8], "little") % 8 == 0
+    assert {name: list(array) for name, array in load_file(tmp_path / "one.safetensors").items()} == {
+        name: list(range(5)) for name in "abc"
+    }
+
+
 def test_arrays_of_any_layout_come_back(tmp_path: Path) -> None:
     """Also those that are no block of memory, and numbers without a dimension."""
     columns = np.arange(12, dtype=np.int8).reshape(3, 4)

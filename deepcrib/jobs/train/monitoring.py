@@ -29,7 +29,7 @@ FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 _WEIGHTS = "(?!largest$|change$)"  # of the tags weights_*/..., those that are strategies
 _CHARTS: dict[str, dict[str, dict[str, str]]] = {
     "replay": {
-        "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*"},
+        "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*_points_per_hand"},
         "Learning": {
             "loss of the discard network": "loss/discard",
             "loss of the play network": "loss/play",
