@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Cell = str | Callable[..., str]
 """The text of a row's cell: a format such as `{0.games:,}`, or a function of the row."""
 NONE = "-"
-WHOLE_WORD = 11  # characters, up to which a word or number of a cell is never broken: `2,000,000`, `(+12.345)`
 
 
 def percent(share: float, low: float, high: float) -> str:
@@ -48,13 +47,7 @@ def plain_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     """
     table = Table(title=title, title_justify="left", title_style="bold")
     for index, column in enumerate(columns):
-        widest = max(len(word) for text in (column, *(row[index] for row in rows)) for word in text.split() or [""])
-        table.add_column(
-            column,
-            justify="right" if index and not prose else "left",
-            overflow="fold",
-            min_width=min(widest, WHOLE_WORD),
-        )
+        table.add_column(column, justify="right" if index and not prose else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table

@@ -63,7 +63,8 @@ def run(config: Config, run: Run) -> Outcome:
     run.start()
     run_app(setup)
     unfinished = any(not session.over for session in setup.games)
-    resume = [f"to go on: deepcrib play resume={short_path(path)}"] if unfinished else []
+    signs = "" if config.suits == "symbols" else f" suits={config.suits}"  # the record has all but what is shown
+    resume = [f"to go on: deepcrib play resume={short_path(path)}{signs}"] if unfinished else []
     if setup.interrupted:
         raise KeyboardInterrupt(*resume)
     if setup.failure is not None:

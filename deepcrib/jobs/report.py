@@ -77,7 +77,7 @@ def run(config: Config, run: Run) -> Outcome:
     task = config.task or ("humans" if config.runs is None else "runs")
     config = replace(config, task=task)
     check_task(config, {name: options for name, (_, options) in _TASKS.items()})
-    with Bars(run.show_progress) as bars:
+    with Bars(run.show_progress, run.show_lines) as bars:
         work = _TASKS[task][0](config, bars)
         run.start()
         return work(run, bars)
@@ -156,7 +156,8 @@ def _plan_humans(config: Config, bars: Bars) -> Work:
     records = _records(config)
     games, left_out = played_games(records, config.hints, bars.counter("games replayed", len(records)))
     if not games:
-        raise OptionError(f"games={config.games}: no games to count ({'; '.join(_left_out(left_out))})")
+        remedy = "; hints=include counts those with hints" if any("hints" in reason for reason in left_out) else ""
+        raise OptionError(f"games={config.games}: no games to count ({'; '.join(_left_out(left_out))}{remedy})")
     return partial(_count, config, games, left_out)
 
 

@@ -78,7 +78,7 @@ def run(config: Config, run: Run) -> Outcome:
     check_task(config, {task: reads for task, (_, reads) in _TASKS.items()})
     work = _TASKS[config.task][0](config)
     run.start()
-    with Bars(run.show_progress) as bars:
+    with Bars(run.show_progress, run.show_lines) as bars:
         return work(run, bars)
 
 

@@ -87,7 +87,8 @@ def write_pages(app: Sphinx) -> None:
 COMMANDS = """Every command is `deepcrib JOB [task] [name=value ...]`. Options are
 [Hydra](https://hydra.cc)'s: groups are chosen by the name of a file in `conf/`, single options are overridden by their
 path, and `-m` with several values makes a [sweep](../../sweeps.md).
-`deepcrib JOB --help` prints what these pages hold."""
+`deepcrib JOB --help` prints what these pages hold; `deepcrib help train experiment=quick` shows the values that an
+experiment sets. Defaults of `train` are those of Bélanger et al. 2019."""
 
 API = """From the docstrings. A room imports only from those before it; the [architecture](../../architecture.md) says
 why."""
@@ -137,7 +138,7 @@ def option_rows(schema: type, config: DictConfig, prefix: str, leave_out: tuple[
     """Option, default, values and meaning of each field, nested ones included."""
     rows = []
     for item in fields(schema):
-        if item.name in leave_out or item.name not in config:
+        if item.name in leave_out or item.name not in config.keys():  # noqa: SIM118 - a required one is among the keys alone
             continue
         value = config._get_node(item.name)
         nested = OmegaConf.get_type(config, item.name) if isinstance(value, DictConfig) else None
@@ -173,7 +174,7 @@ def values_of(item: Any) -> str:
     for probe in (math.nan, [math.nan], "?"):
         with contextlib.suppress(Exception):
             if check and (expected := check(probe)):
-                return expected.removeprefix("expected ")
+                return expected.partition("expected ")[2] or expected
     return {"bool": "`true` or `false`", "str": "text"}.get(kind, kind)
 
 

@@ -82,7 +82,7 @@ def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pyt
         for line in ("algorithm ", "expected_sarsa, monte_carlo, q_learning, sarsa", "learner.iterations=500"):
             assert line in text
         assert "deepcrib help train learner=weighted" in text and "learner.scaling=2" not in text
-        assert "N: games or hands of self-play per iteration" in text  # the help in the schema
+        assert "games or hands of self-play per iteration (N of the 2019 paper)" in text  # the help in the schema
         assert "evaluation.opponents=[deterministic]" in text
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.summary.writer import event_file_writer
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 import deepcrib
@@ -266,6 +267,8 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     some = pretraining.all_hands()[::10]
     monkeypatch.setattr(pretraining, "all_hands", lambda: some)
     monkeypatch.setattr(pretraining, "REPORT_EVERY", 1)
+    # files of one second are read by their names, which end in a number of as many digits for all of them
+    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(1000))
     words = [
         *("train", *TINY, "pretraining.enabled=true", "pretraining.epochs=2", "pretraining.batch_size=8192"),
         *("pretraining.teacher=greedy", "pretraining.teacher_episodes=20", f"pretraining.optimizer={optimizer}"),

@@ -70,7 +70,7 @@ def check_exploit(config: Config, agent: Agent) -> None:
 
 def with_exploit(config: Config, run: Run, agent: Agent, outcome: Outcome) -> Outcome:
     """The outcome of a match, and what the agent loses to its best responder."""
-    with Bars(run.show_progress) as bars:
+    with Bars(run.show_progress, run.show_lines) as bars:
         counter = bars.counter("deals", config.deals)
         workers = chosen_workers(config.workers, config.backend)
         found = exploit(agent, config.deals, config.seed, progress=counter, workers=workers)

@@ -38,7 +38,7 @@ def working(run: Run, threads: int) -> Iterator[Bars]:
     """Claim the run folder, and work on so many threads, with progress bars where they can be seen."""
     use_threads(threads)
     run.start()
-    with Bars(run.show_progress) as bars:
+    with Bars(run.show_progress, run.show_lines) as bars:
         yield bars
 
 

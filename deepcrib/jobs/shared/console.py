@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from rich.table import Table
 LOG = logging.getLogger("deepcrib")
 """Of what a run says once it has begun; conf/hydra/default.yaml lets it go into the run folder."""
 logging.raiseExceptions = False  # on a full disk a run goes on without its log
+SECONDS = 15.0  # between two lines of progress, at least
 FILE_WIDTH = 120  # characters, when the output is no terminal and has no width of its own
 
 
@@ -54,9 +56,10 @@ def error_line(text: str) -> None:
 
 
 class Bars:
-    """Progress bars by name, in one place; they vanish at the end, and nothing is drawn unless enabled."""
+    """Progress by name: bars of a terminal, which vanish at the end; or a line now and then; or nothing."""
 
-    def __init__(self, enabled: bool) -> None:
+    def __init__(self, drawn: bool, told: bool = False) -> None:
+        self._told, self._said = told and not drawn, time.monotonic()
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -64,7 +67,7 @@ class Bars:
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
-        self._progress = Progress(*columns, console=console(), transient=True) if enabled else None
+        self._progress = Progress(*columns, console=console(), transient=True) if drawn else None
         self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Bars:
@@ -80,6 +83,9 @@ class Bars:
 
     def show(self, name: str, done: int, total: int, text: str | None = None) -> None:
         """Draw the bar `name` at `done` of `total`, with another text behind its name."""
+        if self._told and time.monotonic() - self._said >= SECONDS:
+            self._said = time.monotonic()
+            say(f"{name} {done:,} of {total:,}")
         if self._progress is None:
             return
         if name not in self._tasks:

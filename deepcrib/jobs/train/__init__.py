@@ -48,6 +48,15 @@ def run(config: Config, run: Run) -> Outcome:
     run.start()
     if extends:
         _keep_finished(run.folder.path, learner)
+    try:
+        return _train_and_measure(config, run, learner, opponents)
+    except KeyboardInterrupt as interrupt:
+        words = f"deepcrib train resume={short_path(run.folder.path)} goes on after {learner.description()}"
+        interrupt.args = (words,)
+        raise
+
+
+def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Mapping[str, Agent]) -> Outcome:
     folder, unused = run.folder.path, set(unread(Config, "learner", config.learner.name))
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
@@ -58,11 +67,7 @@ def run(config: Config, run: Run) -> Outcome:
     write_options(folder, options, [*columns, f"{FINAL}hours"], told)
     with closing(summary_writer(folder, learner.next_event() if run.resuming else None)) as writer:
         writer.add_custom_scalars(layout(config, opponents))
-        try:
-            agent = _train(config, run, learner, opponents, writer)
-        except KeyboardInterrupt as interrupt:
-            interrupt.args = (f"deepcrib train resume={short_path(folder)} goes on after {learner.description()}",)
-            raise
+        agent = _train(config, run, learner, opponents, writer)
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches during training never have
     exploring = learner.exploring_agent() if config.evaluation.exploring else None
     matches = _final_matches(config, run, agent, opponents, seed)
@@ -113,14 +118,15 @@ def _train(
     def match(agent: Agent, opponent: Any, games: int, seed: int) -> Evaluation:
         return evaluate(agent, opponent, games, seed, dealing=config.rules.name, device=config.device)
 
-    with Bars(run.show_progress) as bars:
+    with Bars(run.show_progress, run.show_lines) as bars:
         learner.watch(predicted_against_true, writer, partial(bars.show, "pretraining"))
         lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=say if run.show_lines else LOG.info)
-        bar = training_bar(bars, learner.steps_done, learner.num_steps)
+        bar = training_bar(bars, learner.steps_done, learner.num_steps) if run.show_progress else None
 
         def progress(done: int, metrics: Mapping[str, float]) -> None:
             lines(done, metrics)
-            bar(done, metrics)
+            if bar is not None:
+                bar(done, metrics)
 
         return fit(
             learner,
@@ -153,7 +159,7 @@ def _final_matches(
     games, matches = config.evaluation.final_games, {}
     if agent is None:
         return {}
-    with Bars(run.show_progress) as bars:
+    with Bars(run.show_progress, run.show_lines) as bars:
         for name, opponent in opponents.items():
             progress = bars.counter(f"games against {name}{how}", games)
             matches[name] = evaluate(agent, opponent, games, seed, dealing=config.rules.name, progress=progress)

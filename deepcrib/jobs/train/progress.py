@@ -6,10 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from deepcrib.jobs.shared.console import Bars, say
-
-SECONDS = 15.0
-"""Between two lines, at least."""
+from deepcrib.jobs.shared.console import SECONDS, Bars, say
 
 
 def training_bar(bars: Bars, done: int, total: int) -> Callable[[int, Mapping[str, float]], None]:

@@ -78,8 +78,8 @@ class ReplayOptions(LearnerOptions):
     unit: str = option(
         "games", "what `episodes` counts: games (to 121) or single hands (scores 0-0)", one_of("games", "hands")
     )
-    episodes: int = option(200, "N: games or hands of self-play per iteration", at_least(1))
-    epochs_kept: int = option(5, "P: iterations of experience in the buffer", at_least(1))
+    episodes: int = option(200, "games or hands of self-play per iteration (N of the 2019 paper)", at_least(1))
+    epochs_kept: int = option(5, "iterations whose experience the buffer holds (P of the 2019 paper)", at_least(1))
     buffer_size: int | None = option(
         None, "capacity of the buffer in plays, in place of epochs_kept (unit=hands alone)", optional(at_least(1))
     )
