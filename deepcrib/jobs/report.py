@@ -156,7 +156,7 @@ def _plan_humans(config: Config, bars: Bars) -> Work:
     records = _records(config)
     games, left_out = played_games(records, config.hints, bars.counter("games replayed", len(records)))
     if not games:
-        remedy = "; hints=include counts those with hints" if any("hints" in reason for reason in left_out) else ""
+        remedy = "; hints=include counts those with hints" if any("with hints" in reason for reason in left_out) else ""
         raise OptionError(f"games={config.games}: no games to count ({'; '.join(_left_out(left_out))}{remedy})")
     return partial(_count, config, games, left_out)
 

@@ -275,6 +275,7 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     ]
     assert main([*words, f"hydra.run.dir={tmp_path}/whole"]) == 0
     write, reports = pretraining.write_scalars, iter(range(1, 100))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
 
     def interrupting(*report: Any) -> None:
         write(*report)
@@ -286,6 +287,7 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     while codes[-1] == 130:
         assert f"deepcrib train resume={tmp_path}/parts goes on" in capsys.readouterr().err
         codes.append(main(["train", f"resume={tmp_path}/parts"]))
+    signal.signal(signal.SIGINT, before)
     assert codes == [130] * len(reported) + [0]
     whole, parts = (plain(vars(read_weights(tmp_path / name)) | {"path": ""}) for name in ("whole", "parts"))
     assert whole == parts
@@ -293,9 +295,9 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
         {tag: sorted(zip(*curve, strict=True)) for tag, curve in read_events(tmp_path / name).items()}
         for name in ("whole", "parts")  # files of one second come by their names
     ]
-    before = [{t: c for t, c in found.items() if t.startswith(("pretraining/", "teacher/"))} for found in curves]
-    assert before[0] == before[1] and [step for step, _ in before[0]["pretraining/loss"]] == list(range(-8, 0))
-    assert "teacher/play_loss" in before[0]
+    early = [{t: c for t, c in found.items() if t.startswith(("pretraining/", "teacher/"))} for found in curves]
+    assert early[0] == early[1] and [step for step, _ in early[0]["pretraining/loss"]] == list(range(-8, 0))
+    assert "teacher/play_loss" in early[0]
     assert len(json.loads((tmp_path / "parts" / "environment.json").read_text())["commands"]) == len(codes)
 
 

@@ -16,7 +16,7 @@ from deepcrib.jobs.shared.console import Bars
 def test_a_bar_is_there_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[tuple[str, int, int]] = []
     monkeypatch.setattr(Bars, "show", lambda self, name, done, total: shown.append((name, done, total)))
-    advance = Bars(enabled=False).counter("games", 10)
+    advance = Bars(drawn=False).counter("games", 10)
     assert shown == [("games", 0, 10)]
     advance(4)
     assert shown[1:] == [("games", 4, 10)]
