@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from deepcrib.evaluation.experts import probe_metrics
 from deepcrib.evaluation.hands import HandsWon, hand_pairs, hands_won
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT
-from deepcrib.files.weights import WEIGHTS_FILE
+from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
@@ -51,6 +51,8 @@ def run(config: Config, run: Run) -> Outcome:
     try:
         return _train_and_measure(config, run, learner, opponents)
     except KeyboardInterrupt as interrupt:
+        with suppress(CheckpointError):  # a second one loses what has been learned since
+            restore(learner, run.folder.path / STATE_FILE)
         words = f"deepcrib train resume={short_path(run.folder.path)} goes on after {learner.description()}"
         interrupt.args = (words,)
         raise
