@@ -240,7 +240,7 @@ class Task:
             words = list(settings.overrides.task)
             telling = [word for word in words if word.partition("=")[0].lstrip("+") in self.varying]
             label = f"run {settings.job.num} ({', '.join(telling or words)}): "
-            return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words), label)
+            return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words, telling), label)
         self.folder, folder = path, runs.RunFolder(path, job.resumable)
         try:
             with sweep_runs.held(path) if job.resumable else nullcontext():

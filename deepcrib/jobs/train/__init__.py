@@ -63,8 +63,8 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
         say(f"run folder: {short_path(folder)}")
-    varied = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in the whole sweep
-    told = varied or run.folder.overrides or sys.argv[1:]
+    searched = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in the whole sweep
+    told = run.folder.varied or searched or run.folder.overrides or sys.argv[1:]
     columns = [f"{FINAL}{name}/{tag}" for name in opponents for tag in FINAL_METRICS]
     write_options(folder, options, [*columns, f"{FINAL}hours"], told)
     with closing(summary_writer(folder, learner.next_event() if run.resuming else None)) as writer:
