@@ -17,7 +17,6 @@ from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, opti
 from deepcrib.errors import OptionError
 
 Observations = dict[str, NDArray[np.int8]]
-Info = dict[str, Any]
 
 
 class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):

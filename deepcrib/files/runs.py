@@ -90,12 +90,13 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 class RunFolder:
     """One run's folder. `start` and `resume` claim it, `finish` marks it as complete, `fail` says why it is not.
 
-    overrides: what a sweep told this run, to be recorded with it.
+    overrides: what a sweep told this run, to be recorded with it. varied: those of them that have several values in it.
     """
 
     path: Path
     resumable: bool = False
     overrides: Sequence[str] = ()
+    varied: Sequence[str] = ()
     _begun: float | None = field(default=None, init=False)
 
     def start(self, config: str) -> None:

@@ -24,7 +24,7 @@ AGENTS = ("greedy", "evolutionary", "expected_value", "expected_value_pegging", 
 class Config:
     """The schema of `conf/analyse.yaml`."""
 
-    hand: str | None = option(None, "six cards; also as bare words: deepcrib analyse 5H 5S JD 2C 3C KH")
+    hand: str | None = option(None, "six cards; also as arguments: deepcrib analyse 5H 5S JD 2C 3C KH")
     dealer: bool | None = option(None, "whether the hand's holder deals; null: both")
     score: str = option("0-0", "own and opponent's points before the hand, 0 to 120 each")
     agents: list[Any] | None = option(None, "who is asked; null: some quick ones")

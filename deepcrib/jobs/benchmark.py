@@ -48,7 +48,7 @@ SETUPS = (*PUBLISHED_SECONDS, "mlp_monte_carlo")
 class Config:
     """The schema of `conf/benchmark.yaml`."""
 
-    task: str = option("all", "one of the tasks, or all; also as a bare word: deepcrib benchmark games")
+    task: str = option("all", "one of the tasks, or all; also as an argument: deepcrib benchmark games")
     games: int = option(200000, "of each match", at_least(1))
     iterations: int = option(6, "of each setup; those with a full buffer are timed")
     setups: list[str] = option(list(SETUPS), "of `iteration`")

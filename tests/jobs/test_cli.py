@@ -126,7 +126,8 @@ def test_completion(
 ) -> None:
     monkeypatch.setenv("COMP_LINE", line)
     assert call("-sc query=bash") == 0
-    assert found <= set(capsys.readouterr().out.split())
+    printed = capsys.readouterr().out
+    assert found <= set(printed.split()) and "" not in printed.splitlines()
     assert call("-sc install=tcsh") == 2 and "one of bash, fish, zsh" in capsys.readouterr().err
 
 
@@ -613,6 +614,8 @@ def test_a_folder_of_own_configs_is_held_to_the_schema(tmp_path: Path, capsys: p
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "mine.yaml").write_text("# @package _global_\nlearner: {iterations: 7}\n")
     (tmp_path / "experiment" / "typo.yaml").write_text("# @package _global_\nlearner: {iteration: 7}\n")
+    assert call(f"train --config-dir {tmp_path} experiment=mine --help") == 0
+    assert "learner.iterations=7" in capsys.readouterr().out
     assert call(f"train --config-dir {tmp_path} experiment=mine --cfg job") == 0
     assert yaml.safe_load(capsys.readouterr().out)["learner"]["iterations"] == 7
     assert call(f"train --config-dir {tmp_path} experiment=typo") == 2

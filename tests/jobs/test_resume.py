@@ -27,6 +27,7 @@ from deepcrib.jobs import Outcome
 from deepcrib.jobs.hydra.schema import parse, quoted
 from deepcrib.jobs.hydra.sweep_runs import held
 from deepcrib.learners.replay import pretraining
+from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.progress import read_progress
 
@@ -299,6 +300,44 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     assert early[0] == early[1] and [step for step, _ in early[0]["pretraining/loss"]] == list(range(-8, 0))
     assert "teacher/play_loss" in early[0]
     assert len(json.loads((tmp_path / "parts" / "environment.json").read_text())["commands"]) == len(codes)
+
+
+def test_an_interrupted_pretraining_keeps_its_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = pretraining.all_hands()[::10]
+    monkeypatch.setattr(pretraining, "all_hands", lambda: some)
+    monkeypatch.setattr(ReplayLearner, "watch", lambda self, *shown: _watch(self, None, None, _interrupt))
+    monkeypatch.setattr(pretraining, "REPORT_EVERY", 1)
+    words = ["pretraining.enabled=true", "pretraining.batch_size=8192", f"hydra.run.dir={tmp_path}"]
+    assert main(["train", *TINY, *words]) == 130
+    capsys.readouterr()
+    before = contents(tmp_path)
+    line = refused(capsys, f"resume={tmp_path}", "pretraining.optimizer=sgd")
+    assert "expected the same options pretraining.*" in line and contents(tmp_path) == before
+
+
+_watch = ReplayLearner.watch
+
+
+def _interrupt(*shown: int) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_a_second_interrupt_says_what_was_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = ReplayLearner.step
+
+    def twice(learner: ReplayLearner) -> Any:
+        found = step(learner)
+        for _ in range(2):
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(ReplayLearner, "step", twice)
+    assert main(["train", *TINY, "learner.checkpoint_every=2", f"hydra.run.dir={tmp_path}"]) == 130
+    assert "goes on after 0 iterations, 0 hands" in capsys.readouterr().err
 
 
 # --- what a run says ----------------------------------------------------------------------------------------

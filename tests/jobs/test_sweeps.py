@@ -194,6 +194,17 @@ def test_an_interrupted_sweep_goes_on_to_the_same_weights(
     assert all(same_weights(place(folder, seed), place(swept, seed)) for seed in (1, 2))
 
 
+def test_an_interrupted_tournament_of_a_sweep_is_played_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*match: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    command = "tournament -m agents=[greedy,random] games=4"
+    with monkeypatch.context() as patch:
+        patch.setattr("deepcrib.evaluation.league.tournament.play_match", interrupted)
+        assert sweep(tmp_path, "seed=1", command=command) == 130
+    assert sweep(tmp_path, "seed=1", command=command) == 0 and (place(tmp_path, 1) / runs.SUMMARY).exists()
+
+
 def test_a_run_that_died_before_its_first_state_starts_anew(swept: Path, tmp_path: Path) -> None:
     folder = tmp_path / "sweep"
     begun = folder / place(swept, 1).name

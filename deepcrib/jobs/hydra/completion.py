@@ -26,7 +26,7 @@ def complete(words: Sequence[str]) -> int:
         return 0
     job = JOBS.get(name, JOBS["train"])
     register_schema(job)
-    if asked.startswith("query=") and not any("=" in word for word in rest):
+    if job.tasks and asked.startswith("query=") and not any("=" in word for word in rest):
         print("\n".join(job.tasks))
     os.environ["COMP_LINE"] = " ".join([program, *typed[1:]])
     with composing(job, Namespace(config_dir=None)) as hydra:

@@ -22,10 +22,9 @@ _HIDDEN_GROUPS = ("hydra",)
 _LONG = 80  # characters of a list, from which on only its beginning is shown
 
 
-def print_job(job: Job, overrides: Sequence[str] = ()) -> None:
-    """A job's tasks, examples, groups, and options with the values that the overrides leave them."""
+def print_job(job: Job, config: DictConfig, overrides: Sequence[str]) -> None:
+    """A job's tasks, examples, groups, and options with the values in `config`, that the overrides leave them."""
     schema = register_schema(job)
-    config = default_config(job, *overrides)
     out = console()
     words = (*([job.bare.upper()] if job.bare else []), *job.tasks)
     tasks = f" \\[{' | '.join(words)}]" if words else ""

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hydra import version
+from hydra import compose, version
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path
 from hydra.core.config_search_path import SearchPathQuery
@@ -87,7 +87,8 @@ def explain(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
     schema = register_schema(job)
     try:
         check_keys(parse(overrides), schema, _folders(flags))
-        print_job(job, overrides)
+        with composing(job, flags):
+            print_job(job, compose(job.name, overrides=list(overrides)), overrides)
     except Exception as error:
         return report(error, schema)
     return 0
@@ -239,7 +240,7 @@ class Task:
             words = list(settings.overrides.task)
             telling = [word for word in words if word.partition("=")[0].lstrip("+") in self.varying]
             label = f"run {settings.job.num} ({', '.join(telling or words)}): "
-            return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words), label)
+            return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words, telling), label)
         self.folder, folder = path, runs.RunFolder(path, job.resumable)
         try:
             with sweep_runs.held(path) if job.resumable else nullcontext():

@@ -36,7 +36,7 @@ def run(config: Config, run: Run) -> Outcome:
         raise OptionError(f"agents={config.agents}: expected a list, as agents=[greedy,random]")
     task, _ = _TASKS[config.task]
     if task is not run_league:
-        if run.resuming:
+        if run.resuming and not run.folder.overrides:  # in a sweep it is played anew
             raise OptionError(f"resume={config.resume}: only a league can be resumed, not the task {config.task}")
         check_games(_games(config), config.duplicate)
     return task(config, run)

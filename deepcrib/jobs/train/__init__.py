@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from deepcrib.evaluation.experts import probe_metrics
 from deepcrib.evaluation.hands import HandsWon, hand_pairs, hands_won
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT
-from deepcrib.files.weights import WEIGHTS_FILE
+from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.variants import unread
@@ -51,6 +51,8 @@ def run(config: Config, run: Run) -> Outcome:
     try:
         return _train_and_measure(config, run, learner, opponents)
     except KeyboardInterrupt as interrupt:
+        with suppress(CheckpointError):  # a second one loses what has been learned since
+            restore(learner, run.folder.path / STATE_FILE)
         words = f"deepcrib train resume={short_path(run.folder.path)} goes on after {learner.description()}"
         interrupt.args = (words,)
         raise
@@ -61,8 +63,8 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
         say(f"run folder: {short_path(folder)}")
-    varied = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in the whole sweep
-    told = varied or run.folder.overrides or sys.argv[1:]
+    searched = [word for word in run.folder.overrides if word not in sys.argv]  # others are the same in the whole sweep
+    told = run.folder.varied or searched or run.folder.overrides or sys.argv[1:]
     columns = [f"{FINAL}{name}/{tag}" for name in opponents for tag in FINAL_METRICS]
     write_options(folder, options, [*columns, f"{FINAL}hours"], told)
     with closing(summary_writer(folder, learner.next_event() if run.resuming else None)) as writer:

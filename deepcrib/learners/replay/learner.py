@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -309,7 +310,7 @@ class ReplayLearner(Learner):
             "past": self.pool.state(),
             "target_network": self.target_network.state_dict() if self.target_network else None,
             "hands": self.hands,
-            "pretraining": self._left,
+            "pretraining": self._left | ({"options": asdict(self.pretraining)} if self._left else {}),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -325,7 +326,10 @@ class ReplayLearner(Learner):
         self.pool.load(state["past"], self.discard, self.play, self.discards_by)
         if self.target_network:
             self.target_network.load_state_dict(state["target_network"])
-        self.hands, self._left = state["hands"], state.get("pretraining", {})
+        left, options = state.get("pretraining", {}), asdict(self.pretraining)
+        if left and left.get("options", options) != options:
+            raise ValueError("its pretraining is not done: expected the same options pretraining.*")
+        self.hands, self._left = state["hands"], left
 
     def show(self, writer: Any) -> None:
         """Histograms of values and targets of either network; from time to time the figure of the discard network."""
