@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -64,7 +65,7 @@ def run(config: Config, run: Run) -> Outcome:
     run_app(setup)
     unfinished = any(not session.over for session in setup.games)
     signs = "" if config.suits == "symbols" else f" suits={config.suits}"  # the record has all but what is shown
-    resume = [f"to go on: deepcrib play resume={short_path(path)}{signs}"] if unfinished else []
+    resume = [f"to go on: deepcrib play resume={shlex.quote(short_path(path))}{signs}"] if unfinished else []
     if setup.interrupted:
         raise KeyboardInterrupt(*resume)
     if setup.failure is not None:

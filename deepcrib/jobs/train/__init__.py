@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -53,7 +54,9 @@ def run(config: Config, run: Run) -> Outcome:
     except KeyboardInterrupt as interrupt:
         with suppress(CheckpointError):  # a second one loses what has been learned since
             restore(learner, run.folder.path / STATE_FILE)
-        words = f"deepcrib train resume={short_path(run.folder.path)} goes on after {learner.description()}"
+        words = (
+            f"deepcrib train resume={shlex.quote(short_path(run.folder.path))} goes on after {learner.description()}"
+        )
         interrupt.args = (words,)
         raise
 
