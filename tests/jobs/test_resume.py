@@ -6,7 +6,7 @@ import random
 import re
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,14 @@ TINY = (
     *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),
     *("evaluation.every=0", "evaluation.final_games=20", "evaluation.opponents=[random]"),
 )
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C interrupts, although a suite that a shell started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +284,6 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     ]
     assert main([*words, f"hydra.run.dir={tmp_path}/whole"]) == 0
     write, reports = pretraining.write_scalars, iter(range(1, 100))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
 
     def interrupting(*report: Any) -> None:
         write(*report)
@@ -288,7 +295,6 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     while codes[-1] == 130:
         assert f"deepcrib train resume={tmp_path}/parts goes on" in capsys.readouterr().err
         codes.append(main(["train", f"resume={tmp_path}/parts"]))
-    signal.signal(signal.SIGINT, before)
     assert codes == [130] * len(reported) + [0]
     whole, parts = (plain(vars(read_weights(tmp_path / name)) | {"path": ""}) for name in ("whole", "parts"))
     assert whole == parts
