@@ -6,7 +6,6 @@ import ast
 import contextlib
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,10 +15,9 @@ from omegaconf import DictConfig, OmegaConf
 from sphinx.application import Sphinx
 
 import deepcrib
-from deepcrib.files import runs
 from deepcrib.jobs import JOBS, Job
-from deepcrib.jobs.hydra.help import default_config
-from deepcrib.jobs.hydra.schema import choices, register_schema
+from deepcrib.jobs.hydra.help import default_config, group_choices
+from deepcrib.jobs.hydra.schema import register_schema
 from deepcrib.jobs.hydra.variants import variants_of
 
 DOCS = Path(__file__).parent.parent
@@ -125,13 +123,6 @@ def command_page(job: Job) -> str:
 
 
 HEADER = ("option", "default", "values", "meaning")
-
-
-def group_choices(config: DictConfig) -> Iterator[tuple[str, list[str]]]:
-    """Groups of a job, and the names of their files."""
-    for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir() and path.name != "hydra"):
-        if folder.name in config or (folder.name == "experiment" and "learner" in config):
-            yield folder.name, choices(folder.name, [runs.conf_folder()])
 
 
 def option_rows(schema: type, config: DictConfig, prefix: str, leave_out: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -18,7 +18,6 @@ from deepcrib.jobs.hydra.schema import choices, register_schema
 from deepcrib.jobs.hydra.variants import unread, variants_of
 from deepcrib.jobs.shared.console import console
 
-_HIDDEN_GROUPS = ("hydra",)
 _LONG = 80  # characters of a list, from which on only its beginning is shown
 
 
@@ -31,7 +30,7 @@ def print_job(job: Job, config: DictConfig, overrides: Sequence[str]) -> None:
     out.print(f"[bold]deepcrib {job.name}{tasks} \\[name=value ...][/]   {job.summary}\n")
     for example in job.examples:
         out.print(f"  {example}", markup=False)
-    groups = list(_group_rows(config))
+    groups = [(name, ", ".join(found)) for name, found in group_choices(config)]
     if groups:
         out.print("\n[bold]Groups[/]  (name=choice: one file of conf/ each)")
         out.print(_grid(groups))
@@ -57,11 +56,11 @@ def default_config(job: Job, *overrides: str) -> DictConfig:
         return compose(job.name, overrides=list(overrides))
 
 
-def _group_rows(config: DictConfig) -> Iterator[tuple[str, str]]:
-    for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir()):
-        used = folder.name in config or (folder.name == "experiment" and "learner" in config)
-        if used and folder.name not in _HIDDEN_GROUPS:
-            yield folder.name, ", ".join(choices(folder.name, [runs.conf_folder()]))
+def group_choices(config: DictConfig) -> Iterator[tuple[str, list[str]]]:
+    """Groups of a job's config, and the names of their files."""
+    for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir() and path.name != "hydra"):
+        if folder.name in config or (folder.name == "experiment" and "learner" in config):
+            yield folder.name, choices(folder.name, [runs.conf_folder()])
 
 
 def _option_rows(
