@@ -45,7 +45,7 @@ from deepcrib.kernels.sources import source_hash
 
 GAMES = 20_000
 ASKED_DEALS = 40
-"""At most so many deals for the gain on an agent that has to be asked for every play: some seconds each."""
+"""At most so many deals for the gain on an agent that has to be asked for every play: half a second each, or more."""
 FIGURE = "league.png"
 CEILINGS = "ceilings.json"
 
