@@ -310,6 +310,19 @@ class Asked:
         self.play, self.discard = make_agent(name).play, make_agent(discards).discard
 
 
+def test_of_a_player_that_is_asked_those_discards_are_searched_that_are_near_against_greedy() -> None:
+    compiled, asked = BestResponseAgent(make_agent("greedy"), None), BestResponseAgent(Asked("deterministic"), 0.5)
+    compiled._model = asked._model = response("greedy").model
+    table = Games(np.arange(4), seed=8)
+    observation = table.discard_observation(table.deal(), np.zeros(4, dtype=np.int8))
+    against_greedy, values = compiled.discard_values(observation), asked.discard_values(observation)
+    near = against_greedy >= against_greedy.max(axis=1, keepdims=True) - 0.5
+    alone = near.sum(axis=1) == 1
+    assert alone.any() and not alone.all()
+    np.testing.assert_array_equal(np.isfinite(values), near)
+    np.testing.assert_allclose(values[alone].max(axis=1), against_greedy[alone].max(axis=1))
+
+
 @pytest.mark.parametrize("name", ["greedy", "deterministic"])
 @pytest.mark.parametrize("own", [None, "greedy", "random"])
 def test_asking_comes_to_the_same_as_the_compiled_tree(name: str, own: str | None) -> None:
