@@ -194,12 +194,16 @@ def _row(figures: Figures, test: Comparison, adjusted: float, verdict: str) -> s
     cost = median(found["seconds"] for found in mine) / median(found["seconds"] for found in others)
     speed = median(found["hands"] / found["seconds"] for found in mine)
     rate = f"{_percent(won.estimate)} [{_bounds(*won[1:])}]"
-    return _line(*name, f"`{base.name}`", rate, f"{adjusted:.3f}", verdict, *shown, f"{cost:.2f}", f"{speed:,.0f}")
+    return _line(*name, f"`{base.name}`", rate, _p(adjusted), verdict, *shown, f"{cost:.2f}", f"{speed:,.0f}")
 
 
 def _notes() -> Iterator[str]:
     """What to know of single options."""
     return (f"- `{option.name}`: {option.about}." for option in options() if option.about)
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def _percent(share: float) -> str:
