@@ -6,7 +6,7 @@ from typing import Any
 
 import zoo
 
-from deepcrib.agents.packaged import WEIGHTS
+from deepcrib.agents.packaged import WEIGHTS, read_cards
 from deepcrib.files.runs import write_json
 
 
@@ -32,5 +32,15 @@ def test_a_finished_run_is_taken_as_it_is(tmp_path: Path) -> None:
     assert zoo.trained("experiment=quick", 1, tmp_path) == tmp_path
 
 
-def test_the_page_is_that_of_the_cards() -> None:
+def test_the_cards_say_what_the_league_said() -> None:
+    """A card's place is that of docs/results/league.csv; deals stand with the gain that they measured."""
+    rows = zoo.standings()
+    for name, card in read_cards().items():
+        if card.league is not None:
+            assert card.league == zoo.standing(rows[name], len(rows), card.league.deals)
+            assert (card.league.exploited is None) == (card.league.deals == 0)
+
+
+def test_pages_are_those_of_the_cards_and_of_the_league() -> None:
     assert (WEIGHTS / "README.md").read_text(encoding="utf-8") == zoo.cards_page()
+    assert zoo.top_table(zoo.standings()) in zoo.README.read_text(encoding="utf-8")
