@@ -93,6 +93,11 @@ def _orderly_end() -> Iterator[None]:
 
 
 def _run(words: list[str]) -> int:
+    if words == ["help", "agents"]:
+        from deepcrib.jobs.shared.agents import print_agents
+
+        print_agents()
+        return 0
     if words and words[0] == "help":  # `help train` is `train --help`
         words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help"):
@@ -128,7 +133,8 @@ def _print_overview() -> None:
     for job in JOBS.values():
         out.print(f"  {job.examples[0]}", markup=False)
     out.print(
-        "\ndeepcrib help <job> lists a job's options; deepcrib --version prints the version.\n"
+        "\ndeepcrib help <job> lists a job's options, deepcrib help agents the agents that have a name; "
+        "deepcrib --version prints the version.\n"
         'Completion: eval "$(deepcrib -sc install=bash)", likewise for zsh; deepcrib -sc install=fish | source'
     )
 

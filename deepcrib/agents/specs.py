@@ -1,7 +1,7 @@
 """`make_agent`: from a name, a checkpoint path or a mapping of options to a player.
 
-To add an agent: a line in BUILDERS, or in LOADED for one with weights. Those that come with the package,
-`deepcrib/weights/NAME.safetensors`, are agents by the name NAME. `package.module:Class` needs nothing here.
+To add an agent: a line in BUILDERS, or in LOADED for one with weights. Those that come with the package
+(`agents.packaged`) are agents by their file's name. `package.module:Class` needs nothing here.
 
 An agent's code is imported when it is asked for, so that a match of scripted players waits for no PyTorch.
 """
@@ -17,13 +17,12 @@ from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError, checked_agent
 from deepcrib.agents.outside import is_place, make_outside
+from deepcrib.agents.packaged import packaged_weights
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights
 from deepcrib.options import did_you_mean
 
 Options = dict[str, Any]
-WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
-"""Weights of small trained baselines, with how they were trained in its README."""
 SCRIPTED_NAMES = ("random", "deterministic", "greedy")
 MINIMAX_NAMES = ("minimax", "greedy_minimax")
 SEMI_PURE = "semi_pure_"
@@ -92,11 +91,6 @@ def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
     return named
 
 
-def packaged_weights() -> dict[str, Path]:
-    """The weights that come with the package, by name."""
-    return {path.stem: path for path in sorted(WEIGHTS.glob("*.safetensors"))}
-
-
 def _from_text(text: str, device: str) -> Agent:
     if text in BUILDERS:
         return _build_named(text, {}, device)
@@ -109,14 +103,14 @@ def _from_text(text: str, device: str) -> Agent:
         return make_outside(text, {})
     if _is_path(text):
         return load_checkpoint(text, device)
-    expected = f"one of {', '.join(_shown_names())}, the path of a checkpoint, or package.module:Class"
-    raise AgentError(f"unknown agent {text!r}: {did_you_mean(text, _shown_names())}expected {expected}")
+    expected = f"one of {', '.join(shown_names())}, the path of a checkpoint, or package.module:Class"
+    raise AgentError(f"unknown agent {text!r}: {did_you_mean(text, shown_names())}expected {expected}")
 
 
 def _from_mapping(spec: Options, device: str) -> Agent:
     name = spec.pop("name", "q_network" if "path" in spec else None)
     if not isinstance(name, str):
-        raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(_shown_names())})")
+        raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(shown_names())})")
     if name in BUILDERS:
         return _build_named(name, spec, device)
     if is_place(name):
@@ -174,7 +168,8 @@ def _imported(place: str) -> Callable[..., Agent]:
     return found
 
 
-def _shown_names() -> tuple[str, ...]:
+def shown_names() -> tuple[str, ...]:
+    """The names of agents; strategies stand for all of theirs."""
     own = [name for name in BUILDERS if name not in WEIGHTED_NAMES]
     return (*own, "random_weights", "STRATEGY", "semi_pure_STRATEGY", *packaged_weights())
 

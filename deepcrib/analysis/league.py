@@ -21,8 +21,10 @@ from deepcrib.intervals import Interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+RESPONDER = ("both", *ROLES)
+"""The roles in which a best responder is measured, and first the mean of them."""
 Ceilings = Mapping[str, Mapping[str, tuple[float, float, float]]]
-"""`{agent: {role: (estimate, low, high)}}`: points a hand that an exact best responder gains on it."""
+"""`{agent: {role: (estimate, low, high)}}`: points a hand that an exact best responder gains on it, by RESPONDER."""
 NAME_WIDTH = 28
 
 
@@ -122,7 +124,7 @@ def _standing(number: int, row: Row, ceilings: Ceilings) -> tuple[str, ...]:
     known = ceilings.get(row.name, {})
     rate = NONE if row.win_rate is None else percent(*row.win_rate)
     own = (str(number), row.name, _bounds(row.rating, ".0f"), rate, _bounds(row.gain))
-    return (*own, *(_bounds(known.get(role)) for role in ROLES))
+    return (*own, *(_bounds(known.get(role)) for role in RESPONDER))
 
 
 def _cross(league: League, cell: Callable[[str, str], str]) -> list[tuple[str, ...]]:
@@ -178,7 +180,7 @@ def markdown_page(league: League, intro: str, figure: str | None, ceilings: Ceil
     """The league as a page: standings, win rates and points a hand of every pair, faults."""
     ceilings = ceilings or {}
     heads = ("", "agent", "rating [95%]", "win rate [95%]", "points a hand, own - other's [95%]")
-    ceiling = tuple(f"a best responder gains as {role}" for role in ROLES)
+    ceiling = ("a best responder gains", *(f"as {role}" for role in ROLES))
     rows = [_standing(number, row, ceilings) for number, row in enumerate(league.rows, start=1)]
     image = f"![Ratings and win rates]({figure})\n\n" if figure else ""
     rates, gains = _cross_page(league, 0, 100, ".1f"), _cross_page(league, 1, 1, "+.2f")
@@ -215,12 +217,12 @@ def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
     """One line an agent, each figure with its bounds; empty where it is not known."""
     ceilings = ceilings or {}
-    figures = ("rating", "win_rate", "gain", *(f"ceiling_{role}" for role in ROLES))
+    figures = ("rating", "win_rate", "gain", *(f"ceiling_{role}" for role in RESPONDER))
     heads = [f"{figure}{bound}" for figure in figures for bound in ("", "_low", "_high")]
     lines: list[list[Any]] = [["rank", "agent", "games", *heads]]
     for number, row in enumerate(league.rows, start=1):
         known = ceilings.get(row.name, {})
-        values = [_plain(row.rating), row.win_rate, row.gain, *(known.get(role) for role in ROLES)]
+        values = [_plain(row.rating), row.win_rate, row.gain, *(known.get(role) for role in RESPONDER)]
         lines.append([number, row.name, row.games, *(x for value in values for x in (value or ("", "", "")))])
     return csv_text(lines)
 

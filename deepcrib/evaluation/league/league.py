@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent
 from deepcrib.agents.asking import FaultError
 from deepcrib.agents.outside import file_of, is_place
+from deepcrib.agents.packaged import packaged_weights
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.agents.specs import BUILDERS, packaged_weights
+from deepcrib.agents.specs import BUILDERS
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import check_games
 from deepcrib.evaluation.league.pair_sums import Sums, sum_up

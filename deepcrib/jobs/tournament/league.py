@@ -125,7 +125,7 @@ def ceilings(
     bars: Bars,
     workers: Workers = ALONE,
 ) -> Ceilings:
-    """Points a hand that a best responder gains on each agent over its deals, by the responder's role.
+    """Points a hand that a best responder gains on each agent over its deals, by the responder's role and in both.
 
     What an earlier league in this folder found, by the same terms, is not measured again.
     """
@@ -143,7 +143,8 @@ def ceilings(
         }
         entry = known.get(name)
         if not isinstance(entry, dict) or entry.get("terms") != terms:
-            roles = exploit(agents[name], number, seed, progress=count, workers=workers).roles
+            measured = exploit(agents[name], number, seed, progress=count, workers=workers)
+            roles = {"both": measured.total, **measured.roles}
             known[name] = {"terms": terms, "roles": {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()}}
             write_json(path, known)
         else:

@@ -1,0 +1,76 @@
+"""The trained agents that come with the package, `weights/NAME.safetensors`, and the cards beside them.
+
+What a training wrote of itself is in the metadata of its weights. A card, `weights/NAME.json`, holds what its run
+folder tells besides, and what was measured later; `benchmarks/zoo.py` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any
+
+WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
+STRONGEST = "quick"
+"""Of them by the league: whom `deepcrib play` meets."""
+
+Estimate = tuple[float, float, float]
+"""A figure with the bounds of its 95% interval."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A place in the league, whose page has the whole of it.
+
+    gain: points a hand, own minus the opponent's. exploited: points a hand that a best responder gains, over so many
+    deals; None where that has not been measured.
+    """
+
+    rank: int
+    agents: int
+    rating: Estimate
+    win_rate: Estimate
+    gain: Estimate
+    exploited: Estimate | None = None
+    deals: int = 0
+
+
+@dataclass(frozen=True)
+class Card:
+    """Where a trained agent comes from, and how strong it is.
+
+    what: in words. command, commit, machine, seconds: of the whole training, its matches included. chosen_by: the rule
+    by which it was taken, and what it came to. sha256, size: of the file of weights, in bytes.
+    """
+
+    what: str
+    command: str
+    commit: str
+    machine: str
+    seconds: float
+    chosen_by: str
+    sha256: str
+    size: int
+    league: Standing | None = None
+
+
+def packaged_weights() -> dict[str, Path]:
+    """The weights that come with the package, by name."""
+    return {path.stem: path for path in sorted(WEIGHTS.glob("*.safetensors"))}
+
+
+def read_cards() -> dict[str, Card]:
+    """The cards of all of them by name, the best of the league first."""
+    cards = {name: _read(path.with_suffix(".json")) for name, path in packaged_weights().items()}
+    return dict(sorted(cards.items(), key=lambda item: item[1].league.rank if item[1].league else inf))
+
+
+def _read(path: Path) -> Card:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    league = content.pop("league", None) or {}
+    figures: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in league.items()
+    }
+    return Card(**content, league=Standing(**figures) if league else None)

@@ -1,0 +1,74 @@
+"""The trained agents that come with the package: whole, small, as their cards and their experiments say."""
+
+import hashlib
+import shlex
+from typing import Any
+
+import pytest
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.packaged import STRONGEST, WEIGHTS, packaged_weights, read_cards
+from deepcrib.cli import main
+from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.files.runs import flat
+from deepcrib.files.weights import read_weights
+from tests.composing import composed
+
+NAMES = list(packaged_weights())
+MOST_BYTES = 5_000_000
+AS_CONFIGURED = {
+    **{name: f"learner.{name}" for name in ("hands", "generations", "sessions", "games_per_fit", "games", "climb")},
+    **{name: f"learner.{name}" for name in ("genome", "hidden", "inputs", "opponent", "unit", "discards_by")},
+    **{"learner": "learner.name", "seed": "seed", "rules": "rules.name", "iteration": "learner.iterations"},
+    **{"algorithm": "algorithm.name", "reward_play": "reward.play", "reward_discard": "reward.discard"},
+}
+"""What metadata of weights say, and which option of their training said it."""
+
+
+def test_each_has_its_card_and_all_are_small() -> None:
+    assert sorted(read_cards()) == NAMES == sorted(path.stem for path in WEIGHTS.glob("*.json"))
+    assert sum(path.stat().st_size for path in WEIGHTS.iterdir()) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_is_of_its_file(name: str) -> None:
+    card, content = read_cards()[name], packaged_weights()[name].read_bytes()
+    assert (card.sha256, card.size) == (hashlib.sha256(content).hexdigest(), len(content))
+    assert card.seconds > 0 and len(card.commit) == 40 and card.what and card.chosen_by and card.machine
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_metadata_are_those_of_the_training_that_the_card_names(name: str) -> None:
+    """Its options, composed anew from the command: an experiment that has changed since is found out."""
+    program, job, *words = shlex.split(read_cards()[name].command)
+    options: dict[str, Any] = dict(flat(plain(composed(job, *words))))
+    told = read_weights(packaged_weights()[name]).metadata
+    if told["learner"] == "replay":
+        told["hands"] = told["iteration"]  # counted, not given
+    compared = {key for key, option in AS_CONFIGURED.items() if key in told and option in options}
+    assert program == "deepcrib" and {"learner", "seed", "rules"} < compared
+    assert {key: told[key] for key in compared} == {key: options[AS_CONFIGURED[key]] for key in compared}
+
+
+def plain(options: Any) -> Any:
+    """Options as nested mappings."""
+    return {key: plain(value) for key, value in vars(options).items()} if hasattr(options, "__dict__") else options
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_plays_by_the_rules_and_wins(name: str) -> None:
+    """The engine refuses an illegal choice; and against random none of them loses more than a few games."""
+    assert make_agent(name).name == name
+    assert evaluate(name, "random", games=20).wins >= 15
+
+
+def test_the_strongest_is_first_of_them_in_the_league() -> None:
+    assert next(iter(read_cards())) == STRONGEST
+
+
+def test_help_prints_every_card(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "agents"]) == 0
+    text = capsys.readouterr().out
+    for name, card in read_cards().items():
+        assert f"{name}  " in text and card.command in text and card.sha256 in text
+    assert "greedy_minimax" in text
