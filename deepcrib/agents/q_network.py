@@ -32,6 +32,8 @@ INFERENCE = ("float32", "bfloat16")
 CHUNK = 1024
 """Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
 DEVICE_CHUNK = 131072
+MANY = 16_384
+"""Decisions of which many are likely the same: more than a match has at once."""
 FEW = 16
 """Rows that are not worth a compiled first layer: so few take other ways through the library's products, too."""
 
@@ -201,7 +203,8 @@ class QNetworkAgent:
         legal = observation.legal
         values = np.where(legal, np.float32(0), np.float32(-np.inf))
         open_rows = np.flatnonzero(legal.sum(axis=1) > 1)
-        values[open_rows] = self._play_values(observation.take(open_rows), legal[open_rows])
+        several = len(open_rows) >= MANY
+        values[open_rows] = self._play_values(observation.take(open_rows), legal[open_rows], several)
         return _choose(values, observation.key, self.epsilon)
 
     def discard_values(self, observation: DiscardObservation, distinct: bool = False) -> NDArray[np.float32]:

@@ -28,7 +28,7 @@ MINIMAX_NAMES = ("minimax", "greedy_minimax")
 SEMI_PURE = "semi_pure_"
 WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
 """Of `learners.weighted.agent`: random weights, each pure strategy, each semi-pure one."""
-_AGENT_OPTIONS = ("name", "discards", "to")
+_AGENT_OPTIONS = ("name", "discards", "to", "agent")
 """Of a mapping: those whose values are agents again, or may be."""
 
 
@@ -245,6 +245,12 @@ BUILDERS: dict[str, Builder] = {
     },
     "best_response": Builder(
         "deepcrib.search.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
+    ),
+    "lookahead": Builder(
+        "deepcrib.search.lookahead:LookaheadAgent",
+        ("agent", "hands", "within", "doubt", "late"),
+        ("agent",),
+        agents={"agent": None},
     ),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(

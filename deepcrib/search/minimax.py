@@ -113,10 +113,14 @@ class MinimaxAgent:
         o = observation
         if self.hands == "kept":
             return kept_beliefs(self._model.arrays, ANY_PLAY, o)
-        weights = np.empty((len(o), NUM_RANK_SETS_4))
-        alike = self.hands == "ranks"
-        run_rows(_fill_weights, len(o), o.columns, seen_cards_of(o), o.kept, alike, weights, piece=16)
-        return weights
+        return hands_by_rules(o, self.hands == "ranks")
+
+
+def hands_by_rules(o: PlayObservation, alike: bool = False) -> NDArray[np.float64]:
+    """[N, 1820]: in how many ways the unseen cards make each hand that the opponent may hold by the rules; or 1."""
+    weights = np.empty((len(o), NUM_RANK_SETS_4))
+    run_rows(_fill_weights, len(o), o.columns, seen_cards_of(o), o.kept, alike, weights, piece=16)
+    return weights
 
 
 def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:

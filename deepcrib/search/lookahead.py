@@ -1,0 +1,342 @@
+"""Looking ahead at the table: every choice is tried on hands that the opponent may hold, and played on by networks.
+
+An agent's own networks are the model of both players. What the opponent may hold is weighted exactly by how the
+networks would have discarded and played (`beliefs`), some hands are drawn from it, and each choice is played to the end
+of the hand on all of them. In most of a game the choice with the most points is taken, near its end the one with the
+best chance to win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import Agent, AgentError
+from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
+from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
+from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS, rank_of
+from deepcrib.game.engine import Games
+from deepcrib.game.engine.state import Game, new_games
+from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
+from deepcrib.game.randomness import Word, below, uniform, word
+from deepcrib.game.rules import HAND_SIZE, MAX_SCORE, series_from
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+from deepcrib.search.minimax import hands_by_rules, has_choice
+from deepcrib.search.replies.asking import weigh_earlier_plays
+from deepcrib.search.win_chances import chances_after, play_out, win_chances
+
+HANDS = 200
+WITHIN = 1.0
+DOUBT = 0.1
+LATE = 85
+_LATE_WITHIN = 3.0  # points: near the end of a game a choice may be the right one that gives away so many
+_TIE = 1e-6
+"""Weight of the networks' values beside what was found, so that they decide where nothing else does."""
+_BLOCK = 64  # decisions whose hands are played out together
+Observation = TypeVar("Observation", DiscardObservation, PlayObservation)
+Choices = NDArray[np.int8]
+
+
+class LookaheadAgent:
+    """Plays the card, and near the end of a game discards the cards, that do best on drawn hands; for two players.
+
+    agent: whose networks choose what is tried, and how both players go on. hands: drawn for each decision, the same
+    for all choices. within: points; choices whose value is so much below the best one are not tried. doubt: the chance
+    that the opponent's discard was any one, and that each of its plays was any card that it may play, instead of what
+    the networks would have chosen. late: from this score on, of either player, the chance to win counts (`win_chances`)
+    in place of points, in discards too; 121 for never. Raises AgentError for numbers out of range, and for an agent
+    that has no values of its cards.
+    """
+
+    num_players = frozenset({2})
+
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        name: str = "lookahead",
+        hands: int = HANDS,
+        within: float = WITHIN,
+        doubt: float = DOUBT,
+        late: int = LATE,
+    ) -> None:
+        _check(hands=(hands, int, 1, 1_000_000), within=(within, float, 0, 100), doubt=(doubt, float, 0, 1))
+        _check(late=(late, int, 0, MAX_SCORE))
+        if not (hasattr(agent, "play_values") and hasattr(agent, "play_probabilities")):
+            raise AgentError(
+                f"agent {agent.name} has no values of its cards, expected one with networks to look ahead by"
+            )
+        self.name = name
+        self.agent: Any = agent
+        self.hands, self.within, self.doubt, self.late = hands, within, doubt, late
+
+    @cached_property
+    def _model(self) -> DiscardModel:
+        return discard_model(self.agent.discard_probabilities)
+
+    @cached_property
+    def _chances(self) -> NDArray[np.float64]:
+        return win_chances(self.agent)
+
+    def discard(self, observation: DiscardObservation) -> Choices:
+        """[N] discard actions: the agent's own, but near the end of a game."""
+        actions = self.agent.discard(observation)
+        late = np.flatnonzero(self._is_late(observation) & bool(getattr(self.agent, "discard_unit", "")))
+        for rows, part in _blocks(observation, late):
+            values = self.agent.discard_values(part)
+            tried = values >= values.max(axis=1, keepdims=True) - _LATE_WITHIN / 2
+            actions[rows] = _best(self._discard_chances(part, tried), values, tried)
+        return actions
+
+    def play(self, observation: PlayObservation) -> Choices:
+        """[N] slots."""
+        slots, late = self.agent.play(observation), self._is_late(observation)
+        for is_late, within in ((False, self.within), (True, _LATE_WITHIN)):
+            for rows, part in _blocks(observation, np.flatnonzero(has_choice(observation) & (late == is_late))):
+                values = self.agent.play_values(part)
+                tried = _distinct(part, values >= values.max(axis=1, keepdims=True) - within)
+                open_rows = np.flatnonzero(tried.sum(axis=1) > 1)
+                if len(open_rows):
+                    part, tried, values = part.take(open_rows), tried[open_rows], values[open_rows]
+                    found = self._play_values(part, tried, is_late)
+                    slots[rows[open_rows]] = _best(found, values, tried)
+        return slots
+
+    def _is_late(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.bool_]:
+        late: NDArray[np.bool_] = observation.scores.max(axis=1) >= self.late
+        return late & (self.late < MAX_SCORE)
+
+    # --- what the opponent may hold ---------------------------------------------------------------------------
+
+    def hand_weights(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 1820] chances of the opponent's kept hands, rank multisets with what it has played.
+
+        Raises ValueError for a position that no play by the rules leads to.
+        """
+        o = observation
+        weights = kept_beliefs(self._model.arrays, ANY_PLAY, o)
+        anything = hands_by_rules(o)
+        if not anything.any(axis=1).all():
+            raise ValueError("no hand of the opponent's makes a play that goes as observed")
+        weights *= (1 - self.doubt) / weights.sum(axis=1, keepdims=True)
+        weights += anything * (self.doubt / anything.sum(axis=1, keepdims=True))
+        weigh_earlier_plays(o, weights, self._doubted)
+        weights /= weights.sum(axis=1, keepdims=True)
+        return weights
+
+    def _doubted(self, observation: PlayObservation) -> NDArray[np.float64]:
+        legal = observation.legal
+        anything = legal / legal.sum(axis=1, keepdims=True)
+        found: NDArray[np.float64] = self.agent.play_probabilities(observation) * (1 - self.doubt)
+        return found + self.doubt * anything
+
+    # --- trying out -------------------------------------------------------------------------------------------
+
+    def _play_values(self, o: PlayObservation, tried: NDArray[np.bool_], is_late: bool) -> NDArray[np.float64]:
+        """[N, 4] mean points of the rest of the play, own minus the opponent's, or chances to win; 0 if not tried."""
+        drawn = new_games(np.zeros(len(o) * self.hands, dtype=np.int64), 2)
+        run_rows(_draw_hands, len(o), o.columns, self.hand_weights(o), self.hands, drawn, piece=4)
+        games, slots = np.nonzero(np.repeat(tried, self.hands, axis=0))
+        table = _table(len(games), is_late)
+        table.records[:] = drawn[games]
+        table.play(np.arange(len(games)), slots)
+        play_out(table, self.agent)
+        rows = games // self.hands
+        if is_late:
+            table.show()
+            found = chances_after(table, o.seat[rows], self._chances)
+        else:
+            found = _margins(table, o.seat[rows], (o.history >= 0).sum(axis=1)[rows])
+        return _means(rows, slots, found, tried)
+
+    def _discard_chances(self, o: DiscardObservation, tried: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """[N, 15] chances to win after each discard; 0 if not tried."""
+        rows, actions = np.nonzero(tried)
+        cards = np.empty((len(o), self.hands, 8), dtype=np.int64)
+        run_rows(_draw_unseen, len(o), o.hand, o.key, cards, piece=16)
+        rows, actions = np.repeat(rows, self.hands), np.repeat(actions, self.hands)
+        hidden = cards[rows, np.tile(np.arange(self.hands), len(rows) // self.hands)]
+        games, seats = np.arange(len(rows)), o.seat[rows]
+        dealt = np.empty((len(rows), 2, 6), dtype=np.int64)
+        dealt[games, seats], dealt[games, 1 - seats] = o.hand[rows], hidden[:, :6]
+        table = _table(len(rows), True)
+        table.deal_cards(games, dealt, hidden[:, 6:], o.dealer[rows])
+        table.records["scores"] = o.scores[rows]
+        table.discard(games, seats, actions)
+        table.discard(games, 1 - seats, self.agent.discard(table.discard_observation(games, 1 - seats)))
+        table.start_play()
+        play_out(table, self.agent)
+        table.show()
+        return _means(rows, actions, chances_after(table, seats, self._chances), tried)
+
+
+def _table(games: int, stops: bool) -> Games:
+    zeros = np.zeros(games, dtype=np.int64)
+    return Games(zeros, 0, first_dealer=zeros, stop_at_121=stops)
+
+
+def _blocks(observation: Observation, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Observation]]:
+    """Some rows of an observation, a block at a time."""
+    for low in range(0, len(rows), _BLOCK):
+        block = rows[low : low + _BLOCK]
+        yield block, observation.take(block)
+
+
+def _distinct(o: PlayObservation, slots: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """[N, 4] of slots to be played those of which no earlier one has the same rank."""
+    ranks, found = RANKS[o.hand], slots & o.legal
+    for slot in range(1, HAND_SIZE):
+        found[:, slot] &= ~(found[:, :slot] & (ranks[:, :slot] == ranks[:, slot, None])).any(axis=1)
+    return found
+
+
+def _margins(table: Games, seats: Choices, first: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[N] points of the play from card number first [N] on, a seat's own minus the other's."""
+    log = table.log
+    signs = np.where(log.play_seats == seats[:, None], 1.0, -1.0)
+    later = np.arange(log.play_points.shape[1]) >= first[:, None]
+    margins: NDArray[np.float64] = (log.play_points * signs * later).sum(axis=1)
+    return margins
+
+
+def _means(
+    rows: NDArray[np.intp], choices: NDArray[np.intp], found: NDArray[np.float64], tried: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """[N, A] means of what was found for rows and choices; 0 where there is none."""
+    places, size = rows * tried.shape[1] + choices, tried.size
+    sums = np.bincount(places, weights=found, minlength=size)
+    means: NDArray[np.float64] = sums / np.maximum(np.bincount(places, minlength=size), 1)
+    return means.reshape(tried.shape)
+
+
+def _best(means: NDArray[np.float64], values: NDArray[np.float32], tried: NDArray[np.bool_]) -> Choices:
+    """[N] the best of the choices tried."""
+    worth = means + _TIE * np.where(tried, values, 0)
+    best: Choices = np.where(tried, worth, -np.inf).argmax(axis=1).astype(np.int8)
+    return best
+
+
+# --- what is drawn ----------------------------------------------------------------------------------------------------
+
+
+@jit
+def _draw_unseen(part: Part, hands: np.ndarray, keys: np.ndarray, cards: np.ndarray) -> None:
+    """cards [N, K, 8]: cards that are not in hands [N, 6], in a random order."""
+    deck = np.empty(NUM_CARDS, dtype=np.int64)
+    for r in range(*part):
+        for k in range(cards.shape[1]):
+            size = 0
+            for card in range(NUM_CARDS):
+                if not _holds(hands[r], card):
+                    deck[size] = card
+                    size += 1
+            for i in range(cards.shape[2]):
+                other = i + below(word(keys[r], k), i, size - i)
+                deck[i], deck[other] = deck[other], deck[i]
+                cards[r, k, i] = deck[i]
+
+
+@jit
+def _holds(cards: np.ndarray, card: int) -> bool:
+    for held in cards:
+        if held == card:
+            return True
+    return False
+
+
+@jit
+def _draw_hands(part: Part, o: PlayColumns, weights: np.ndarray, hands: int, games: np.ndarray) -> None:
+    """games [N * hands]: each row's game with hands of the opponent drawn by their weights [N, 1820].
+
+    At equal distances along the sum of the weights, which is more even than draws of their own (systematic sampling).
+    """
+    for r in range(*part):
+        step = weights[r].sum() / hands
+        place, number, end = uniform(o.key[r], 0) * step, 0, weights[r, 0]
+        for k in range(hands):
+            while end <= place and number < len(SETS_4) - 1:
+                number += 1
+                end += weights[r, number]
+            while weights[r, number] == 0:  # rounding has led beyond the last one
+                number -= 1
+            _set_game(o, r, SETS_4[number], word(o.key[r], 1 + k), games[r * hands + k])
+            place += step
+
+
+@jit
+def _set_game(o: PlayColumns, r: int, ranks: np.ndarray, key: Word, g: Game) -> None:
+    """The game of a row, the opponent having kept cards of ranks [4] and thrown any other two."""
+    me, other = o.seat[r], 1 - o.seat[r]
+    g.game = np.int64(key >> np.uint64(1))
+    g.dealer, g.starter, g.turn, g.count, g.series_start = o.dealer[r], o.starter[r], me, o.counts[r], o.series_start[r]
+    g.series = series_from(o.history[r], o.series_start[r])
+    g.num_played = 0
+    seen = np.uint64(1) << np.uint64(o.starter[r])
+    for i in range(2):
+        g.scores[i], g.goes[i] = o.scores[r, i], o.goes[r, i]
+        g.discards[me, i] = o.discards[r, i]
+        seen |= np.uint64(1) << np.uint64(o.discards[r, i])
+    own, theirs = 0, 0
+    for slot in range(HAND_SIZE):
+        card = o.hand[r, slot]
+        g.left[me, slot], g.left[other, slot] = card, NO_CARD
+        if card != NO_CARD:
+            seen |= np.uint64(1) << np.uint64(card)
+            g.kept[me, own] = card
+            own += 1
+    left = ranks.copy()
+    for n in range(len(g.history)):
+        card = o.history[r, n]
+        g.history[n], g.history_seats[n] = card, o.history_seats[r, n]
+        if card == NO_CARD:
+            continue
+        g.num_played += 1
+        seen |= np.uint64(1) << np.uint64(card)
+        if o.history_seats[r, n] == me:
+            g.kept[me, own] = card
+            own += 1
+        else:
+            g.kept[other, theirs] = card
+            theirs += 1
+            left[_place_of(left, rank_of(card))] = -1
+    counter = 0
+    for slot in range(HAND_SIZE):
+        if left[slot] >= 0:
+            card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
+            while seen >> np.uint64(card) & np.uint64(1):
+                counter += 1
+                card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
+            seen |= np.uint64(1) << np.uint64(card)
+            g.left[other, slot] = g.kept[other, theirs] = card
+            theirs += 1
+    for i in range(2):
+        card = below(key, counter, NUM_CARDS)
+        while seen >> np.uint64(card) & np.uint64(1):
+            counter += 1
+            card = below(key, counter, NUM_CARDS)
+        seen |= np.uint64(1) << np.uint64(card)
+        g.discards[other, i] = card
+        g.crib[i], g.crib[2 + i] = g.discards[me, i], card
+
+
+@jit
+def _place_of(ranks: np.ndarray, rank: int) -> int:
+    """The last place of a rank among ranks [4], one of which it is."""
+    place = HAND_SIZE - 1
+    while ranks[place] != rank:
+        place -= 1
+    return place
+
+
+def _check(**options: tuple[Any, type, float, float]) -> None:
+    """Raises AgentError for what is no number of its type from low to high."""
+    for name, (value, kind, low, high) in options.items():
+        fits = isinstance(value, int if kind is int else (int, float)) and not isinstance(value, bool)
+        if not (fits and low <= value <= high):
+            expected = "a whole number" if kind is int else "a number"
+            raise AgentError(f"{name}={value!r}: expected {expected} from {low} to {high}")

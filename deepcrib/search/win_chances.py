@@ -1,0 +1,99 @@
+"""The chance to win a game from any score, if both players go on as one agent does.
+
+Between two hands of a game, all that matters is the score and who deals next. The points of a hand hardly depend on the
+score as long as players count points alone, so hands that an agent played against itself at 0-0 stand for all of them:
+from the highest scores down, each is the mean over those hands of winning in that hand, or of what follows it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents import Agent
+from deepcrib.agents.asking import ask
+from deepcrib.game.engine import Games
+from deepcrib.game.rules import MAX_SCORE
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+
+HANDS = 10_000
+"""Hands that stand for all: the chance at one score is known to half a per cent."""
+SEED = 0
+
+
+def win_chances(agent: Agent, hands: int = HANDS, seed: int = SEED) -> NDArray[np.float64]:
+    """[121, 121] chance that the dealer of the coming hand wins, by its own score and the other's."""
+    return chances_of(pegs_of(agent, hands, seed))
+
+
+def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
+    """[hands, 12] points in the order in which they are pegged: the dealer's, and the pone's with a minus."""
+    rows = np.arange(hands)
+    table = Games(rows, seed, first_dealer=rows % 2, stop_at_121=False)
+    table.deal()
+    for seat in range(2):
+        seats = np.full(hands, seat, dtype=np.int8)
+        table.discard(rows, seats, ask(agent, table.discard_observation(rows, seats)))
+    table.start_play()
+    play_out(table, agent)
+    table.show()
+    log, dealer = table.log, table.dealer
+    played = log.play_points.astype(np.int64) * np.where(log.play_seats == dealer[:, None], 1, -1)
+    shown = -log.hand[rows, 1 - dealer], log.hand[rows, dealer], log.crib
+    return np.column_stack([log.heels, played, *shown]).astype(np.int64)
+
+
+def play_out(table: Games, agent: Agent) -> None:
+    """Play the cards of every hand to the end, all of them as one agent does."""
+    while len(rows := table.to_play):
+        table.play(rows, ask(agent, table.play_observation(rows)))
+
+
+def chances_of(pegs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """`win_chances` where every hand is one of pegs [N, 12], all of them as likely."""
+    chances = np.zeros((MAX_SCORE, MAX_SCORE))
+    for total in range(2 * (MAX_SCORE - 1), -1, -1):  # scores of equal totals do not lead to each other
+        low, high = max(0, total - MAX_SCORE + 1), min(MAX_SCORE - 1, total)
+        run_rows(_fill_total, high - low + 1, low, total, pegs, chances, piece=4)
+    return chances
+
+
+@jit
+def _fill_total(part: Part, low: int, total: int, pegs: np.ndarray, chances: np.ndarray) -> None:
+    """Fill the chances of scores low.. of the dealer, that and the pone's adding up to a total."""
+    for i in range(*part):
+        dealer, pone = low + i, total - low - i
+        won, hands = 0.0, 0
+        for h in range(len(pegs)):
+            chance = _after_hand(dealer, pone, pegs[h], chances)
+            if chance >= 0:  # a hand without any point changes nothing but the deal: it is left out
+                won += chance
+                hands += 1
+        chances[dealer, pone] = won / hands
+
+
+@jit
+def _after_hand(dealer: int, pone: int, pegs: np.ndarray, chances: np.ndarray) -> float:
+    """The dealer's chance to win after a hand of pegs [12]; -1 where nobody pegs anything."""
+    before = dealer + pone
+    for peg in range(len(pegs)):
+        if pegs[peg] > 0:
+            dealer += pegs[peg]
+        else:
+            pone -= pegs[peg]
+        if dealer >= MAX_SCORE:
+            return 1.0
+        if pone >= MAX_SCORE:
+            return 0.0
+    return 1.0 - chances[pone, dealer] if dealer + pone > before else -1.0
+
+
+def chances_after(table: Games, seats: NDArray[np.int8], chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[N] each seat's chance to win its game after a hand that has been counted; chances: of `win_chances`."""
+    rows = np.arange(len(table))
+    dealer = 1 - table.dealer.astype(np.int64)  # of the next hand
+    scores = np.minimum(table.scores, MAX_SCORE - 1).astype(np.int64)
+    dealers = chances[scores[rows, dealer], scores[rows, 1 - dealer]]
+    dealers = np.where(table.finished, table.winner == dealer, dealers)
+    return np.where(seats == dealer, dealers, 1 - dealers)

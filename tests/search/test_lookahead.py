@@ -1,0 +1,239 @@
+"""Looking ahead: what is drawn, what choices are worth on it, and the chance to win a game."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deepcrib.agents import make_agent
+from deepcrib.agents.base import AgentError
+from deepcrib.game.cards import parse_cards
+from deepcrib.game.engine.state import new_games
+from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
+from deepcrib.matches.games import play_match
+from deepcrib.search import lookahead
+from deepcrib.search.lookahead import LookaheadAgent
+from deepcrib.search.win_chances import chances_of, win_chances
+from tests import reference
+from tests.models import model_of
+from tests.reference import rank
+from tests.search.test_minimax import SETS, hidden_of, positions, possible, seen
+from tests.search.test_play_tree import Hands, after, fits
+
+ME = 0
+
+
+class Valued:
+    """Plays as greedy does, and values all choices alike, so that all of them are tried."""
+
+    name, num_players, discard_unit = "valued", frozenset({2}), "points"
+
+    def __init__(self) -> None:
+        by: Any = make_agent("greedy")
+        self.discard, self.play = by.discard, by.play
+        self.discard_probabilities, self.play_probabilities = by.discard_probabilities, by.play_probabilities
+
+    def discard_values(self, o: DiscardObservation) -> np.ndarray:
+        return np.zeros((len(o), 15), dtype=np.float32)
+
+    def play_values(self, o: PlayObservation) -> np.ndarray:
+        return np.where(o.legal, np.float32(0), np.float32(-np.inf))
+
+
+@cache
+def chances() -> np.ndarray:
+    return win_chances(Valued(), hands=1000)
+
+
+def looker(**options: Any) -> LookaheadAgent:
+    agent = LookaheadAgent(Valued(), **options)
+    agent._model, agent._chances = model_of("greedy"), chances()
+    return agent
+
+
+def both_greedy(hands: Hands, series: tuple[int, ...], seat: int) -> int:
+    """Points of seat ME minus the other's to the end of the play, both taking the most points, then the highest."""
+    if seat < 0:
+        return 0
+    card = max(fits(hands[seat], series), key=lambda card: (reference.pegs((*series, card)), rank(card)))
+    return worth(hands, series, seat, card)
+
+
+def worth(hands: Hands, series: tuple[int, ...], seat: int, card: int) -> int:
+    points, following, left, longer = after(hands, series, seat, card)
+    return (points if seat == ME else -points) + both_greedy(left, longer, following)
+
+
+def chance_of_plays(own: list[int], other: list[int], seat: int, leader: int, history: list[tuple[int, int]]) -> float:
+    """How likely the other one plays as it did if it plays any card that it may."""
+    hands: Hands = (tuple(own), tuple(other)) if seat == 0 else (tuple(other), tuple(own))
+    series: tuple[int, ...] = ()
+    turn, chance = leader, 1.0
+    for card, player in history:
+        if player != seat:
+            ranks = [rank(held) for held in fits(hands[turn], series)]
+            chance *= ranks.count(rank(card)) / len(ranks)
+        _, turn, hands, series = after(hands, series, turn, card)
+    return chance
+
+
+def test_cards_are_worth_their_mean_over_every_hand() -> None:
+    """With doubt of all that the opponent did, hands are as likely as their cards, and as plays of any card make it."""
+    o = positions(30, seed=7, most_hidden=2)
+    o = o.take(o.legal.sum(axis=1) > 1).take(slice(0, 25))
+    found = looker(doubt=1.0, hands=5_000)._play_values(o, o.legal, False)
+    for row in range(len(o)):
+        kept, theirs, history, unseen = seen(o, row)
+        own = tuple(int(card) for card in o.hand[row] if card >= 0)
+        seat, leader = int(o.seat[row]), 1 - int(o.dealer[row])
+        hidden = {ranks: hidden_of(ranks, theirs, unseen) or [] for ranks in possible(o, row)}
+        ways: dict[tuple[int, ...], float] = dict(possible(o, row))
+        for ranks, cards in hidden.items():
+            ways[ranks] *= chance_of_plays(kept, theirs + cards, seat, leader, history)
+        series = tuple(card for card, _ in history[int(o.series_start[row]) :])
+        for slot in np.flatnonzero(o.legal[row]):
+            total = 0.0
+            for ranks, number in ways.items():
+                total += number * worth((own, tuple(hidden[ranks])), series, ME, int(o.hand[row, slot]))
+            assert found[row, slot] == pytest.approx(total / sum(ways.values()), abs=0.03)
+
+
+def test_drawn_hands_are_as_likely_as_they_should_be() -> None:
+    """Draws at equal distances: no hand comes more than once more or less often than its weight says."""
+    o = positions(20, seed=4)
+    agent = looker(hands=500)
+    weights, drawn = agent.hand_weights(o), new_games(np.zeros(len(o) * 500, dtype=np.int64), 2)
+    lookahead._draw_hands((0, len(o)), o.columns, weights, 500, drawn)
+    for row in range(len(o)):
+        games = drawn[row * 500 : (row + 1) * 500]
+        theirs = games["kept"][:, 1 - o.seat[row]]
+        numbers = [SETS[tuple(sorted(hand))] for hand in (theirs // 4).tolist()]
+        counts = np.bincount(numbers, minlength=1820)
+        assert np.abs(counts - 500 * weights[row]).max() < 1 + 1e-9
+        for game in games[::50]:
+            cards = [*game["kept"].ravel(), *game["discards"].ravel(), game["starter"]]
+            assert len(set(cards)) == 13 and min(cards) >= 0
+            unplayed = Counter(game["left"].ravel().tolist()) - Counter([-1] * 8)
+            assert set(unplayed) | set(game["history"][game["history"] >= 0]) == set(game["kept"].ravel())
+
+
+def test_the_hands_of_a_model_that_is_not_doubted() -> None:
+    """Without doubt, hands that greedy would not have kept, or played otherwise, are out; with doubt they are in."""
+    o = positions(30, seed=5)
+    sure, doubting = looker(doubt=0.0).hand_weights(o), looker(doubt=0.3).hand_weights(o)
+    assert (doubting > 0).sum() > (sure > 0).sum()
+    assert np.allclose(sure.sum(axis=1), 1) and np.allclose(doubting.sum(axis=1), 1)
+    assert ((sure > 0) <= (doubting > 0)).all()
+
+
+def test_the_same_decision_wherever_it_stands() -> None:
+    o = positions(50, seed=9)
+    agent = looker(hands=20)
+    slots = agent.play(o)
+    assert o.legal[np.arange(len(o)), slots].all()
+    some = np.arange(len(o))[::-3]
+    assert (agent.play(o.take(some)) == slots[some]).all()
+
+
+# --- the end of a game ------------------------------------------------------------------------------------------
+
+
+def lead(own: str, thrown: str, scores: tuple[int, int]) -> PlayObservation:
+    """The pone's lead, at seat 0, with the starter KD."""
+    kept, discards = (np.array([sorted(parse_cards(text))], dtype=np.int8) for text in (own, thrown))
+    first = opening(kept, discards, np.array(parse_cards("KD"), dtype=np.int8), np.array([False]))
+    return PlayObservation(**{**vars(first), "scores": np.array([scores], dtype=np.int8)})
+
+
+def test_a_lead_that_does_not_let_the_dealer_out() -> None:
+    """At 104 the pone's 17 points win unless the dealer pegs two first, and any ten-card makes fifteen with a five."""
+    o = lead("5H 5C JH QS", "2C 7D", (104, 119))
+    found = looker()._play_values(o, o.legal, True)[0]
+    assert ((found >= 0) & (found <= 1)).all()
+    assert found[3] > found[0] + 0.1
+
+
+def test_the_peg_that_wins_is_taken() -> None:
+    """At 119, after the dealer's go, thirty-one wins at once; an ace makes one point of the two."""
+    o = lead("AH 3C 9H 9S", "2D 7D", (119, 120))
+    history, seats = np.full((2, 1, 8), -1, dtype=np.int8)
+    history[0, :3], seats[0, :3] = parse_cards("9H KC 9S"), [0, 1, 0]
+    shown = {"history": history, "history_seats": seats, "count": np.array([28], dtype=np.int8)}
+    shown |= {"hand": np.array([[*parse_cards("AH 3C"), -1, -1]], dtype=np.int8), "goes": np.array([[0, 1]], np.int8)}
+    o = PlayObservation(**{**vars(o), **shown})
+    agent = looker(hands=50)
+    found = agent._play_values(o, o.legal, True)[0]
+    assert found[1] == 1 > found[0]
+    assert agent.play(o)[0] == 1
+
+
+def test_the_discard_that_wins_is_taken() -> None:
+    """At 109 the pone keeps the twelve points that win whatever is turned up."""
+    hand = np.array([sorted(parse_cards("4C 5H 5S 6D 9C KH"))], dtype=np.int8)
+    one = {"seat": 0, "dealer": 1}
+    o = DiscardObservation(
+        hand=hand,
+        **{name: np.array([value], dtype=np.int8) for name, value in one.items()},
+        scores=np.array([[109, 105]], dtype=np.int8),
+        key=np.array([3], dtype=np.uint64),
+    )
+    assert looker(hands=50).discard(o)[0] == 14  # the last two of the sorted hand
+    early = replace(o, scores=np.zeros((1, 2), dtype=np.int8))
+    assert looker().discard(early) == make_agent("greedy").discard(early)
+
+
+def test_a_position_that_no_play_leads_to_is_refused() -> None:
+    """Two cards of the dealer's in a row, where the pone could have played."""
+    o = lead("AH 2C 9H 9S", "2D 7D", (0, 0))
+    history, seats = np.full((2, 1, 8), -1, dtype=np.int8)
+    history[0, :3], seats[0, :3] = parse_cards("9H KC KS"), [0, 1, 1]
+    hand = np.array([[*parse_cards("AH 2C"), -1, *parse_cards("9S")]], dtype=np.int8)
+    shown = {"history": history, "history_seats": seats, "count": np.array([29], dtype=np.int8), "hand": hand}
+    with pytest.raises(ValueError, match="no hand of the opponent's"):
+        looker().play(PlayObservation(**{**vars(o), **shown}))
+
+
+# --- chances to win ---------------------------------------------------------------------------------------------
+
+
+def test_chances_to_win_by_hand() -> None:
+    """Whoever deals pegs 61 and nobody else anything: the first dealer is there first, but from 60 behind it is not."""
+    sixty_one = np.array([[61]], dtype=np.int64)
+    found = chances_of(sixty_one)
+    assert found[0, 0] == 1 and found[0, 60] == 0 and found[60, 60] == 1 and found[59, 60] == 0
+    even = chances_of(np.array([[121], [-121]], dtype=np.int64))
+    assert (even == 0.5).all()
+
+
+def test_the_pone_counts_first() -> None:
+    both = np.array([[-2, 2]], dtype=np.int64)
+    found = chances_of(both)
+    assert found[119, 119] == 0 and found[119, 118] == 1 and found[119, 117] == 1
+
+
+def test_the_chance_of_the_first_deal() -> None:
+    """Against games that are really played: 20,000 of greedy's, within five standard errors of both."""
+    won = play_match([make_agent("greedy")] * 2, 20_000, 3)
+    share = (won.winner == won.first_dealer).mean()
+    found = win_chances(make_agent("greedy"), hands=10_000)[0, 0]
+    assert found == pytest.approx(share, abs=5 * (0.25 / 20_000 + 0.25 / 10_000) ** 0.5)
+
+
+# --- bad input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", [{"hands": 0}, {"hands": 2.5}, {"within": -1}, {"doubt": 1.5}, {"late": 122}])
+def test_options_out_of_range_are_refused(option: dict[str, Any]) -> None:
+    (name,) = option
+    with pytest.raises(AgentError, match=f"{name}=.*expected a"):
+        LookaheadAgent(Valued(), **option)
+
+
+def test_an_agent_without_values_is_refused() -> None:
+    with pytest.raises(AgentError, match="agent greedy has no values of its cards"):
+        make_agent({"name": "lookahead", "agent": "greedy"})
