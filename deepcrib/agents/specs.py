@@ -17,7 +17,7 @@ from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError, checked_agent
 from deepcrib.agents.outside import is_place, make_outside
-from deepcrib.agents.packaged import packaged_weights
+from deepcrib.agents.packaged import STRONGEST, packaged_weights
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights
 from deepcrib.options import did_you_mean
@@ -249,8 +249,7 @@ BUILDERS: dict[str, Builder] = {
     "lookahead": Builder(
         "deepcrib.search.lookahead:LookaheadAgent",
         ("agent", "hands", "within", "doubt", "late"),
-        ("agent",),
-        agents={"agent": None},
+        agents={"agent": STRONGEST},
     ),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(
