@@ -34,7 +34,8 @@ HANDS = 200
 WITHIN = 1.0
 DOUBT = 0.1
 LATE = 85
-_LATE_WITHIN = 3.0  # points: near the end of a game a choice may be the right one that gives away so many
+_LATE_CARDS, _LATE_DISCARDS = 3.0, 1.5
+"""In place of `within` near the end of a game, where a choice may be the right one that gives away so many points."""
 _TIE = 1e-6
 """Weight of the networks' values beside what was found, so that they decide where nothing else does."""
 _BLOCK = 64  # decisions whose hands are played out together
@@ -89,14 +90,14 @@ class LookaheadAgent:
         late = np.flatnonzero(self._is_late(observation) & bool(getattr(self.agent, "discard_unit", "")))
         for rows, part in _blocks(observation, late):
             values = self.agent.discard_values(part)
-            tried = values >= values.max(axis=1, keepdims=True) - _LATE_WITHIN / 2
+            tried = values >= values.max(axis=1, keepdims=True) - _LATE_DISCARDS
             actions[rows] = _best(self._discard_chances(part, tried), values, tried)
         return actions
 
     def play(self, observation: PlayObservation) -> Choices:
         """[N] slots."""
         slots, late = self.agent.play(observation), self._is_late(observation)
-        for is_late, within in ((False, self.within), (True, _LATE_WITHIN)):
+        for is_late, within in ((False, self.within), (True, _LATE_CARDS)):
             for rows, part in _blocks(observation, np.flatnonzero(has_choice(observation) & (late == is_late))):
                 values = self.agent.play_values(part)
                 tried = _distinct(part, values >= values.max(axis=1, keepdims=True) - within)
