@@ -211,6 +211,13 @@ LOADED = {
     "q_network": Builder(
         "deepcrib.agents.q_network:from_weights", ("epsilon", "discards"), agents={"discards": None}, device=True
     ),
+    "policy_network": Builder(
+        "deepcrib.agents.policy_network:from_weights",
+        ("discards",),
+        agents={"discards": None},
+        device=True,
+        lacks="holds a mixed policy, which does not explore",
+    ),
     "weighted": Builder(
         "deepcrib.learners.weighted.agent:from_weights", lacks="holds weighted strategies, which do not explore"
     ),

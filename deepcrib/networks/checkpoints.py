@@ -55,7 +55,11 @@ class Checkpoint:
 
 
 def save_weights(
-    path: Path | str, discard_network: QNetwork | None, play_network: QNetwork | None, metadata: dict[str, Any]
+    path: Path | str,
+    discard_network: QNetwork | None,
+    play_network: QNetwork | None,
+    metadata: dict[str, Any],
+    agent: str = "q_network",
 ) -> None:
     """Write both networks for inference; `metadata` (JSON values: rules, learner, iteration, ...) goes along.
 
@@ -69,7 +73,7 @@ def save_weights(
         for name, value in network.state_dict().items()
     }
     described = {part: None if network is None else _description(network) for part, network in networks.items()}
-    write_weights(path, "q_network", arrays, {**metadata, "networks": described})
+    write_weights(path, agent, arrays, {**metadata, "networks": described})
 
 
 def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkpoint:

@@ -1,0 +1,80 @@
+"""Magnetic mirror descent with networks: what it learns from, and how, whatever the game.
+
+Sokota, D'Orazio, Kolter, Loizou, Lanctot, Mitliagkas, Brown, Kroer 2023, "A unified approach to reinforcement learning,
+quantal response equilibria, and two-player zero-sum games": each step maximises <q, p> - tau KL(p, magnet) - KL(p,
+present policy) / eta over the policies p of a state (equation 8, negative entropy as mirror map).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.policy_network import softmax
+from deepcrib.kernels.workers import run_pieces
+from deepcrib.learners.policies.learning import LearnedPolicy, mean_entropy
+from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of a step. eta: its size, nats a point. tau: the temperature, points that a nat of the KL is worth."""
+
+    eta: float
+    tau: float
+    policy_lr: float
+    value_lr: float
+    batch_size: int
+
+
+def proximal_logits(
+    logits: NDArray[np.floating], values: NDArray[np.floating], eta: float, tau: float
+) -> NDArray[np.floating]:
+    """[E, A] after a step from logits [E, A] by action values [E, A] towards a uniform magnet; -inf: not legal.
+
+    (logits + eta q + eta tau log magnet) / (1 + eta tau); a uniform magnet adds the same to all actions of a state.
+    From even chances, q = (0, 2 log 3) and eta = tau = 1 make chances 1/4 and 3/4. The fixed point is q / tau.
+    """
+    found: NDArray[np.floating] = (logits + eta * values) / (1 + eta * tau)
+    return found
+
+
+class MirrorDescent:
+    """A policy, and the values of actions where everybody plays by it."""
+
+    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork) -> None:
+        self.policy, self.values = policy, values
+
+    def learn(self, samples: Samples, rates: Rates, seed: int) -> dict[str, float]:
+        """A pass of either network, side by side, over decisions of the present policy and their returns.
+
+        The policy imitates the proximal step in their states, by the values before the pass; these learn the returns.
+        """
+        states, batch_size = samples.states, rates.batch_size
+        for_policy, for_values = (np.random.default_rng((seed, stream)) for stream in range(2))
+        logits = self.policy.logits(states)
+        values = self.values.q_function().all_values(states, self.values.encoder.legal(states))
+        targets = softmax(proximal_logits(logits, values, rates.eta, rates.tau))
+        passes: list[Any] = [
+            partial(self.policy.imitate, states, targets, rates.policy_lr, batch_size, for_policy),
+            partial(self.values.train_pass, samples, rates.value_lr, batch_size, 1.0, for_values),
+        ]
+        policy_loss, passed = run_pieces(passes)
+        return {
+            "loss/policy": policy_loss - mean_entropy(targets),
+            "loss/values": passed.loss,
+            "policy/entropy": mean_entropy(softmax(logits)),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Both networks."""
+        return {"policy": self.policy.state(), "values": self.values.state()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.policy.load(state["policy"])
+        self.values.load(state["values"])
