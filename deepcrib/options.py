@@ -42,8 +42,8 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 
 def one_of(*choices: Any) -> Check:
-    """One of a few words or numbers."""
-    names = [str(choice) for choice in choices]
+    """One of a few words, numbers, or true and false."""
+    names = [str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices]
     return lambda value: (
         None if value in choices else f"{did_you_mean(str(value), names)}expected one of {', '.join(names)}"
     )

@@ -35,16 +35,20 @@ class PolicyNetworkAgent:
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
-        chances, slots = self.play_probabilities(observation), np.empty(len(observation), dtype=np.int8)
+        chances, slots = self._chances(observation), np.empty(len(observation), dtype=np.int8)
         run_rows(_draw_rows, len(slots), chances, observation.key, slots)
         return slots
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4], 0 on what may not be played; a forced card costs no evaluation."""
+        """[N, 4], 0 on what may not be played."""
+        return self._chances(observation, distinct=True)
+
+    def _chances(self, observation: PlayObservation, distinct: bool = False) -> NDArray[np.float64]:
+        """[N, 4]; a forced card costs no evaluation."""
         legal = observation.legal
         chances = legal.astype(np.float64)
         free = np.flatnonzero(legal.sum(axis=1) > 1)
-        chances[free] = softmax(self.logits.all_values(compact_play(observation.take(free)), legal[free]))
+        chances[free] = softmax(self.logits.all_values(compact_play(observation.take(free)), legal[free], distinct))
         return chances
 
 

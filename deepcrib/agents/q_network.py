@@ -70,12 +70,21 @@ class QFunction:
             return np.take_along_axis(self._grouped_values(states), actions[:, None].astype(np.int64), axis=1)[:, 0]
         return self._in_chunks((len(states),), self._chunk, lambda part: self._values(states[part], actions[part]))
 
-    def all_values(self, states: NDArray[np.int8], legal: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """[N, A] values of every legal action [N, A] of states [N, K]; -inf for the others."""
+    def all_values(
+        self, states: NDArray[np.int8], legal: NDArray[np.bool_], distinct: bool = False
+    ) -> NDArray[np.float32]:
+        """[N, A] values of every legal action [N, A] of states [N, K]; -inf for the others.
+
+        distinct: evaluate inputs that are equal once, which pays where very many states are asked about together.
+        """
         values = np.full(legal.shape, -np.inf, dtype=np.float32)
         rows, actions = np.nonzero(legal)
         if self._grouped:
             values[rows, actions] = self._grouped_values(states)[rows, actions]
+        elif distinct and isinstance(self.encoder, Encoder):
+            columns, again = self.encoder.distinct(states[rows], actions.astype(np.int8))
+            found = self._in_chunks((len(columns),), self._chunk, lambda part: self._values_of(columns[part]))
+            values[rows, actions] = found[again]
         else:
             values[rows, actions] = self.values(states[rows], actions.astype(np.int8))
         return values
@@ -92,10 +101,15 @@ class QFunction:
     def _values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> torch.Tensor:
         """float32 values [M] of the pairs of one piece."""
         if self._by_columns and len(states) > FEW:
-            encoder: Any = self.encoder
-            found: torch.Tensor = self.network.values_of_columns(encoder.indices(states, actions), encoder.scales)
-            return found
+            return self._values_of(self.encoder.indices(states, actions))
         return self._evaluate(self.encoder.encode(states, actions, self.device))
+
+    def _values_of(self, columns: NDArray[np.int16]) -> torch.Tensor:
+        """float32 values [M] of the index columns of one piece."""
+        if self._by_columns and len(columns) > FEW:
+            found: torch.Tensor = self.network.values_of_columns(columns, self.encoder.scales)
+            return found
+        return self._evaluate(self.encoder.expand(columns, self.device))
 
     def _evaluate(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
         """float32 values [M] of rows [M, width]."""
@@ -190,14 +204,14 @@ class QNetworkAgent:
         values[open_rows] = self._play_values(observation.take(open_rows), legal[open_rows])
         return _choose(values, observation.key, self.epsilon)
 
-    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float32]:
-        """[N, 15] values of the discards."""
+    def discard_values(self, observation: DiscardObservation, distinct: bool = False) -> NDArray[np.float32]:
+        """[N, 15] values of the discards. distinct: as in `QFunction.all_values`."""
         if self.discard_q is None:
             raise AgentError(
                 f"agent {self.name} has no discard network: expected {{name: q_network, path: PATH, discards: AGENT}}"
             )
         states = compact_discard(observation)
-        return self.discard_q.all_values(states, np.ones((len(states), NUM_DISCARDS), dtype=bool))
+        return self.discard_q.all_values(states, np.ones((len(states), NUM_DISCARDS), dtype=bool), distinct)
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float32]:
         """[N, 4] values of the plays, -inf where a slot may not be played."""
@@ -207,18 +221,21 @@ class QNetworkAgent:
         """[N, 15]: epsilon spread evenly, the rest on the highest value."""
         if self.discards_by is not None:
             return require_probabilities(self.discards_by).discard_probabilities(observation)
-        return epsilon_greedy_probabilities(self.discard_values(observation), self.epsilon)
+        return epsilon_greedy_probabilities(self.discard_values(observation, distinct=True), self.epsilon)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value."""
         if self.plays_by is not None:
             return require_probabilities(self.plays_by).play_probabilities(observation)
-        return epsilon_greedy_probabilities(self.play_values(observation), self.epsilon)
+        values = self._play_values(observation, observation.legal, distinct=True)
+        return epsilon_greedy_probabilities(values, self.epsilon)
 
-    def _play_values(self, observation: PlayObservation, legal: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def _play_values(
+        self, observation: PlayObservation, legal: NDArray[np.bool_], distinct: bool = False
+    ) -> NDArray[np.float32]:
         if self.play_q is None:
             raise AgentError(f"agent {self.name} has no play network")
-        return self.play_q.all_values(compact_play(observation), legal)
+        return self.play_q.all_values(compact_play(observation), legal, distinct)
 
 
 def from_weights(

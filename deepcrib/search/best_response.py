@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_players
 from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
-from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.errors import RunError
 from deepcrib.exact.beliefs.cribs import crib_means
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
@@ -29,6 +28,7 @@ from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS
 from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
+from deepcrib.game.policies import GREEDY
 from deepcrib.game.randomness import below
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_numbers
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
@@ -49,9 +49,11 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
             taken to be those at 0-0.
             One that plays as a player of `policies` does is answered by compiled code; any other one is asked what it
             would do at every turn of every hand (`replies.asking`), some hundred times slower.
-        within: points; discards that seem so much worse than the best one, by exact hand and crib and the play's value
-            when only the kept cards are known (`play_table`), are not searched. None searches all, many times slower.
-            Of 300 discards against greedy none was another one for it, and the widest gap was 0.13 points.
+        within: points; discards that seem so much worse than the best one, by exact hand and crib and a rough value of
+            the play, are not searched. None searches all, many times slower. That rough value is what the play is worth
+            when only the kept cards are known (`play_table`): of 300 discards against greedy none was another one for
+            it, and the widest gap was 0.13 points. Of a player that is asked it is the value if it played as greedy
+            does.
     """
 
     num_players = frozenset({2})
@@ -85,11 +87,8 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
     def play_table(self) -> NDArray[np.float64]:
         """[2, 1820] what each rank multiset is worth in the play, as pone and as dealer, when nothing else is known.
 
-        Worked out when first needed, in a minute or several, and then kept beside the compiled code. Against a player
-        that is no scripted one it is that against greedy, which serves to choose what is searched.
+        Worked out when first needed, in a minute or several, and then kept beside the compiled code.
         """
-        if self.policy is None:
-            return BestResponseAgent(ScriptedAgent("greedy")).play_table
         folder = cache_folder(Path(__file__))
         path = folder / f"play_{self._digest()}.npy" if folder is not None else None
         if path is not None:
@@ -135,16 +134,35 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
         numbers = rank_set_numbers(RANKS[o.hand[:, KEPT_SLOTS_6]])  # [N, 15]
         searched = np.ones(values.shape, dtype=np.bool_)
         if np.isfinite(self.within):
-            rough = self.play_table[o.is_dealer.astype(np.int64)[:, None], numbers]
+            rough = self._rough_means(o, numbers)
             values += rough
             searched = values >= values.max(axis=1, keepdims=True) - self.within
             values[~searched] = -np.inf
             searched &= searched.sum(axis=1, keepdims=True) > 1
             values[searched] -= rough[searched]
         rows, actions = np.nonzero(searched)
+        values[rows, actions] += self._play_means(o, numbers, rows, actions, self.plays_of)
+        return values
+
+    def _rough_means(self, o: DiscardObservation, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """[N, 15] about what the play is worth that follows each discard: see `within`."""
+        if self.policy is not None:
+            return self.play_table[o.is_dealer.astype(np.int64)[:, None], numbers]
+        rows, actions = np.indices(numbers.shape).reshape(2, -1)
+        return self._play_means(o, numbers, rows, actions, GREEDY).reshape(numbers.shape)
+
+    def _play_means(
+        self,
+        o: DiscardObservation,
+        numbers: NDArray[np.int64],
+        rows: NDArray[np.intp],
+        actions: NDArray[np.intp],
+        plays_of: Ways,
+    ) -> NDArray[np.float64]:
+        """[D] values of the play after discards [D] of rows [D]; numbers: [N, 15], the rank multisets kept."""
         seen, starters = o.hand, np.full(len(o), NO_CARD, dtype=np.int8)
         first = again = np.arange(len(rows))
-        if self.policy is None:  # a player may need to see a starter
+        if callable(plays_of):  # a player may need to see a starter
             _draw_starters(o.hand, o.key, starters)
             seen = np.concatenate([o.hand, starters[:, None]], axis=1)
         else:  # suits do not matter
@@ -152,8 +170,7 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
         used, hands = np.unique(rows[first], return_inverse=True)
         opened = after_discards(o.hand, o.is_dealer, starters, rows[first], actions[first])
         weights = self.model.kept_weights(seen[used], ~o.is_dealer[used])
-        values[rows, actions] += start_values(opened, weights, hands, self.plays_of)[again.ravel()]
-        return values
+        return start_values(opened, weights, hands, plays_of)[again.ravel()]
 
     def show_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] mean points of hand and crib, the crib's negative to the pone."""

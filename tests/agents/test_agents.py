@@ -463,6 +463,18 @@ def test_values_are_the_networks() -> None:
     np.testing.assert_allclose(values[rows, slots], expected, rtol=1e-5, atol=1e-6)
 
 
+def test_equal_inputs_have_one_value() -> None:
+    """Of rows that repeat, and of hands that differ by suits alone, the values are as those of each on its own."""
+    agent = network_agent()
+    discards, to_play = observations(300, 844, plays=3)
+    often = to_play.take(np.tile(np.arange(300), 3))
+    few = agent.play_q.all_values(compact_play(often), often.legal, distinct=True)
+    np.testing.assert_allclose(few, agent.play_values(often), rtol=1e-5, atol=1e-6)
+    assert (few[:300] == few[300:600]).all() and (few[:300] == few[600:]).all()
+    values = agent.discard_values(discards, distinct=True)
+    np.testing.assert_allclose(values, agent.discard_values(discards), rtol=1e-5, atol=1e-6)
+
+
 def test_asking_for_values_leaves_the_network_in_its_mode() -> None:
     agent = network_agent()
     discards, _ = observations(5, 840)

@@ -522,6 +522,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("evaluate agent=nobody", "unknown agent 'nobody'"),
         ("evaluate agent=greedy hands=9", "hands=9: only for play and audit, not for games"),
         ("evaluate agent=greedy deals=10", "deals=10: only for exploit=true"),
+        ("evaluate agent=greedy exploit=discards", "exploit=discards: expected one of false, true, play"),
         ("evaluate play agent=greedy games=9", "games=9: only for games, not for play"),
         ("evaluate pairs agent=greedy until=sprt", "until=sprt: only for games, not for pairs"),
         ("evaluate audit agent=greedy pairs=3", "pairs=3: only for pairs, not for audit"),

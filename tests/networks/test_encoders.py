@@ -365,6 +365,16 @@ def test_an_encoding_does_not_depend_on_the_batch(encoder) -> None:
 
 
 @pytest.mark.parametrize("encoder", ENCODERS, ids=label)
+def test_distinct_inputs_are_counted_once(encoder) -> None:
+    """As many as NumPy finds among the encoded rows, each with its own number."""
+    states, actions = sample(encoder)
+    columns, again = encoder.distinct(states, actions)
+    encoded = encoder.encode(states, actions).numpy()
+    assert len(columns) == len(np.unique(encoded, axis=0)) <= len(states)
+    np.testing.assert_array_equal(encoder.expand(columns).numpy()[again], encoded)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=label)
 def test_every_channel_has_one_name_and_one_kind(encoder) -> None:
     spec = encoder.spec
     names = spec.channel_names()

@@ -28,7 +28,7 @@ def run(config: Config, run: Run) -> Outcome:
     """Measure `agent` against `opponent` in the way that the task names."""
     check_task(config, _READS)
     if config.deals != Config.deals and not config.exploit:
-        raise OptionError(f"deals={config.deals}: only for exploit=true")
+        raise OptionError(f"deals={config.deals}: only for exploit=true and exploit=play")
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
     task = _games if config.task == GAMES else _other_tasks().TASKS[config.task]
     outcome: Outcome = task(config, run, agent, opponent)

@@ -11,7 +11,7 @@ from deepcrib.jobs.shared.options import RulesOptions, torch_device
 from deepcrib.kernels.processes import BACKENDS
 from deepcrib.options import at_least, one_of, option, seed_value
 
-GAMES = "games"
+GAMES, PLAY = "games", "play"
 
 
 @dataclass
@@ -24,7 +24,12 @@ class Config:
     games: int = option(10000, "number of games; the maximum with until", at_least(1))
     hands: int | None = option(None, "hands of the task play (20,000) or audit (200)")
     pairs: int = option(20000, "pairs of hands of the task pairs; each player deals once in a pair")
-    exploit: bool = option(False, "also measure what the agent loses to its best responder, points per hand")
+    exploit: Any = option(
+        False,
+        "true: also measure what the agent loses to its best responder, points per hand; play: in the play alone, after"
+        " the agent's own discards",
+        one_of(False, True, PLAY),
+    )
     deals: int = option(1000, "deals that exploit is measured on")
     worst: int = option(20, "number of decisions that audit lists")
     seed: int = option(1, "of everything random", seed_value)

@@ -39,7 +39,7 @@ from deepcrib.search.replies.workspace import (
 
 PlayProbabilities = Callable[[PlayObservation], NDArray[np.float64]]
 NEVER = 1e-12  # chances below it are rounding
-_ASKED = 32_768  # positions that a player is asked about at once
+_ASKED = 65_536  # positions that a player is asked about at once
 _DECISIONS = 2 * HAND_SIZE
 
 

@@ -48,7 +48,7 @@ from deepcrib.search.replies.workspace import (
 
 Ways = int | PlayProbabilities
 """How a player plays its cards: a policy of `policies`, BEST, or its probabilities, for which it is asked."""
-_TOGETHER = 8  # rows that are searched side by side where somebody is asked: each comes to some hundred thousand hands
+_TOGETHER = 16  # rows that are searched side by side where somebody is asked, some ten thousand questions each
 
 
 def after_discards(
