@@ -1,7 +1,7 @@
 """Learn Kuhn and Leduc poker with the learners `mirror` and `nfsp`: how far from an equilibrium they come.
 
 The games and the exact exploitability (NashConv / 2) are OpenSpiel's; networks, memories and rules of learning are
-deepcrib's own, the same objects that learn cribbage. A seed's row is written as soon as it is known.
+deepcrib's own, the same objects that learn cribbage.
 
     python benchmarks/small_games.py game=leduc_poker learner=mirror seeds=3
 """
@@ -163,6 +163,7 @@ class Options:
     eta: float = 5.0
     tau: float = 0.2
     final_tau: float = 0.03
+    magnet_every: int = 0
     anticipatory: float = 0.1
     epsilon: float = 0.06
     draws: float = 1.0
@@ -217,27 +218,25 @@ def decisions_of(game: SmallGame, played: Episodes, by_best: NDArray[np.bool_]) 
     return Decisions(states, played.action.astype(np.int8), rewards, states[following], last, best)
 
 
-def curve(game: SmallGame, options: Options, seed: int) -> list[tuple[int, float, float]]:
+def curve(game: SmallGame, options: Options, seed: int) -> Iterator[tuple[int, float, float]]:
     """(episodes, seconds, exploitability) at so many points of a training, evenly spaced."""
     torch.manual_seed(seed)
     learn = {"mirror": mirror, "nfsp": nfsp}[options.learner]
-    points, begin = [], time.perf_counter()
+    begin = time.perf_counter()
     for iteration, policy in enumerate(learn(game, options, seed), 1):
         if iteration % max(1, options.iterations // options.shown) == 0:
-            points.append((iteration * options.episodes, time.perf_counter() - begin, game.exploitability(policy)))
-    return points
+            yield iteration * options.episodes, time.perf_counter() - begin, game.exploitability(policy)
 
 
 def main(words: list[str]) -> None:
-    given = dict(word.split("=", 1) for word in words)
     options = Options()
-    for name, value in given.items():
+    for name, value in (word.split("=", 1) for word in words):
         setattr(options, name, type(getattr(options, name))(value))
     game = SmallGame(options.game)
     for seed in range(options.seed, options.seed + options.seeds):
-        points = curve(game, options, seed)
-        shown = "  ".join(f"{episodes / 1e6:.2f}M {found:.4f}" for episodes, _, found in points)
-        print(f"{options.game} {options.learner} seed {seed}: {shown}  ({points[-1][1]:.0f} s)", flush=True)
+        for episodes, seconds, found in curve(game, options, seed):
+            where = f"{options.game} {options.learner} seed {seed}"
+            print(f"{where}: {episodes:>10,} episodes, {seconds:6.0f} s, exploitability {found:.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ from deepcrib.errors import UserError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights, write_weights
 from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
+from deepcrib.networks import PlayNetworkConfig, make_play_network
+from deepcrib.networks.checkpoints import save_weights
+from deepcrib.networks.encoders import make_play_encoder
 
 PACKAGED = {
     "q_network": "hill_climber",
@@ -46,7 +49,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     strategies = THESIS_STRATEGIES[:2]
     network = WeightedNetworkAgent("new", StrategyNetwork(2, [4]), strategies, metadata={"games": 7})
     network.save(folder / "weighted_network.safetensors")
-    made = {name: folder / f"{name}.safetensors" for name in ("weighted", "weighted_network")}
+    spec = make_play_encoder("afterstate").spec
+    policy = make_play_network(PlayNetworkConfig("mlp", hidden=[4]), spec)
+    save_weights(folder / "policy_network.safetensors", None, policy, {"discards_by": "greedy"}, "policy_network")
+    made = {name: folder / f"{name}.safetensors" for name in ("weighted", "weighted_network", "policy_network")}
     return made | {name: packaged_weights()[stem] for name, stem in PACKAGED.items()}
 
 

@@ -40,6 +40,8 @@ class MirrorLearner(PolicyLearner):
         """A pass of both networks over the hands' decisions."""
         options, left, tau = self.options, self.left(), self.options.temperature_at(self.steps_done)
         rates = Rates(options.eta, tau, options.policy_lr * left, options.value_lr * left, options.batch_size)
+        if options.magnet_every and self.steps_done and self.steps_done % options.magnet_every == 0:
+            self.core.move_magnet()
         samples = play_samples(hands, RETURNS, self.core.values.q_function(), 0.0)
         metrics = self.core.learn(samples, rates, seed)
         return metrics | {"schedule/temperature": tau, "schedule/policy_lr": rates.policy_lr}, 2 * len(samples)

@@ -51,7 +51,7 @@ class NfspLearner(PolicyLearner):
         options, left, decisions = self.options, self.left(), decisions_of(hands)
         rates = Rates(options.best_lr * left, options.average_lr * left, options.batch_size, options.draws)
         metrics = self.core.learn(decisions, rates, seed)
-        schedule = {"schedule/epsilon": options.epsilon * left, "schedule/lr": rates.average_lr}
+        schedule = {"schedule/epsilon": options.epsilon * left, "schedule/average_lr": rates.average_lr}
         return metrics | schedule, 2 * round(options.draws * len(decisions))
 
 

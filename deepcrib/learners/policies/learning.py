@@ -11,16 +11,19 @@ from torch.nn import functional
 
 from deepcrib.agents import DivergenceError
 from deepcrib.agents.policy_network import softmax
+from deepcrib.agents.q_network import QFunction
 from deepcrib.learners.replay.learning import LearnedNetwork, SampleInputs, adam_step
 from deepcrib.learners.replay.sampling import Ordered, sweeps
+from deepcrib.networks import QNetwork
 
 
 class LearnedPolicy(LearnedNetwork):
     """A policy with its encoder and Adam; learned from distributions over the actions of states."""
 
-    def logits(self, states: NDArray[np.int8]) -> NDArray[np.float32]:
-        """[E, A] of compact states [E, K], -inf where an action is not legal."""
-        return self.q_function().all_values(states, self.encoder.legal(states))
+    def logits(self, states: NDArray[np.int8], network: QNetwork | None = None) -> NDArray[np.float32]:
+        """[E, A] of compact states [E, K], -inf where an action is not legal; of the present network by default."""
+        function = QFunction(self.encoder, network or self.network, self.device)
+        return function.all_values(states, self.encoder.legal(states))
 
     def probabilities(self, states: NDArray[np.int8]) -> NDArray[np.float64]:
         """[E, A] chances of the actions of states [E, K]."""
