@@ -13,7 +13,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import uniform
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.networks.checkpoints import make_networks
+from deepcrib.networks.checkpoints import make_policy
 from deepcrib.networks.encoders import compact_play
 
 
@@ -61,13 +61,12 @@ def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | None = None) -> PolicyNetworkAgent:
     """The agent of its weights; `discards` in place of the agent that they name. Raises CheckpointError, AgentError."""
-    checkpoint = make_networks(saved, device)
-    with saved.unpacking():
-        assert checkpoint.play_encoder and checkpoint.play_network
-        spec = checkpoint.metadata["discards_by"]
-    logits = QFunction(checkpoint.play_encoder, checkpoint.play_network, device)
-    discards_by = made_for(saved.path, "discards_by", spec, device) if discards is None else discards
-    return PolicyNetworkAgent(logits, discards_by, saved.path)
+    network, encoder = make_policy(saved, device)
+    if discards is None:
+        with saved.unpacking():
+            spec = saved.metadata["discards_by"]
+        discards = made_for(saved.path, "discards_by", spec, device)
+    return PolicyNetworkAgent(QFunction(encoder, network, device), discards, saved.path)
 
 
 @jit

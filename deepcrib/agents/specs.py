@@ -211,13 +211,6 @@ LOADED = {
     "q_network": Builder(
         "deepcrib.agents.q_network:from_weights", ("epsilon", "discards"), agents={"discards": None}, device=True
     ),
-    "policy_network": Builder(
-        "deepcrib.agents.policy_network:from_weights",
-        ("discards",),
-        agents={"discards": None},
-        device=True,
-        lacks="holds a mixed policy, which does not explore",
-    ),
     "weighted": Builder(
         "deepcrib.learners.weighted.agent:from_weights", lacks="holds weighted strategies, which do not explore"
     ),
@@ -236,6 +229,13 @@ LOADED = {
     "td": Builder("deepcrib.learners.td.agent:from_weights", lacks="holds a TD perceptron, which does not explore"),
     "evolution": Builder(
         "deepcrib.learners.evolution.agent:from_weights", lacks="holds the values of cards, which do not explore"
+    ),
+    "policy_network": Builder(
+        "deepcrib.agents.policy_network:from_weights",
+        ("discards",),
+        agents={"discards": None},
+        device=True,
+        lacks="holds a mixed policy, which does not explore",
     ),
 }
 """Agents of weights, by the names that files have for them; `saved` are their `files.weights.SavedWeights`."""

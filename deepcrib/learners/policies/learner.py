@@ -22,7 +22,7 @@ from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.playing import playing_metrics
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import save_weights
+from deepcrib.networks.checkpoints import save_policy
 from deepcrib.networks.encoders import make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 
@@ -105,7 +105,7 @@ class PolicyLearner(Learner):
             "hands": self.hands,
             "discards_by": absolute_spec(self.shared.discard_agent),
         }
-        save_weights(path, None, self.policy().network, metadata, "policy_network")
+        save_policy(path, self.policy().network, metadata)
 
     def state_dict(self) -> dict[str, Any]:
         """Networks and what is remembered."""
