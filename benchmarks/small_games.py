@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from open_spiel.python.algorithms.exploitability import nash_conv
 from open_spiel.python.policy import TabularPolicy
 
+from deepcrib.agents.policy_network import softmax
 from deepcrib.agents.q_network import epsilon_greedy_probabilities
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.learners.mirror.descent import MirrorDescent
@@ -158,12 +159,12 @@ class Options:
     episodes: int = 1024
     hidden: int = 64
     batch_size: int = 512
-    policy_lr: float = 1e-3
+    policy_lr: float = 1e-4
     value_lr: float = 2e-3
     eta: float = 5.0
     tau: float = 0.2
     final_tau: float = 0.03
-    magnet_every: int = 0
+    following: float = 0.01
     anticipatory: float = 0.1
     epsilon: float = 0.06
     draws: float = 1.0
@@ -173,7 +174,7 @@ class Options:
 
 
 def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
-    """The current policy after every iteration."""
+    """The policy of the slow copy after every iteration."""
     hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
     core = MirrorDescent(network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden))
     policy = core.policy.probabilities(game.states)
@@ -184,10 +185,12 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
         tau = options.tau * (options.final_tau / options.tau) ** done
         lrs = options.policy_lr * (1 - done), options.value_lr * (1 - done)
         core.learn(
-            samples, MirrorRates(options.eta, tau, *lrs, options.batch_size), derive(seed, MINIBATCHES, iteration)
+            samples,
+            MirrorRates(options.eta, tau, *lrs, options.batch_size, options.following),
+            derive(seed, MINIBATCHES, iteration),
         )
         policy = core.policy.probabilities(game.states)
-        yield policy
+        yield softmax(core.policy.logits(game.states, core.slow))
 
 
 def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.learners.mirror.descent import MirrorDescent, Rates
 from deepcrib.learners.mirror.options import MirrorOptions
@@ -18,7 +19,7 @@ RETURNS = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions("margin"), 
 
 
 class MirrorLearner(PolicyLearner):
-    """Two networks: the policy, and the values of actions."""
+    """Three networks: the policy, the values of actions, and the copy of the policy that is the agent."""
 
     def __init__(
         self, options: MirrorOptions, setting: Setting, *, state: StateOptions, play_network: PlayNetworkConfig
@@ -29,19 +30,19 @@ class MirrorLearner(PolicyLearner):
         self.core: MirrorDescent = MirrorDescent(self.network(LearnedPolicy, 0), self.network(LearnedNetwork, 1))
 
     def policy(self) -> QFunction:
-        """The present one."""
-        return self.core.policy.q_function()
+        """That of the copy that follows slowly."""
+        return QFunction(self.core.policy.encoder, self.core.slow, self.core.policy.device)
 
     def play_hands(self, first: int, seed: int) -> Trajectories:
-        """The policy against itself."""
-        return self_play(self.agent(), first, self.options.hands, seed, unit="hands", dealing=self.setting.dealing)
+        """The present policy against itself."""
+        present = PolicyNetworkAgent(self.core.policy.q_function(), self.discards_by)
+        return self_play(present, first, self.options.hands, seed, unit="hands", dealing=self.setting.dealing)
 
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
         """A pass of both networks over the hands' decisions."""
         options, left, tau = self.options, self.left(), self.options.temperature_at(self.steps_done)
-        rates = Rates(options.eta, tau, options.policy_lr * left, options.value_lr * left, options.batch_size)
-        if options.magnet_every and self.steps_done and self.steps_done % options.magnet_every == 0:
-            self.core.move_magnet()
+        lrs = options.policy_lr * left, options.value_lr * left
+        rates = Rates(options.eta, tau, *lrs, options.batch_size, options.following)
         samples = play_samples(hands, RETURNS, self.core.values.q_function(), 0.0)
         metrics = self.core.learn(samples, rates, seed)
         return metrics | {"schedule/temperature": tau, "schedule/policy_lr": rates.policy_lr}, 2 * len(samples)
