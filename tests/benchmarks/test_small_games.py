@@ -24,6 +24,6 @@ def test_uniform_play_of_kuhn_poker(kuhn: SmallGame) -> None:
 
 @pytest.mark.parametrize("learner", ["mirror", "nfsp"])
 def test_a_short_training_is_nearer_to_the_equilibrium(kuhn: SmallGame, learner: str) -> None:
-    options = Options(learner=learner, iterations=60, episodes=512, hidden=32, shown=1)
+    options = Options(learner=learner, iterations=60, episodes=512, policy_lr=2e-3, hidden=32, following=0.1, shown=1)
     ((_, _, found),) = curve(kuhn, options, 1)
-    assert found < 0.4  # of 0.458
+    assert found < 0.35
