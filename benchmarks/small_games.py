@@ -149,7 +149,7 @@ def network(game: SmallGame, made: type[LearnedNetwork], hidden: list[int]) -> A
 
 @dataclass
 class Options:
-    """What the command line sets, `name=value`. Learning rates fall to 0; tau falls geometrically."""
+    """What the command line sets, `name=value`. Learning rates fall to 0, but for that of mirror's values."""
 
     game: str = "kuhn_poker"
     learner: str = "mirror"
@@ -183,7 +183,7 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
         played = game.play(policy, options.episodes, generator)
         samples = Samples(game.states[played.info], played.action.astype(np.int8), played.returns())
         tau = options.tau * (options.final_tau / options.tau) ** done
-        lrs = options.policy_lr * (1 - done), options.value_lr * (1 - done)
+        lrs = options.policy_lr * (1 - done), options.value_lr
         core.learn(
             samples,
             MirrorRates(options.eta, tau, *lrs, options.batch_size, options.following),

@@ -40,8 +40,8 @@ class MirrorLearner(PolicyLearner):
 
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
         """A pass of both networks over the hands' decisions."""
-        options, left, tau = self.options, self.left(), self.options.temperature_at(self.steps_done)
-        lrs = options.policy_lr * left, options.value_lr * left
+        options, tau = self.options, self.options.temperature_at(self.steps_done)
+        lrs = options.policy_lr * self.left(), options.value_lr
         rates = Rates(options.eta, tau, *lrs, options.batch_size, options.following)
         samples = play_samples(hands, RETURNS, self.core.values.q_function(), 0.0)
         metrics = self.core.learn(samples, rates, seed)

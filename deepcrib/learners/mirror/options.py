@@ -19,8 +19,7 @@ class MirrorOptions(PolicyOptions):
     policy_lr: float = option(
         3e-4, "learning rate of the policy, well below that of the values; linear down to 0", positive
     )
-    value_lr: float = option(1e-3, "learning rate of the values; linear down to 0", positive)
-
+    value_lr: float = option(1e-3, "learning rate of the values; constant, so that their errors do not stay", positive)
     following: float = option(
         0.02, "share of the way to the policy that the agent's weights go in an iteration; 1: the last policy", fraction
     )
