@@ -120,6 +120,13 @@ def knows_probabilities(agent: Agent) -> bool:
     return isinstance(agent, HasProbabilities) or getattr(agent, "deterministic", False) is True
 
 
+def require_probabilities(agent: Agent) -> Probabilities:
+    """The probabilities of an agent. Raises AgentError where it gives none."""
+    if not knows_probabilities(agent):
+        raise AgentError(f"agent {agent.name} does not give the probabilities of its choices")
+    return Probabilities(agent)
+
+
 def _array(agent: Agent, method: str, given: Any, kinds: str, expected: str, shape: tuple[int, ...]) -> NDArray[Any]:
     try:
         found = np.asarray(given)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.asking import Probabilities, knows_probabilities
+from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
 from deepcrib.agents.specs import make_agent
 from deepcrib.errors import UserError
@@ -223,13 +223,13 @@ class QNetworkAgent:
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]: epsilon spread evenly, the rest on the highest value."""
         if self.discards_by is not None:
-            return _with_probabilities(self.discards_by).discard_probabilities(observation)
+            return require_probabilities(self.discards_by).discard_probabilities(observation)
         return epsilon_greedy_probabilities(self.discard_values(observation, distinct=True), self.epsilon)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value."""
         if self.plays_by is not None:
-            return _with_probabilities(self.plays_by).play_probabilities(observation)
+            return require_probabilities(self.plays_by).play_probabilities(observation)
         values = self._play_values(observation, observation.legal, distinct=True)
         return epsilon_greedy_probabilities(values, self.epsilon)
 
@@ -253,7 +253,7 @@ def from_weights(
     made = {} if discards is None else {"discards_by": discards}
     for part, spec in other_agents(checkpoint.metadata).items():
         if part not in made:
-            made[part] = _made_for(saved.path, part, spec, device)
+            made[part] = made_for(saved.path, part, spec, device)
     functions = []
     for encoder, network in (
         (checkpoint.discard_encoder, checkpoint.discard_network),
@@ -267,7 +267,8 @@ _asked: ContextVar[tuple[Path, ...]] = ContextVar("asked", default=())
 """Files whose other agents are being made, each named by the one before."""
 
 
-def _made_for(path: str, part: str, spec: Any, device: str) -> Agent:
+def made_for(path: str, part: str, spec: Any, device: str) -> Agent:
+    """The agent of a spec that the weights of a file name for `discards_by` or `plays_by`. Raises AgentError."""
     file = Path(path).resolve()
     if file in _asked.get():
         raise AgentError(f"{path}: {part} comes back to this file, expected an agent that decides")
@@ -279,12 +280,6 @@ def _made_for(path: str, part: str, spec: Any, device: str) -> Agent:
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
     finally:
         _asked.reset(token)
-
-
-def _with_probabilities(agent: Agent) -> Probabilities:
-    if not knows_probabilities(agent):
-        raise AgentError(f"agent {agent.name} does not give the probabilities of its choices")
-    return Probabilities(agent)
 
 
 def epsilon_greedy_probabilities(values: NDArray[np.float32], epsilon: float) -> NDArray[np.float64]:

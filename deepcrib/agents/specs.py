@@ -225,6 +225,13 @@ LOADED = {
     "evolution": Builder(
         "deepcrib.learners.evolution.agent:from_weights", lacks="holds the values of cards, which do not explore"
     ),
+    "policy_network": Builder(
+        "deepcrib.agents.policy_network:from_weights",
+        ("discards",),
+        agents={"discards": None},
+        device=True,
+        lacks="holds a mixed policy, which does not explore",
+    ),
 }
 """Agents of weights, by the names that files have for them; `saved` are their `files.weights.SavedWeights`."""
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from deepcrib.learners.evolution.options import EvolutionOptions
 from deepcrib.learners.hill_climb.options import HillClimbOptions
+from deepcrib.learners.mirror.options import MirrorOptions
+from deepcrib.learners.nfsp.options import NfspOptions
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
@@ -55,6 +57,8 @@ LEARNERS = {
     "hill_climb": Entry(
         HillClimbOptions, "hill_climb.learner:HillClimbLearner", ("state", "discard_network", "play_network")
     ),
+    "nfsp": Entry(NfspOptions, "nfsp.learner:NfspLearner", ("state", "play_network")),
+    "mirror": Entry(MirrorOptions, "mirror.learner:MirrorLearner", ("state", "play_network")),
 }
 
 

@@ -36,6 +36,7 @@ ZIP_MAGIC = b"PK\x03\x04"
 _PARTS: dict[str, tuple[Any, Any, Any]] = {
     "discard": (make_discard_encoder, DiscardNetworkConfig, make_discard_network),
     "play": (make_play_encoder, PlayNetworkConfig, make_play_network),
+    "policy": (make_play_encoder, PlayNetworkConfig, make_play_network),
 }
 """What makes the encoder, the config and the network of each part."""
 
@@ -61,7 +62,15 @@ def save_weights(
 
     How the networks and their encoders are made again is taken from the networks themselves.
     """
-    networks = {"discard": discard_network, "play": play_network}
+    _save(path, "q_network", {"discard": discard_network, "play": play_network}, metadata)
+
+
+def save_policy(path: Path | str, network: QNetwork, metadata: dict[str, Any]) -> None:
+    """Write a network of the play whose values are the logits of a policy, as `save_weights` does."""
+    _save(path, "policy_network", {"policy": network}, metadata)
+
+
+def _save(path: Path | str, agent: str, networks: Mapping[str, QNetwork | None], metadata: dict[str, Any]) -> None:
     arrays = {
         f"{part}.{name}": value.detach().cpu().numpy()
         for part, network in networks.items()
@@ -69,7 +78,7 @@ def save_weights(
         for name, value in network.state_dict().items()
     }
     described = {part: None if network is None else _description(network) for part, network in networks.items()}
-    write_weights(path, "q_network", arrays, {**metadata, "networks": described})
+    write_weights(path, agent, arrays, {**metadata, "networks": described})
 
 
 def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkpoint:
@@ -82,12 +91,21 @@ def make_networks(saved: SavedWeights, device: torch.device | str = "cpu") -> Ch
     metadata = dict(saved.metadata)
     with saved.unpacking():
         described = metadata.pop("networks")
-        made = {part: _rebuild(saved, part, described[part]) for part in _PARTS}
+        made = {part: _rebuild(saved, part, described[part]) for part in ("discard", "play")}
     for network, _ in made.values():
         if network is not None:
             network.to(device).eval()
     (discard_network, discard_encoder), (play_network, play_encoder) = made["discard"], made["play"]
     return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata)
+
+
+def make_policy(saved: SavedWeights, device: torch.device | str = "cpu") -> tuple[QNetwork, Encoder]:
+    """The network of a policy, in evaluation mode, and its encoder. Raises CheckpointError."""
+    with saved.unpacking():
+        network, encoder = _rebuild(saved, "policy", saved.metadata["networks"]["policy"])
+        if network is None:
+            raise ValueError("there is no network")
+    return network.to(device).eval(), encoder
 
 
 def sketched(make: Callable[[], Network], hidden: Sequence[int], arrays: Mapping[str, NDArray[Any]]) -> Network:

@@ -21,6 +21,9 @@ from deepcrib.errors import UserError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights, write_weights
 from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
+from deepcrib.networks import PlayNetworkConfig, make_play_network
+from deepcrib.networks.checkpoints import save_policy
+from deepcrib.networks.encoders import make_play_encoder
 
 PACKAGED = {
     "q_network": "hill_climber",
@@ -47,7 +50,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     strategies = THESIS_STRATEGIES[:2]
     network = WeightedNetworkAgent("new", StrategyNetwork(2, [4]), strategies, metadata={"games": 7})
     network.save(folder / "weighted_network.safetensors")
-    made = {name: folder / f"{name}.safetensors" for name in ("weighted", "weighted_network")}
+    spec = make_play_encoder("afterstate").spec
+    policy = make_play_network(PlayNetworkConfig("mlp", hidden=[4]), spec)
+    save_policy(folder / "policy_network.safetensors", policy, {"discards_by": "greedy"})
+    made = {name: folder / f"{name}.safetensors" for name in ("weighted", "weighted_network", "policy_network")}
     return made | {name: packaged_weights()[stem] for name, stem in PACKAGED.items()}
 
 
@@ -181,7 +187,8 @@ def test_metadata_of_any_value_is_taken_or_refused_in_one_line(
 ) -> None:
     """What an agent is made with is refused; what only tells of its training may be anything."""
     saved, path = read_weights(files[agent]), tmp_path / "x.safetensors"
-    needed = {"q_network": "networks", "weighted": "share", "weighted_network": "hidden", "partida": "inputs"}
+    networks = dict.fromkeys(("q_network", "policy_network"), "networks")
+    needed = {**networks, "weighted": "share", "weighted_network": "hidden", "partida": "inputs"}
     refused = set()
     for name in saved.metadata:
         for value in (None, -1, 10**30, float("inf"), float("nan"), "x\ny", [], [10**30], ["x"], {}, {"a": []}):
@@ -230,6 +237,7 @@ def test_files_cut_anywhere_are_refused(files: dict[str, Path], agent: str, tmp_
         ("td", "discards", "holds a TD perceptron"),
         ("evolution", "discards", "holds the values of cards"),
         ("weighted_network", "discards", "discards by strategies"),
+        ("policy_network", "epsilon", "holds a mixed policy, which does not explore"),
     ],
 )
 def test_options_that_an_agent_of_weights_does_not_take(

@@ -86,6 +86,22 @@ _CHARTS: dict[str, dict[str, dict[str, str]]] = {
         },
         "Throughput": {"games a second": "speed/games_per_second"},
     },
+    "mirror": {
+        "Learning": {
+            "losses": "loss/.*",
+            "entropy of the policy (nats)": "policy/entropy",
+            "temperature (points)": "schedule/temperature",
+        },
+        "Throughput": {"hands a second": "speed/hands_per_second"},
+    },
+    "nfsp": {
+        "Learning": {
+            "losses": "loss/.*",
+            "points a hand that the best response is ahead": "opponents/points_ahead_per_hand",
+            "epsilon": "schedule/epsilon",
+        },
+        "Throughput": {"hands a second": "speed/hands_per_second"},
+    },
 }
 """By learner: what its Custom Scalars page shows after the matches; patterns of tags, each for a whole tag."""
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.asking import Probabilities, knows_probabilities
+from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.agents.masks import PlaysByMask
 from deepcrib.files.weights import SavedWeights, write_weights
@@ -84,9 +84,7 @@ class PartidaAgent(PlaysByMask):
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] of the agent that discards. Raises AgentError where it gives none."""
-        if not knows_probabilities(self.discards):
-            raise AgentError(f"agent {self.discards.name} does not give the probabilities of its choices")
-        return Probabilities(self.discards).discard_probabilities(observation)
+        return require_probabilities(self.discards).discard_probabilities(observation)
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] values in points, -inf where a slot may not be played."""

@@ -86,7 +86,7 @@ def play_samples(
     chosen = hands.play_seats >= 0
     if not how.forced:
         chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
-        rewards, following = _skip(rewards, following, chosen)
+        rewards, following = skip_forced(rewards, following, chosen)
     if how.algorithm.name == "monte_carlo":
         found = discounted_returns(rewards, following)
     else:
@@ -97,7 +97,7 @@ def play_samples(
     return Samples(hands.play_states[chosen], hands.play_actions[chosen], found[chosen], newest=new)
 
 
-def _skip(
+def skip_forced(
     rewards: Float, following: NDArray[np.int64], decisions: NDArray[np.bool_]
 ) -> tuple[Float, NDArray[np.int64]]:
     """Rewards [H, 8] up to one's own next decision, and the number [H, 8] of that (-1: none), plays between skipped."""

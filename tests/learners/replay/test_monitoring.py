@@ -49,6 +49,9 @@ RUNS = {
     "evolution": "learner.generations=2 learner.deals=2 learner.measure_every=1 learner.held_out=20",
     "hill_climb": "learner.games=8 learner.pairs=2 learner.checkpoint_every=4 play_network=mlp play_network.hidden=[4] "
     "learner.climb=play",
+    **dict.fromkeys(
+        ("mirror", "nfsp"), "learner.iterations=2 learner.hands=64 play_network=mlp play_network.hidden=[4]"
+    ),
 }
 
 

@@ -1,0 +1,81 @@
+"""A mixed policy: a network gives every legal card a logit, and their softmax is the chance of each."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.asking import require_probabilities
+from deepcrib.agents.base import Agent
+from deepcrib.agents.q_network import QFunction, made_for
+from deepcrib.files.weights import SavedWeights
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.randomness import uniform
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+from deepcrib.networks.checkpoints import make_policy
+from deepcrib.networks.encoders import compact_play
+
+
+class PolicyNetworkAgent:
+    """Plays each legal card with its chance in the policy; another agent discards. For two players."""
+
+    num_players = frozenset({2})
+
+    def __init__(self, logits: QFunction, discards_by: Agent, name: str = "policy_network") -> None:
+        self.logits, self.discards_by, self.name = logits, discards_by, name
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return self.discards_by.discard(observation)
+
+    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] of the agent that discards. Raises AgentError where it gives none."""
+        return require_probabilities(self.discards_by).discard_probabilities(observation)
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        chances, slots = self._chances(observation), np.empty(len(observation), dtype=np.int8)
+        run_rows(_draw_rows, len(slots), chances, observation.key, slots)
+        return slots
+
+    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
+        """[N, 4], 0 on what may not be played."""
+        return self._chances(observation, distinct=True)
+
+    def _chances(self, observation: PlayObservation, distinct: bool = False) -> NDArray[np.float64]:
+        """[N, 4]; a forced card costs no evaluation."""
+        legal = observation.legal
+        chances = legal.astype(np.float64)
+        free = np.flatnonzero(legal.sum(axis=1) > 1)
+        chances[free] = softmax(self.logits.all_values(compact_play(observation.take(free)), legal[free], distinct))
+        return chances
+
+
+def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
+    """[N, A] chances of logits [N, A], which are -inf where an action is not legal; one of each row is."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
+    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return found
+
+
+def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | None = None) -> PolicyNetworkAgent:
+    """The agent of its weights; `discards` in place of the agent that they name. Raises CheckpointError, AgentError."""
+    network, encoder = make_policy(saved, device)
+    if discards is None:
+        with saved.unpacking():
+            spec = saved.metadata["discards_by"]
+        discards = made_for(saved.path, "discards_by", spec, device)
+    return PolicyNetworkAgent(QFunction(encoder, network, device), discards, saved.path)
+
+
+@jit
+def _draw_rows(part: Part, chances: np.ndarray, keys: np.ndarray, slots: np.ndarray) -> None:
+    for r in range(*part):
+        left = uniform(keys[r], 0)
+        for slot in range(chances.shape[1]):
+            if chances[r, slot] > 0:
+                slots[r] = slot  # the last one, should rounding leave something over
+                left -= chances[r, slot]
+                if left < 0:
+                    break

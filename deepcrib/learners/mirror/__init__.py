@@ -1,0 +1,1 @@
+"""Magnetic mirror descent in the play (Sokota et al. 2023)."""

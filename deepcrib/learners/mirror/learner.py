@@ -1,0 +1,48 @@
+"""`learner=mirror`: magnetic mirror descent over single hands of cribbage."""
+
+from __future__ import annotations
+
+from deepcrib.agents.policy_network import PolicyNetworkAgent
+from deepcrib.agents.q_network import QFunction
+from deepcrib.learners.mirror.descent import MirrorDescent, Rates
+from deepcrib.learners.mirror.options import MirrorOptions
+from deepcrib.learners.policies.learner import PolicyLearner
+from deepcrib.learners.policies.learning import LearnedPolicy
+from deepcrib.learners.replay.experience import PlayTargets, play_samples
+from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions, StateOptions
+from deepcrib.matches.trajectories import Trajectories, self_play
+from deepcrib.networks import PlayNetworkConfig
+from deepcrib.training.learner import Metrics, Setting
+
+RETURNS = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions("margin"), forced=False)
+
+
+class MirrorLearner(PolicyLearner):
+    """Three networks: the policy, the values of actions, and the copy of the policy that is the agent."""
+
+    def __init__(
+        self, options: MirrorOptions, setting: Setting, *, state: StateOptions, play_network: PlayNetworkConfig
+    ) -> None:
+        """As any PolicyLearner."""
+        super().__init__(options, setting, state=state, play_network=play_network)
+        self.options = options
+        self.core: MirrorDescent = MirrorDescent(self.network(LearnedPolicy, 0), self.network(LearnedNetwork, 1))
+
+    def policy(self) -> QFunction:
+        """That of the copy that follows slowly."""
+        return QFunction(self.core.policy.encoder, self.core.slow, self.core.policy.device)
+
+    def play_hands(self, first: int, seed: int) -> Trajectories:
+        """The present policy against itself."""
+        present = PolicyNetworkAgent(self.core.policy.q_function(), self.discards_by)
+        return self_play(present, first, self.options.hands, seed, unit="hands", dealing=self.setting.dealing)
+
+    def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
+        """A pass of both networks over the hands' decisions."""
+        options, tau = self.options, self.options.temperature_at(self.steps_done)
+        lrs = options.policy_lr * self.left(), options.value_lr
+        rates = Rates(options.eta, tau, *lrs, options.batch_size, options.following)
+        samples = play_samples(hands, RETURNS, self.core.values.q_function(), 0.0)
+        metrics = self.core.learn(samples, rates, seed)
+        return metrics | {"schedule/temperature": tau, "schedule/policy_lr": rates.policy_lr}, 2 * len(samples)

@@ -1,0 +1,1 @@
+"""Neural fictitious self-play in the play (Heinrich and Silver 2016)."""

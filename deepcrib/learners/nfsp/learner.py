@@ -1,0 +1,71 @@
+"""`learner=nfsp`: neural fictitious self-play over single hands of cribbage."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.learners.nfsp.fictitious import Decisions, FictitiousSelfPlay, Rates
+from deepcrib.learners.nfsp.options import NfspOptions
+from deepcrib.learners.policies.learner import PolicyLearner
+from deepcrib.learners.policies.learning import LearnedPolicy
+from deepcrib.learners.replay.experience import learned_plays, skip_forced
+from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.options import StateOptions
+from deepcrib.learners.replay.rewards import margin, next_own
+from deepcrib.matches.trajectories import Trajectories, learning_games
+from deepcrib.networks import PlayNetworkConfig
+from deepcrib.networks.encoders import legal_plays
+from deepcrib.training.learner import Metrics, Setting
+
+
+class NfspLearner(PolicyLearner):
+    """Two networks: the values of a best response, and the average policy."""
+
+    def __init__(
+        self, options: NfspOptions, setting: Setting, *, state: StateOptions, play_network: PlayNetworkConfig
+    ) -> None:
+        """As any PolicyLearner."""
+        super().__init__(options, setting, state=state, play_network=play_network)
+        self.options = options
+        networks = self.network(LearnedNetwork, 0), self.network(LearnedPolicy, 1)
+        self.core: FictitiousSelfPlay = FictitiousSelfPlay(*networks, options.recent, options.reservoir)
+
+    def policy(self) -> QFunction:
+        """The average policy."""
+        return self.core.average.q_function()
+
+    def play_hands(self, first: int, seed: int) -> Trajectories:
+        """Each player follows its best response in a share of its hands, the average policy in the others."""
+        options = self.options
+        best = QNetworkAgent(
+            None, self.core.best.q_function(), options.epsilon * self.left(), discards_by=self.discards_by
+        )
+        by_best = np.random.default_rng((seed, first)).random((options.hands, 2)) < options.anticipatory
+        seating = np.where(by_best, 0, 1)
+        dealing = self.setting.dealing
+        return learning_games([best, self.agent()], seating, first, seed, unit="hands", dealing=dealing)
+
+    def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
+        """A pass of each network over what is remembered."""
+        options, left, decisions = self.options, self.left(), decisions_of(hands)
+        rates = Rates(options.best_lr * left, options.average_lr * left, options.batch_size, options.draws)
+        metrics = self.core.learn(decisions, rates, seed)
+        schedule = {"schedule/epsilon": options.epsilon * left, "schedule/average_lr": rates.average_lr}
+        return metrics | schedule, 2 * round(options.draws * len(decisions))
+
+
+def decisions_of(hands: Trajectories) -> Decisions:
+    """The plays of both seats that had a choice; `learned` says which seats followed their best response."""
+    chosen = legal_plays(hands.play_states).sum(axis=2) > 1
+    rewards, following = skip_forced(margin(hands.play_points, hands.play_seats), next_own(hands.play_seats), chosen)
+    rows, plays = np.nonzero(chosen)
+    later = following[rows, plays]
+    return Decisions(
+        hands.play_states[rows, plays],
+        hands.play_actions[rows, plays],
+        rewards[rows, plays],
+        hands.play_states[rows, later],
+        later < 0,
+        learned_plays(hands)[rows, plays],
+    )
