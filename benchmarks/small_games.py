@@ -18,8 +18,6 @@ import numpy as np
 import pyspiel
 import torch
 from numpy.typing import NDArray
-from open_spiel.python.algorithms.exploitability import nash_conv
-from open_spiel.python.policy import TabularPolicy
 
 from deepcrib.agents.policy_network import softmax
 from deepcrib.agents.q_network import epsilon_greedy_probabilities
@@ -61,8 +59,6 @@ class SmallGame:
             self.children[number, list(children)] = list(children.values())
             self.chances[number, list(chances)] = list(chances.values())
         self.states = np.array([seen for _, seen in self._infos.values()], dtype=np.int8)
-        self._table = TabularPolicy(self.game)
-        self._places = np.array([self._table.state_lookup[key] for key in self._infos])
 
     def _add(self, state: Any) -> int:
         """Add a node and all that follow it; returns its number."""
@@ -96,8 +92,10 @@ class SmallGame:
 
     def exploitability(self, policy: Policy) -> float:
         """Half of NashConv: what a player's best response gains, on average over the seats."""
-        self._table.action_probability_array[self._places] = policy
-        return float(nash_conv(self.game, self._table)) / 2
+        legal = self.states[:, -self.actions :] > 0
+        rows = zip(self._infos, policy, legal, strict=True)
+        table = {key: [(int(a), float(row[a])) for a in np.flatnonzero(allowed)] for key, row, allowed in rows}
+        return float(pyspiel.exploitability(self.game, pyspiel.TabularPolicy(table)))
 
     def play(
         self, policies: Policy, episodes: int, generator: np.random.Generator, chosen: NDArray[Any] | None = None
