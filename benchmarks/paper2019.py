@@ -15,7 +15,6 @@ import csv
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from clones import REPOSITORY, clone_at, run_deepcrib
 from paper2019_values import ALGORITHMS, ARCHITECTURES, FIGURES, HOURS, PUBLISHED_WINS, TABLE_3, Searched
 
 from deepcrib.agents import make_agent
@@ -37,7 +37,6 @@ CODE = "d5e546a6979afa07b72c283aef513f610d09775f"
 """The commit that runs are made with. Finished ones name theirs: weights are the same on the same machine."""
 CURVE_FILE = "curve.csv"
 """What its runs write of their matches, a row an opponent; later versions write `progress.csv` instead."""
-REPOSITORY = Path(__file__).resolve().parents[1]
 RESULTS = REPOSITORY / "docs" / "results" / "paper2019"
 OPPONENT = "deterministic"
 BASELINE = "table3_baseline"
@@ -101,13 +100,7 @@ class Runner:
 
     def clone(self) -> Path:
         """The repository at the commit CODE."""
-        path = self.folder / "deepcrib"
-        if not path.exists():
-            _git("clone", "-q", str(REPOSITORY), str(path))
-            _git("-C", str(path), "checkout", "-q", CODE)
-        if (found := _git("-C", str(path), "rev-parse", "HEAD")) != CODE:
-            raise SystemExit(f"{path} is at commit {found[:7]}, expected {CODE[:7]}: remove it, or name another folder")
-        return path
+        return clone_at(self.folder / "deepcrib", CODE)
 
     def place(self, step: Step) -> Path:
         """The step's run folder, or that of its search."""
@@ -133,26 +126,10 @@ class Runner:
         """Run the step to its end. Raises SystemExit where it fails."""
         clone, log = self.clone(), self.folder / "logs" / f"{step.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with log.open("a", encoding="utf-8") as output:
-            command = [sys.executable, "-m", "deepcrib", *self.command(step)]
-            process = subprocess.Popen(
-                command, cwd=clone, env=os.environ | threads, stdout=output, stderr=output, start_new_session=True
-            )
-            with suppress(OSError):  # where sessions share the processor, niceness counts within each alone
-                Path(f"/proc/{process.pid}/autogroup").write_text(str(os.nice(0)))
-            try:
-                code = process.wait()
-            except BaseException:
-                process.terminate()  # it saves what it has learned at every tenth iteration
-                process.wait()
-                raise
+            code = run_deepcrib(clone, self.command(step), output)
         if code or not self.is_done(step):
             raise SystemExit(f"{step.name}: exit code {code}, see {log}")
-
-
-def _git(*words: str) -> str:
-    return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _ended(study: Path) -> list[Mapping[str, Any]]:

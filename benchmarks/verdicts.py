@@ -21,12 +21,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
+from clones import clone_at, run_deepcrib
 from verdicts_options import GAMES, MATCH_SEED, OPPONENTS, SEEDS, Figures, Option, options
 from verdicts_page import FIGURES, write_report
 
@@ -37,7 +37,6 @@ from deepcrib.jobs.shared.common import use_threads
 
 CODE = "e14b3ff7c59e2a7d4a7951d8b324909782b3c206"
 """The commit that runs are made with."""
-REPOSITORY = Path(__file__).resolve().parents[1]
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
@@ -49,13 +48,7 @@ class Runner:
 
     def clone(self) -> Path:
         """The repository at the commit CODE."""
-        path = self.folder / "deepcrib"
-        if not path.exists():
-            _git("clone", "-q", str(REPOSITORY), str(path))
-            _git("-C", str(path), "checkout", "-q", CODE)
-        if (found := _git("-C", str(path), "rev-parse", "HEAD")) != CODE:
-            raise SystemExit(f"{path} is at commit {found[:7]}, expected {CODE[:7]}: remove it, or name another folder")
-        return path
+        return clone_at(self.folder / "deepcrib", CODE)
 
     def place(self, option: Option, seed: int) -> Path:
         """The run folder of one of its seeds."""
@@ -96,20 +89,8 @@ class Runner:
         """Processor seconds of a command, which other processes disturb less than those of the clock."""
         clone, before = self.clone(), _processor_seconds()
         log.parent.mkdir(exist_ok=True)
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with log.open("w", encoding="utf-8") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "deepcrib", *words],
-                cwd=clone, env=os.environ | threads, stdout=output, stderr=output, start_new_session=True,
-            )  # fmt: skip
-            with suppress(OSError):  # where sessions share the processor, niceness counts within each alone
-                Path(f"/proc/{process.pid}/autogroup").write_text(str(os.nice(0)))
-            try:
-                code = process.wait()
-            except BaseException:
-                process.terminate()
-                process.wait()
-                raise
+            code = run_deepcrib(clone, words, output)
         if code:
             raise subprocess.CalledProcessError(code, f"{' '.join(words)} (see {log})")
         return _processor_seconds() - before
@@ -121,10 +102,6 @@ def queue(figures: Figures, only: Sequence[str] = ()) -> Iterator[tuple[Option, 
         if not only or option.name in only:
             done = option.measured(figures)
             yield from ((option, seed) for seed in range(1, SEEDS + 1) if seed not in done)
-
-
-def _git(*words: str) -> str:
-    return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _processor_seconds() -> float:
