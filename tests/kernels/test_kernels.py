@@ -61,6 +61,7 @@ def package(tmp_path: Path) -> Path:
 def run(package: Path, cache: Path) -> list[str]:
     """Call the package's kernel in a process of its own; return its result and the number of cache hits."""
     environment = os.environ | {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(cache)}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # two versions of equal length within a second would share a file
     done = subprocess.run(
         [sys.executable, "-c", RUN], env=environment, cwd=package.parent, capture_output=True, text=True
     )
