@@ -8,8 +8,8 @@ best chance to win.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,7 +28,7 @@ from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.minimax import hands_by_rules, has_choice
 from deepcrib.search.replies.asking import weigh_earlier_plays
-from deepcrib.search.win_chances import chances_after, play_out, win_chances
+from deepcrib.search.win_chances import chances_after, win_chances
 
 HANDS = 200
 WITHIN = 1.0
@@ -39,19 +39,25 @@ _LATE_CARDS, _LATE_DISCARDS = 3.0, 1.5
 _TIE = 1e-6
 """Weight of the networks' values beside what was found, so that they decide where nothing else does."""
 _BLOCK = 64  # decisions whose hands are played out together
+_FIRST, _BEHIND = 32, 2.0
+"""The first round of a decision has so many hands at least; each round leaves out what is so many standard errors
+behind."""
 Observation = TypeVar("Observation", DiscardObservation, PlayObservation)
 Choices = NDArray[np.int8]
+Find = Callable[[NDArray[np.intp], NDArray[np.bool_], NDArray[np.int64]], NDArray[np.float64]]
+"""(rows [R], tried [R, A], numbers [K]) -> what those choices come to on the hands of these numbers [R, A, K]."""
 
 
 class LookaheadAgent:
     """Plays the card, and near the end of a game discards the cards, that do best on drawn hands; for two players.
 
-    agent: whose networks choose what is tried, and how both players go on. hands: drawn for each decision, the same
-    for all choices. within: points; choices whose value is so much below the best one are not tried. doubt: the chance
-    that the opponent's discard was any one, and that each of its plays was any card that it may play, instead of what
-    the networks would have chosen. late: from this score on, of either player, the chance to win counts (`win_chances`)
-    in place of points, in discards too; 121 for never. Raises AgentError for numbers out of range, and for an agent
-    that has no values of its cards.
+    agent: whose networks choose what is tried, and are the model of the opponent. rollouts: who plays each hand on to
+    its end, for both players; the same agent, or a faster one. hands: drawn at most for each decision, the same for all
+    choices; what is behind after a part of them is tried no further. within: points; choices whose value is so much
+    below the best one are not tried. doubt: the chance that the opponent's discard was any one, and that each of its
+    plays was any card that it may play, instead of what the networks would have chosen. late: from this score on, of
+    either player, the chance to win counts (`win_chances`) in place of points, in discards too; 121 for never. Raises
+    AgentError for numbers out of range, and for an agent that has no values of its cards.
     """
 
     num_players = frozenset({2})
@@ -61,6 +67,7 @@ class LookaheadAgent:
         agent: Agent,
         *,
         name: str = "lookahead",
+        rollouts: Agent | None = None,
         hands: int = HANDS,
         within: float = WITHIN,
         doubt: float = DOUBT,
@@ -68,17 +75,19 @@ class LookaheadAgent:
     ) -> None:
         _check(hands=(hands, int, 1, 1_000_000), within=(within, float, 0, 100), doubt=(doubt, float, 0, 1))
         _check(late=(late, int, 0, MAX_SCORE))
-        if not (hasattr(agent, "play_values") and hasattr(agent, "play_probabilities")):
-            raise AgentError(
-                f"agent {agent.name} has no values of its cards, expected one with networks to look ahead by"
-            )
+        for by in (agent, rollouts or agent):
+            if not (hasattr(by, "play_values") and hasattr(by, "play_probabilities")):
+                raise AgentError(
+                    f"agent {by.name} has no values of its cards, expected one with networks to look ahead by"
+                )
         self.name = name
         self.agent: Any = agent
+        self.rollouts: Any = rollouts or agent
         self.hands, self.within, self.doubt, self.late = hands, within, doubt, late
 
     @cached_property
     def _model(self) -> DiscardModel:
-        return discard_model(self.agent.discard_probabilities)
+        return discard_model(self.agent.discard_probabilities, suits=False)
 
     @cached_property
     def _chances(self) -> NDArray[np.float64]:
@@ -91,7 +100,7 @@ class LookaheadAgent:
         for rows, part in _blocks(observation, late):
             values = self.agent.discard_values(part)
             tried = values >= values.max(axis=1, keepdims=True) - _LATE_DISCARDS
-            actions[rows] = _best(self._discard_chances(part, tried), values, tried)
+            actions[rows] = self._settle(values, tried, partial(self._discard_chances, part))
         return actions
 
     def play(self, observation: PlayObservation) -> Choices:
@@ -104,9 +113,25 @@ class LookaheadAgent:
                 open_rows = np.flatnonzero(tried.sum(axis=1) > 1)
                 if len(open_rows):
                     part, tried, values = part.take(open_rows), tried[open_rows], values[open_rows]
-                    found = self._play_values(part, tried, is_late)
-                    slots[rows[open_rows]] = _best(found, values, tried)
+                    find = partial(self._play_values, part, self.hand_weights(part), is_late)
+                    slots[rows[open_rows]] = self._settle(values, tried, find)
         return slots
+
+    def _settle(self, values: NDArray[np.float32], tried: NDArray[np.bool_], find: Find) -> Choices:
+        """[N] the best of the choices tried, by what is found on hands drawn; the networks' values decide ties."""
+        best = np.where(tried, values, -np.inf).argmax(axis=1).astype(np.int8)
+        rows, tried, found = np.arange(len(values)), tried.copy(), np.empty((*values.shape, 0))
+        for numbers in rounds(self.hands):
+            found = np.concatenate([found, find(rows, tried, numbers)], axis=2)
+            leaders = _best(found.mean(axis=2), values[rows], tried)
+            best[rows] = leaders
+            tried &= ~_behind(found, leaders)
+            tried[np.arange(len(rows)), leaders] = True
+            open_rows = np.flatnonzero(tried.sum(axis=1) > 1)
+            rows, tried, found = rows[open_rows], tried[open_rows], found[open_rows]
+            if not len(rows):
+                break
+        return best
 
     def _is_late(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.bool_]:
         late: NDArray[np.bool_] = observation.scores.max(axis=1) >= self.late
@@ -138,42 +163,105 @@ class LookaheadAgent:
 
     # --- trying out -------------------------------------------------------------------------------------------
 
-    def _play_values(self, o: PlayObservation, tried: NDArray[np.bool_], is_late: bool) -> NDArray[np.float64]:
-        """[N, 4] mean points of the rest of the play, own minus the opponent's, or chances to win; 0 if not tried."""
-        drawn = new_games(np.zeros(len(o) * self.hands, dtype=np.int64), 2)
-        run_rows(_draw_hands, len(o), o.columns, self.hand_weights(o), self.hands, drawn, piece=4)
-        games, slots = np.nonzero(np.repeat(tried, self.hands, axis=0))
+    def _play_values(
+        self,
+        o: PlayObservation,
+        weights: NDArray[np.float64],
+        is_late: bool,
+        rows: NDArray[np.intp],
+        tried: NDArray[np.bool_],
+        numbers: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """[R, 4, K] points of the rest of the play, own minus the opponent's, or chances to win; 0 if not tried.
+
+        For rows [R] of those observed, on the hands of these numbers [K] of all that are drawn by weights [N, 1820].
+        """
+        o = o.take(rows)
+        drawn = new_games(np.zeros(len(o) * len(numbers), dtype=np.int64), 2)
+        run_rows(_draw_hands, len(o), o.columns, weights[rows], self.hands, numbers, drawn, piece=4)
+        games, slots = np.nonzero(np.repeat(tried, len(numbers), axis=0))
         table = _table(len(games), is_late)
         table.records[:] = drawn[games]
         table.play(np.arange(len(games)), slots)
-        play_out(table, self.agent)
-        rows = games // self.hands
+        self._play_out(table)
+        of, hands = games // len(numbers), games % len(numbers)
+        found = np.zeros((*tried.shape, len(numbers)))
         if is_late:
             table.show()
-            found = chances_after(table, o.seat[rows], self._chances)
+            found[of, slots, hands] = chances_after(table, o.seat[of], self._chances)
         else:
-            found = _margins(table, o.seat[rows], (o.history >= 0).sum(axis=1)[rows])
-        return _means(rows, slots, found, tried)
+            found[of, slots, hands] = _margins(table, o.seat[of], (o.history >= 0).sum(axis=1)[of])
+        return found
 
-    def _discard_chances(self, o: DiscardObservation, tried: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """[N, 15] chances to win after each discard; 0 if not tried."""
-        rows, actions = np.nonzero(tried)
-        cards = np.empty((len(o), self.hands, 8), dtype=np.int64)
-        run_rows(_draw_unseen, len(o), o.hand, o.key, cards, piece=16)
-        rows, actions = np.repeat(rows, self.hands), np.repeat(actions, self.hands)
-        hidden = cards[rows, np.tile(np.arange(self.hands), len(rows) // self.hands)]
-        games, seats = np.arange(len(rows)), o.seat[rows]
-        dealt = np.empty((len(rows), 2, 6), dtype=np.int64)
-        dealt[games, seats], dealt[games, 1 - seats] = o.hand[rows], hidden[:, :6]
-        table = _table(len(rows), True)
-        table.deal_cards(games, dealt, hidden[:, 6:], o.dealer[rows])
-        table.records["scores"] = o.scores[rows]
+    def _discard_chances(
+        self, o: DiscardObservation, rows: NDArray[np.intp], tried: NDArray[np.bool_], numbers: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """[R, 15, K] chances to win after each discard; 0 if not tried."""
+        o = o.take(rows)
+        cards = np.empty((len(o), len(numbers), 8), dtype=np.int64)
+        run_rows(_draw_unseen, len(o), o.hand, o.key, numbers, cards, piece=16)
+        of, hands, actions = np.nonzero(np.repeat(tried[:, None], len(numbers), axis=1))
+        table = self._dealt(o, of, cards[of, hands])
+        games, seats = np.arange(len(of)), o.seat[of]
         table.discard(games, seats, actions)
-        table.discard(games, 1 - seats, self.agent.discard(table.discard_observation(games, 1 - seats)))
+        table.discard(games, 1 - seats, self._discards_of(o, cards)[of, hands])
         table.start_play()
-        play_out(table, self.agent)
+        self._play_out(table)
         table.show()
-        return _means(rows, actions, chances_after(table, seats, self._chances), tried)
+        found = np.zeros((*tried.shape, len(numbers)))
+        found[of, actions, hands] = chances_after(table, seats, self._chances)
+        return found
+
+    def _discards_of(self, o: DiscardObservation, cards: NDArray[np.int64]) -> NDArray[np.int64]:
+        """[R, K] the opponents' discards from hidden cards [R, K, 8]."""
+        of = np.repeat(np.arange(len(o)), cards.shape[1])
+        table = self._dealt(o, of, cards.reshape(len(of), -1))
+        discards: NDArray[np.int64] = self.agent.discard(table.discard_observation(np.arange(len(of)), 1 - o.seat[of]))
+        return discards.reshape(cards.shape[:2])
+
+    @staticmethod
+    def _dealt(o: DiscardObservation, of: NDArray[np.intp], hidden: NDArray[np.int64]) -> Games:
+        """A table of games of rows [G] observed, with hidden cards [G, 8]: the other hand, then the starter."""
+        games, seats = np.arange(len(of)), o.seat[of]
+        dealt = np.empty((len(of), 2, 6), dtype=np.int64)
+        dealt[games, seats], dealt[games, 1 - seats] = o.hand[of], hidden[:, :6]
+        table = _table(len(of), True)
+        table.deal_cards(games, dealt, hidden[:, 6:], o.dealer[of])
+        table.records["scores"] = o.scores[of]
+        return table
+
+    def _play_out(self, table: Games) -> None:
+        """Play the cards of every hand to the end, both sides by the networks."""
+        while len(games := table.to_play):
+            o = table.play_observation(games)
+            slots = o.legal.argmax(axis=1)
+            open_rows = np.flatnonzero(has_choice(o))
+            slots[open_rows] = self.rollouts.play_probabilities(o.take(open_rows)).argmax(axis=1)
+            table.play(games, slots)
+
+
+def rounds(hands: int) -> list[NDArray[np.int64]]:
+    """The numbers of hands in the order of trying: few that are spread over all, then three times as many, ..."""
+    step = 1
+    while hands >= 4 * step * _FIRST:
+        step *= 4
+    found: list[NDArray[np.int64]] = []
+    numbers = np.arange(hands)
+    while step:
+        new = numbers % step == 0
+        if found:
+            new &= numbers % (4 * step) != 0
+        found.append(numbers[new])
+        step //= 4
+    return found
+
+
+def _behind(found: NDArray[np.float64], leaders: Choices) -> NDArray[np.bool_]:
+    """[R, A] choices that the leader is ahead of, of found [R, A, K], by more than chance makes it; or always."""
+    ahead = np.take_along_axis(found, leaders[:, None, None].astype(np.int64), axis=1) - found
+    error = ahead.std(axis=2) / max(found.shape[2] - 1, 1) ** 0.5
+    behind: NDArray[np.bool_] = ahead.mean(axis=2) >= _BEHIND * error
+    return behind
 
 
 def _table(games: int, stops: bool) -> Games:
@@ -205,16 +293,6 @@ def _margins(table: Games, seats: Choices, first: NDArray[np.int64]) -> NDArray[
     return margins
 
 
-def _means(
-    rows: NDArray[np.intp], choices: NDArray[np.intp], found: NDArray[np.float64], tried: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """[N, A] means of what was found for rows and choices; 0 where there is none."""
-    places, size = rows * tried.shape[1] + choices, tried.size
-    sums = np.bincount(places, weights=found, minlength=size)
-    means: NDArray[np.float64] = sums / np.maximum(np.bincount(places, minlength=size), 1)
-    return means.reshape(tried.shape)
-
-
 def _best(means: NDArray[np.float64], values: NDArray[np.float32], tried: NDArray[np.bool_]) -> Choices:
     """[N] the best of the choices tried."""
     worth = means + _TIE * np.where(tried, values, 0)
@@ -226,8 +304,8 @@ def _best(means: NDArray[np.float64], values: NDArray[np.float32], tried: NDArra
 
 
 @jit
-def _draw_unseen(part: Part, hands: np.ndarray, keys: np.ndarray, cards: np.ndarray) -> None:
-    """cards [N, K, 8]: cards that are not in hands [N, 6], in a random order."""
+def _draw_unseen(part: Part, hands: np.ndarray, keys: np.ndarray, numbers: np.ndarray, cards: np.ndarray) -> None:
+    """cards [N, K, 8]: cards that are not in hands [N, 6], in a random order; the draws of these numbers [K]."""
     deck = np.empty(NUM_CARDS, dtype=np.int64)
     for r in range(*part):
         for k in range(cards.shape[1]):
@@ -237,7 +315,7 @@ def _draw_unseen(part: Part, hands: np.ndarray, keys: np.ndarray, cards: np.ndar
                     deck[size] = card
                     size += 1
             for i in range(cards.shape[2]):
-                other = i + below(word(keys[r], k), i, size - i)
+                other = i + below(word(keys[r], numbers[k]), i, size - i)
                 deck[i], deck[other] = deck[other], deck[i]
                 cards[r, k, i] = deck[i]
 
@@ -251,22 +329,25 @@ def _holds(cards: np.ndarray, card: int) -> bool:
 
 
 @jit
-def _draw_hands(part: Part, o: PlayColumns, weights: np.ndarray, hands: int, games: np.ndarray) -> None:
-    """games [N * hands]: each row's game with hands of the opponent drawn by their weights [N, 1820].
+def _draw_hands(
+    part: Part, o: PlayColumns, weights: np.ndarray, hands: int, numbers: np.ndarray, games: np.ndarray
+) -> None:
+    """games [N * K]: each row's game with hands of the opponent drawn by their weights [N, 1820].
 
-    At equal distances along the sum of the weights, which is more even than draws of their own (systematic sampling).
+    The hands of these numbers [K], in ascending order, of so many at equal distances along the sum of the weights,
+    which is more even than draws of their own (systematic sampling).
     """
     for r in range(*part):
         step = weights[r].sum() / hands
-        place, number, end = uniform(o.key[r], 0) * step, 0, weights[r, 0]
-        for k in range(hands):
+        first, number, end = uniform(o.key[r], 0) * step, 0, weights[r, 0]
+        for k in range(len(numbers)):
+            place = first + numbers[k] * step
             while end <= place and number < len(SETS_4) - 1:
                 number += 1
                 end += weights[r, number]
             while weights[r, number] == 0:  # rounding has led beyond the last one
                 number -= 1
-            _set_game(o, r, SETS_4[number], word(o.key[r], 1 + k), games[r * hands + k])
-            place += step
+            _set_game(o, r, SETS_4[number], word(o.key[r], 1 + numbers[k]), games[r * len(numbers) + k])
 
 
 @jit

@@ -19,13 +19,14 @@ is the value of that choice. The tables stand in `deepcrib/networks/encoders/`: 
 often the thing is there, a `flag` is 0 or 1, a `scalar` is a number times its factor. Ranks are A 2 3 4 5 6
 7 8 9 T J Q K, suits clubs, diamonds, hearts, spades. Only what the player is allowed to see is encoded.
 `basic` and `full` are the states of Bélanger, Tremblay, Vachon and Viviano 2019 (sections 3.6.3 and 3.7.4);
-`afterstate` is ours. `state.scores=true` adds both players' scores; `state.dealer=true` adds the dealer flag
-to a play state; `afterstate` and all discard states always have it. The tables show every option on.
+`afterstate` and `history` are ours. `state.scores=true` adds both players' scores; `state.dealer=true` adds the
+dealer flag to a play state; these two and all discard states always have it. The tables show every option on.
 
 Of the opponent a play state shows what it played: `basic` in the current series, `full` in the whole hand, together
-with one's own cards; `afterstate` also how many cards it holds and whether it said go; with `state.scores=true` its
-score; the states of `belanger2019_*` its cards of earlier series apart from one's own. A discard state shows nothing
-of it but, with `state.scores=true`, its score, and who deals.
+with one's own cards; `afterstate` also how many cards it holds and whether it said go, `history` who played which
+card and at which count it could not play; with `state.scores=true` its score; the states of `belanger2019_*` its cards
+of earlier series apart from one's own. A discard state shows nothing of it but, with `state.scores=true`, its score,
+and who deals.
 """
 
 

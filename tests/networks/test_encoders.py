@@ -329,6 +329,35 @@ def test_play_afterstate_agrees_with_plain_python() -> None:
         assert row[encoder.spec["opponent_cards"].slice].tolist().index(1.0) == 4 - (len(played) - (4 - len(own)))
 
 
+def test_play_history_agrees_with_plain_python() -> None:
+    """Who played what, in order; and at which counts the opponent, still holding cards, let a turn pass."""
+    states, actions = (array[1000::2] for array in PLAYS)
+    encoder = make_play_encoder("history")
+    rows = encoder.encode(states, actions).numpy()
+    passed = 0
+    for state, row in zip(states, rows, strict=True):
+        played = [int(rank) for rank in state[4:11] if rank >= 0]
+        theirs = [bool(state[23] >> k & 1) for k in range(len(played))]
+        for name, whose in (("opponent_played", True), ("own_played", False)):
+            ranks = [rank for rank, their in zip(played, theirs, strict=True) if their == whose]
+            found = row[encoder.spec[name].slice].reshape(-1, 13)
+            assert found.argmax(axis=1)[: len(ranks)].tolist() == ranks and found.sum() == len(ranks)
+        counts, series, last = [31], 0, None
+        for rank, their in zip(played, theirs, strict=True):
+            value = min(rank + 1, 10)
+            if series + value > 31:
+                counts.append(series)  # the one who said the last go, and the other before it
+                series, last = 0, None
+            elif last is False and not their:
+                counts.append(series)
+            series, last = series + value, their
+        counts.append(series if state[20] else 31)
+        expected = [float(count == min(counts)) for count in range(31)]
+        assert row[encoder.spec["passed"].slice].tolist() == expected
+        passed += min(counts) < 31
+    assert passed > 100
+
+
 def test_discard_full_agrees_with_plain_python() -> None:
     states, actions = (array[:500] for array in DISCARDS)
     encoder = make_discard_encoder("full")
@@ -405,14 +434,14 @@ def test_specs_differ_in_their_hash_and_keep_it() -> None:
     hashes = {}
     for encoder in ENCODERS:
         hashes.setdefault(encoder.spec.hash(), []).append(encoder)
-    for same in hashes.values():  # the dealer flag of `afterstate` is always there
+    for same in hashes.values():  # our own have the dealer flag always
         assert len({(part(e), e.name, e.width) for e in same}) == 1
-        assert len(same) == (2 if same[0].name == "afterstate" else 1)
+        assert len(same) == (2 if same[0].name in ("afterstate", "history") else 1)
     # A change here makes every saved checkpoint of the encoder unreadable, and must be meant.
     kept = {make_play_encoder(n).spec.hash()[:8] for n in PLAY_ENCODERS}
     kept |= {make_discard_encoder(n).spec.hash()[:8] for n in DISCARD_ENCODERS}
     paper = {"00a9ad3f", "1527f55b", "4209a808", "918b634b", "9552f7ec", "c895690c"}
-    assert kept == paper | {"654addf9", "fe4e7ec0"}
+    assert kept == paper | {"654addf9", "9c4c1b18", "fe4e7ec0"}
 
 
 def test_blocks_are_found_by_name() -> None:

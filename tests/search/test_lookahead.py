@@ -56,6 +56,12 @@ def looker(**options: Any) -> LookaheadAgent:
     return agent
 
 
+def worths(agent: LookaheadAgent, o: PlayObservation, is_late: bool) -> np.ndarray:
+    """[N, 4] what the legal slots come to on all hands drawn."""
+    numbers = np.arange(agent.hands)
+    return agent._play_values(o, agent.hand_weights(o), is_late, np.arange(len(o)), o.legal, numbers).mean(axis=2)
+
+
 def both_greedy(hands: Hands, series: tuple[int, ...], seat: int) -> int:
     """Points of seat ME minus the other's to the end of the play, both taking the most points, then the highest."""
     if seat < 0:
@@ -86,7 +92,7 @@ def test_cards_are_worth_their_mean_over_every_hand() -> None:
     """With doubt of all that the opponent did, hands are as likely as their cards, and as plays of any card make it."""
     o = positions(30, seed=7, most_hidden=2)
     o = o.take(o.legal.sum(axis=1) > 1).take(slice(0, 12))
-    found = looker(doubt=1.0, hands=4_000)._play_values(o, o.legal, False)
+    found = worths(looker(doubt=1.0, hands=4_000), o, False)
     for row in range(len(o)):
         kept, theirs, history, unseen = seen(o, row)
         own = tuple(int(card) for card in o.hand[row] if card >= 0)
@@ -108,7 +114,7 @@ def test_drawn_hands_are_as_likely_as_they_should_be() -> None:
     o = positions(20, seed=4)
     agent = looker(hands=500)
     weights, drawn = agent.hand_weights(o), new_games(np.zeros(len(o) * 500, dtype=np.int64), 2)
-    lookahead._draw_hands((0, len(o)), o.columns, weights, 500, drawn)
+    lookahead._draw_hands((0, len(o)), o.columns, weights, 500, np.arange(500), drawn)
     for row in range(len(o)):
         games = drawn[row * 500 : (row + 1) * 500]
         theirs = games["kept"][:, 1 - o.seat[row]]
@@ -129,6 +135,40 @@ def test_the_hands_of_a_model_that_is_not_doubted() -> None:
     assert (doubting > 0).sum() > (sure > 0).sum()
     assert np.allclose(sure.sum(axis=1), 1) and np.allclose(doubting.sum(axis=1), 1)
     assert ((sure > 0) <= (doubting > 0)).all()
+
+
+def test_a_part_of_the_hands_is_as_in_all_of_them() -> None:
+    """The rounds of a decision have each hand once, the first ones at equal distances."""
+    o = positions(5, seed=4)
+    weights = looker().hand_weights(o)
+
+    def drawn(numbers: np.ndarray) -> np.ndarray:
+        games = new_games(np.zeros(len(o) * len(numbers), dtype=np.int64), 2)
+        lookahead._draw_hands((0, len(o)), o.columns, weights, 200, numbers, games)
+        return games.reshape(len(o), -1)
+
+    parts = lookahead.rounds(200)
+    assert [len(part) for part in parts] == [50, 150] and (np.diff(parts[0]) == 4).all()
+    assert sorted(np.concatenate(parts).tolist()) == list(range(200))
+    together = drawn(np.arange(200))
+    assert all((drawn(part) == together[:, part]).all() for part in parts)
+    assert [len(part) for part in lookahead.rounds(7)] == [7]
+
+
+def test_what_is_surely_behind_falls_out_and_what_is_not_is_tried_on() -> None:
+    """One choice is behind by a point on every hand, two are level but for chance: only those see all hands."""
+    agent, asked = looker(hands=200), []
+
+    def find(rows: np.ndarray, tried: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        asked.append((len(numbers), tried[0].tolist()))
+        found = np.random.default_rng(len(numbers)).normal(size=(1, 4, len(numbers)))
+        found[0, 0] = found[0, 1] - 1
+        return np.where(tried[:, :, None], found, 0)
+
+    tried = np.array([[True, True, True, False]])
+    chosen = agent._settle(np.zeros((1, 4), dtype=np.float32), tried, find)
+    assert chosen[0] in (1, 2) and asked == [(50, [True, True, True, False]), (150, [False, True, True, False])]
+    assert tried.sum() == 3
 
 
 def test_the_same_decision_wherever_it_stands() -> None:
@@ -153,7 +193,7 @@ def lead(own: str, thrown: str, scores: tuple[int, int]) -> PlayObservation:
 def test_a_lead_that_does_not_let_the_dealer_out() -> None:
     """At 104 the pone's 17 points win unless the dealer pegs two first, and any ten-card makes fifteen with a five."""
     o = lead("5H 5C JH QS", "2C 7D", (104, 119))
-    found = looker()._play_values(o, o.legal, True)[0]
+    found = worths(looker(), o, True)[0]
     assert ((found >= 0) & (found <= 1)).all()
     assert found[3] > found[0] + 0.1
 
@@ -167,7 +207,7 @@ def test_the_peg_that_wins_is_taken() -> None:
     shown |= {"hand": np.array([[*parse_cards("AH 3C"), -1, -1]], dtype=np.int8), "goes": np.array([[0, 1]], np.int8)}
     o = PlayObservation(**{**vars(o), **shown})
     agent = looker(hands=50)
-    found = agent._play_values(o, o.legal, True)[0]
+    found = worths(agent, o, True)[0]
     assert found[1] == 1 > found[0]
     assert agent.play(o)[0] == 1
 

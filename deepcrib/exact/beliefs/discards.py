@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
+from deepcrib.exact.classes import SuitClasses, class_hands, class_sizes, suit_classes
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of, suit_of
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import Word
@@ -124,20 +124,21 @@ class DiscardModel:
         return weights
 
 
-def discard_model(probabilities: DiscardProbabilities) -> DiscardModel:
+def discard_model(probabilities: DiscardProbabilities, suits: bool = True) -> DiscardModel:
     """The model of a player who can say how likely its discards are: `Agent.discard_probabilities`.
 
     It is asked about each of the 962,988 suit classes, as pone and as dealer, at 0-0: what it would do at other scores
-    is not looked at. Raises ValueError where a row is no distribution.
+    is not looked at. Without suits, about one hand of each rank multiset, with no three cards of a suit, that stands
+    for all of them: in a fiftieth of the time. Raises ValueError where a row is no distribution.
     """
-    pone, dealer = (_model_arrays(probabilities, bool(role)) for role in range(2))
+    pone, dealer = (_model_arrays(probabilities, bool(role), suits) for role in range(2))
     return DiscardModel((pone, dealer))
 
 
-def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool) -> DiscardArrays:
-    classes = suit_classes()
-    hands, sizes = class_hands(classes.keys), class_sizes(classes.keys)
+def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool, suits: bool) -> DiscardArrays:
     sets = rank_sets(6)
+    classes = suit_classes() if suits else _one_each(sets)
+    hands, sizes = class_hands(classes.keys), class_sizes(classes.keys)
     thrown = rank_set_numbers(sets[:, DISCARD_SLOTS_6])  # [18564, 15]
     first = (thrown[:, :, None] == thrown[:, None, :]).argmax(axis=2)  # action that throws the same ranks
     chances = np.empty((len(hands), NUM_ACTIONS))
@@ -164,6 +165,17 @@ def _model_arrays(probabilities: DiscardProbabilities, is_dealer: bool) -> Disca
         thrown=thrown[numbers].astype(np.int8),
         chances=np.concatenate([usual[sets_of, actions], chances[differing, changed]]),
     )
+
+
+def _one_each(sets: NDArray[np.int8]) -> SuitClasses:
+    """The suit class of one hand of each rank multiset [M, 6] that has any; its suits are two, two, one and one."""
+    possible = (sets[:, NUM_SUITS:] != sets[:, :-NUM_SUITS]).all(axis=1)
+    masks = np.zeros((len(sets), NUM_SUITS), dtype=np.int64)
+    for card in range(sets.shape[1]):  # in order of their ranks: equal ones, which are neighbours, differ in suit
+        masks[:, card % NUM_SUITS] |= 1 << sets[:, card].astype(np.int64)
+    places = NUM_RANKS * np.arange(NUM_SUITS)
+    keys = (-np.sort(-masks, axis=1) << places).sum(axis=1).astype(np.uint64)
+    return SuitClasses(keys[possible], np.concatenate(([0], np.cumsum(possible))))
 
 
 def _observe(hands: NDArray[np.int8], is_dealer: bool) -> DiscardObservation:

@@ -65,7 +65,7 @@ class StateOptions:
     discard: str = option(
         "basic", "encoder of the discard network's input", one_in("deepcrib.networks.encoders:DISCARD_ENCODERS")
     )
-    dealer: bool = option(False, "dealer flag in the play state (afterstate and all discard states have it anyway)")
+    dealer: bool = option(False, "dealer flag in the play state (our states and all of discards have it anyway)")
     scores: bool = option(False, "both players' scores, in both states; experience then ends where a game is won")
 
 

@@ -20,6 +20,7 @@ from deepcrib.networks.encoders.states import (
     NUM_PLAYED,
     OPPONENT_CARDS,
     OPPONENT_GO,
+    OPPONENT_PLAYED,
     OPPONENT_SCORE,
     OWN_RANKS,
     OWN_SCORE,
@@ -132,6 +133,42 @@ def _points(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None
 
 
 @jit
+def _in_order(state: np.ndarray, theirs: bool, start: int, row: np.ndarray) -> None:
+    """The cards that one player has played, each NUM_RANKS channels further than the last."""
+    k = 0
+    for n in range(state[NUM_PLAYED]):
+        if (state[OPPONENT_PLAYED] >> n & 1) == theirs:
+            row[k] = start + k * NUM_RANKS + state[PLAYED_RANKS + n]
+            k += 1
+
+
+@jit
+def _opponent_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _in_order(state, True, start, row)
+
+
+@jit
+def _own_played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    _in_order(state, False, start, row)
+
+
+@jit
+def _passed(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
+    """A series ends below 31 where neither can play, and a card that fits must be played."""
+    lowest, count, last = COUNT_LIMIT, 0, 0
+    for n in range(state[NUM_PLAYED]):
+        theirs, value = state[OPPONENT_PLAYED] >> n & 1, value_of_rank(state[PLAYED_RANKS + n])
+        if count + value > COUNT_LIMIT or (count > 0 and not theirs and not last):
+            lowest = min(lowest, count)
+        count = value if count + value > COUNT_LIMIT else count + value
+        last = theirs
+    if state[OPPONENT_GO]:
+        lowest = min(lowest, count)
+    if lowest < COUNT_LIMIT:
+        row[0] = start + lowest
+
+
+@jit
 def _own_score(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
     row[0] = state[OWN_SCORE]
 
@@ -161,12 +198,33 @@ _SERIES = Block(
 )
 _BEFORE = "ranks of the current series before the candidate, the latest first, a card a row"
 _SEEN = "ranks one has seen: own four kept and two thrown, starter, the opponent's played cards"
+_ORDER = "ranks that {} has played, in order, a card a row"
+_PASSED = "the lowest count at which the opponent could not play"
 _DEALER = Block("dealer", FLAG, ("dealer",), "one is the dealer", _dealer)
 _SCORES = tuple(
     Block(f"{who}_score", SCALAR, (who,), f"{whose} score, points of 121", fill, scale=1 / MAX_SCORE, option="scores")
     for who, whose, fill in (("own", "own", _own_score), ("opponent", "opponent's", _opponent_score))
 )
 _OPTIONAL = (replace(_DEALER, option="dealer"), *_SCORES)
+
+_AFTERSTATE = (
+    Block("own_left", COUNTS, RANK_CHANNELS, "ranks left in hand without the candidate", _own_left, ones=_LEFT),
+    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", _candidate),
+    Block("series_before", ONE_HOT, RANK_CHANNELS, _BEFORE, _series_before, rows=MAX_PLAYED),
+    Block("count", ONE_HOT, tuple(map(str, range(COUNT_LIMIT + 1))), "the count with the candidate", _count),
+    Block("seen", COUNTS, RANK_CHANNELS, _SEEN, _seen, ones=4 + _LEFT + MAX_PLAYED),
+    Block(
+        "opponent_cards",
+        ONE_HOT,
+        tuple(map(str, range(HAND_SIZE + 1))),
+        "number of cards that the opponent still holds",
+        _opponent_cards,
+    ),
+    Block("opponent_go", FLAG, ("go",), "the opponent said go in this series", _opponent_go),
+    _DEALER,
+    Block("points", SCALAR, ("points",), "points that the candidate makes (go and last card apart)", _points),
+    *_SCORES,
+)
 
 PLAY_ENCODERS: dict[str, tuple[Block, ...]] = {
     # Bélanger et al. 2019, section 3.7.4.
@@ -179,23 +237,14 @@ PLAY_ENCODERS: dict[str, tuple[Block, ...]] = {
         Block("starter", ONE_HOT, RANK_CHANNELS, "rank of the starter", _starter),
         *_OPTIONAL,
     ),
-    "afterstate": (
-        Block("own_left", COUNTS, RANK_CHANNELS, "ranks left in hand without the candidate", _own_left, ones=_LEFT),
-        Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", _candidate),
-        Block("series_before", ONE_HOT, RANK_CHANNELS, _BEFORE, _series_before, rows=MAX_PLAYED),
-        Block("count", ONE_HOT, tuple(map(str, range(COUNT_LIMIT + 1))), "the count with the candidate", _count),
-        Block("seen", COUNTS, RANK_CHANNELS, _SEEN, _seen, ones=4 + _LEFT + MAX_PLAYED),
+    "afterstate": _AFTERSTATE,
+    "history": (
+        *_AFTERSTATE,
         Block(
-            "opponent_cards",
-            ONE_HOT,
-            tuple(map(str, range(HAND_SIZE + 1))),
-            "number of cards that the opponent still holds",
-            _opponent_cards,
+            "opponent_played", ONE_HOT, RANK_CHANNELS, _ORDER.format("the opponent"), _opponent_played, rows=HAND_SIZE
         ),
-        Block("opponent_go", FLAG, ("go",), "the opponent said go in this series", _opponent_go),
-        _DEALER,
-        Block("points", SCALAR, ("points",), "points that the candidate makes (go and last card apart)", _points),
-        *_SCORES,
+        Block("own_played", ONE_HOT, RANK_CHANNELS, _ORDER.format("oneself"), _own_played, rows=_LEFT),
+        Block("passed", ONE_HOT, tuple(map(str, range(COUNT_LIMIT))), _PASSED, _passed),
     ),
     "belanger2019_cnn_lstm": (*CNN_LSTM_BLOCKS, *_OPTIONAL),
     "belanger2019_mlp": (*FEED_FORWARD_BLOCKS, *_OPTIONAL),
