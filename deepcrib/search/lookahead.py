@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS, rank_of
+from deepcrib.exact.beliefs.plays import ANY_PLAY, kept_beliefs
+from deepcrib.game.cards import RANKS
 from deepcrib.game.engine import Games
-from deepcrib.game.engine.state import Game, new_games
-from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
-from deepcrib.game.randomness import Word, below, uniform, word
-from deepcrib.game.rules import HAND_SIZE, MAX_SCORE, series_from
-from deepcrib.kernels import Part, jit
+from deepcrib.game.engine.state import new_games
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
 from deepcrib.kernels.workers import run_rows
+from deepcrib.search.drawn_hands import draw_hands, draw_unseen
 from deepcrib.search.minimax import hands_by_rules, has_choice
 from deepcrib.search.replies.asking import weigh_earlier_plays
 from deepcrib.search.win_chances import chances_after, win_chances
@@ -178,7 +177,7 @@ class LookaheadAgent:
         """
         o = o.take(rows)
         drawn = new_games(np.zeros(len(o) * len(numbers), dtype=np.int64), 2)
-        run_rows(_draw_hands, len(o), o.columns, weights[rows], self.hands, numbers, drawn, piece=4)
+        run_rows(draw_hands, len(o), o.columns, weights[rows], self.hands, numbers, drawn, piece=4)
         games, slots = np.nonzero(np.repeat(tried, len(numbers), axis=0))
         table = _table(len(games), is_late)
         table.records[:] = drawn[games]
@@ -199,7 +198,7 @@ class LookaheadAgent:
         """[R, 15, K] chances to win after each discard; 0 if not tried."""
         o = o.take(rows)
         cards = np.empty((len(o), len(numbers), 8), dtype=np.int64)
-        run_rows(_draw_unseen, len(o), o.hand, o.key, numbers, cards, piece=16)
+        run_rows(draw_unseen, len(o), o.hand, o.key, numbers, cards, piece=16)
         of, hands, actions = np.nonzero(np.repeat(tried[:, None], len(numbers), axis=1))
         table = self._dealt(o, of, cards[of, hands])
         games, seats = np.arange(len(of)), o.seat[of]
@@ -298,121 +297,6 @@ def _best(means: NDArray[np.float64], values: NDArray[np.float32], tried: NDArra
     worth = means + _TIE * np.where(tried, values, 0)
     best: Choices = np.where(tried, worth, -np.inf).argmax(axis=1).astype(np.int8)
     return best
-
-
-# --- what is drawn ----------------------------------------------------------------------------------------------------
-
-
-@jit
-def _draw_unseen(part: Part, hands: np.ndarray, keys: np.ndarray, numbers: np.ndarray, cards: np.ndarray) -> None:
-    """cards [N, K, 8]: cards that are not in hands [N, 6], in a random order; the draws of these numbers [K]."""
-    deck = np.empty(NUM_CARDS, dtype=np.int64)
-    for r in range(*part):
-        for k in range(cards.shape[1]):
-            size = 0
-            for card in range(NUM_CARDS):
-                if not _holds(hands[r], card):
-                    deck[size] = card
-                    size += 1
-            for i in range(cards.shape[2]):
-                other = i + below(word(keys[r], numbers[k]), i, size - i)
-                deck[i], deck[other] = deck[other], deck[i]
-                cards[r, k, i] = deck[i]
-
-
-@jit
-def _holds(cards: np.ndarray, card: int) -> bool:
-    for held in cards:
-        if held == card:
-            return True
-    return False
-
-
-@jit
-def _draw_hands(
-    part: Part, o: PlayColumns, weights: np.ndarray, hands: int, numbers: np.ndarray, games: np.ndarray
-) -> None:
-    """games [N * K]: each row's game with hands of the opponent drawn by their weights [N, 1820].
-
-    The hands of these numbers [K], in ascending order, of so many at equal distances along the sum of the weights,
-    which is more even than draws of their own (systematic sampling).
-    """
-    for r in range(*part):
-        step = weights[r].sum() / hands
-        first, number, end = uniform(o.key[r], 0) * step, 0, weights[r, 0]
-        for k in range(len(numbers)):
-            place = first + numbers[k] * step
-            while end <= place and number < len(SETS_4) - 1:
-                number += 1
-                end += weights[r, number]
-            while weights[r, number] == 0:  # rounding has led beyond the last one
-                number -= 1
-            _set_game(o, r, SETS_4[number], word(o.key[r], 1 + numbers[k]), games[r * len(numbers) + k])
-
-
-@jit
-def _set_game(o: PlayColumns, r: int, ranks: np.ndarray, key: Word, g: Game) -> None:
-    """The game of a row, the opponent having kept cards of ranks [4] and thrown any other two."""
-    me, other = o.seat[r], 1 - o.seat[r]
-    g.game = np.int64(key >> np.uint64(1))
-    g.dealer, g.starter, g.turn, g.count, g.series_start = o.dealer[r], o.starter[r], me, o.counts[r], o.series_start[r]
-    g.series = series_from(o.history[r], o.series_start[r])
-    g.num_played = 0
-    seen = np.uint64(1) << np.uint64(o.starter[r])
-    for i in range(2):
-        g.scores[i], g.goes[i] = o.scores[r, i], o.goes[r, i]
-        g.discards[me, i] = o.discards[r, i]
-        seen |= np.uint64(1) << np.uint64(o.discards[r, i])
-    own, theirs = 0, 0
-    for slot in range(HAND_SIZE):
-        card = o.hand[r, slot]
-        g.left[me, slot], g.left[other, slot] = card, NO_CARD
-        if card != NO_CARD:
-            seen |= np.uint64(1) << np.uint64(card)
-            g.kept[me, own] = card
-            own += 1
-    left = ranks.copy()
-    for n in range(len(g.history)):
-        card = o.history[r, n]
-        g.history[n], g.history_seats[n] = card, o.history_seats[r, n]
-        if card == NO_CARD:
-            continue
-        g.num_played += 1
-        seen |= np.uint64(1) << np.uint64(card)
-        if o.history_seats[r, n] == me:
-            g.kept[me, own] = card
-            own += 1
-        else:
-            g.kept[other, theirs] = card
-            theirs += 1
-            left[_place_of(left, rank_of(card))] = -1
-    counter = 0
-    for slot in range(HAND_SIZE):
-        if left[slot] >= 0:
-            card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
-            while seen >> np.uint64(card) & np.uint64(1):
-                counter += 1
-                card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
-            seen |= np.uint64(1) << np.uint64(card)
-            g.left[other, slot] = g.kept[other, theirs] = card
-            theirs += 1
-    for i in range(2):
-        card = below(key, counter, NUM_CARDS)
-        while seen >> np.uint64(card) & np.uint64(1):
-            counter += 1
-            card = below(key, counter, NUM_CARDS)
-        seen |= np.uint64(1) << np.uint64(card)
-        g.discards[other, i] = card
-        g.crib[i], g.crib[2 + i] = g.discards[me, i], card
-
-
-@jit
-def _place_of(ranks: np.ndarray, rank: int) -> int:
-    """The last place of a rank among ranks [4], one of which it is."""
-    place = HAND_SIZE - 1
-    while ranks[place] != rank:
-        place -= 1
-    return place
 
 
 def _check(**options: tuple[Any, type, float, float]) -> None:

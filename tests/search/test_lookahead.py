@@ -17,6 +17,7 @@ from deepcrib.game.engine.state import new_games
 from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.matches.games import play_match
 from deepcrib.search import lookahead
+from deepcrib.search.drawn_hands import draw_hands
 from deepcrib.search.lookahead import LookaheadAgent
 from deepcrib.search.win_chances import chances_of, win_chances
 from tests import reference
@@ -114,7 +115,7 @@ def test_drawn_hands_are_as_likely_as_they_should_be() -> None:
     o = positions(20, seed=4)
     agent = looker(hands=500)
     weights, drawn = agent.hand_weights(o), new_games(np.zeros(len(o) * 500, dtype=np.int64), 2)
-    lookahead._draw_hands((0, len(o)), o.columns, weights, 500, np.arange(500), drawn)
+    draw_hands((0, len(o)), o.columns, weights, 500, np.arange(500), drawn)
     for row in range(len(o)):
         games = drawn[row * 500 : (row + 1) * 500]
         theirs = games["kept"][:, 1 - o.seat[row]]
@@ -144,7 +145,7 @@ def test_a_part_of_the_hands_is_as_in_all_of_them() -> None:
 
     def drawn(numbers: np.ndarray) -> np.ndarray:
         games = new_games(np.zeros(len(o) * len(numbers), dtype=np.int64), 2)
-        lookahead._draw_hands((0, len(o)), o.columns, weights, 200, numbers, games)
+        draw_hands((0, len(o)), o.columns, weights, 200, numbers, games)
         return games.reshape(len(o), -1)
 
     parts = lookahead.rounds(200)

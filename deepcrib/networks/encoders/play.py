@@ -137,7 +137,7 @@ def _in_order(state: np.ndarray, theirs: bool, start: int, row: np.ndarray) -> N
     """The cards that one player has played, each NUM_RANKS channels further than the last."""
     k = 0
     for n in range(state[NUM_PLAYED]):
-        if (state[OPPONENT_PLAYED] >> n & 1) == theirs:
+        if (state[OPPONENT_PLAYED] >> n & 1) == theirs and k < len(row):
             row[k] = start + k * NUM_RANKS + state[PLAYED_RANKS + n]
             k += 1
 

@@ -1,0 +1,125 @@
+"""The cards that looking ahead draws: all that is unseen, or a hand by the weights of what the opponent may hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deepcrib.exact.beliefs.plays import SETS_4
+from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, rank_of
+from deepcrib.game.engine.state import Game
+from deepcrib.game.observations import PlayColumns
+from deepcrib.game.randomness import Word, below, uniform, word
+from deepcrib.game.rules import HAND_SIZE, series_from
+from deepcrib.kernels import Part, jit
+
+
+@jit
+def draw_unseen(part: Part, hands: np.ndarray, keys: np.ndarray, numbers: np.ndarray, cards: np.ndarray) -> None:
+    """cards [N, K, 8]: cards that are not in hands [N, 6], in a random order; the draws of these numbers [K]."""
+    deck = np.empty(NUM_CARDS, dtype=np.int64)
+    for r in range(*part):
+        for k in range(cards.shape[1]):
+            size = 0
+            for card in range(NUM_CARDS):
+                if not _holds(hands[r], card):
+                    deck[size] = card
+                    size += 1
+            for i in range(cards.shape[2]):
+                other = i + below(word(keys[r], numbers[k]), i, size - i)
+                deck[i], deck[other] = deck[other], deck[i]
+                cards[r, k, i] = deck[i]
+
+
+@jit
+def _holds(cards: np.ndarray, card: int) -> bool:
+    for held in cards:
+        if held == card:
+            return True
+    return False
+
+
+@jit
+def draw_hands(
+    part: Part, o: PlayColumns, weights: np.ndarray, hands: int, numbers: np.ndarray, games: np.ndarray
+) -> None:
+    """games [N * K]: each row's game with hands of the opponent drawn by their weights [N, 1820].
+
+    The hands of these numbers [K], in ascending order, of so many at equal distances along the sum of the weights,
+    which is more even than draws of their own (systematic sampling).
+    """
+    for r in range(*part):
+        step = weights[r].sum() / hands
+        first, number, end = uniform(o.key[r], 0) * step, 0, weights[r, 0]
+        for k in range(len(numbers)):
+            place = first + numbers[k] * step
+            while end <= place and number < len(SETS_4) - 1:
+                number += 1
+                end += weights[r, number]
+            while weights[r, number] == 0:  # rounding has led beyond the last one
+                number -= 1
+            _set_game(o, r, SETS_4[number], word(o.key[r], 1 + numbers[k]), games[r * len(numbers) + k])
+
+
+@jit
+def _set_game(o: PlayColumns, r: int, ranks: np.ndarray, key: Word, g: Game) -> None:
+    """The game of a row, the opponent having kept cards of ranks [4] and thrown any other two."""
+    me, other = o.seat[r], 1 - o.seat[r]
+    g.game = np.int64(key >> np.uint64(1))
+    g.dealer, g.starter, g.turn, g.count, g.series_start = o.dealer[r], o.starter[r], me, o.counts[r], o.series_start[r]
+    g.series = series_from(o.history[r], o.series_start[r])
+    g.num_played = 0
+    seen = np.uint64(1) << np.uint64(o.starter[r])
+    for i in range(2):
+        g.scores[i], g.goes[i] = o.scores[r, i], o.goes[r, i]
+        g.discards[me, i] = o.discards[r, i]
+        seen |= np.uint64(1) << np.uint64(o.discards[r, i])
+    own, theirs = 0, 0
+    for slot in range(HAND_SIZE):
+        card = o.hand[r, slot]
+        g.left[me, slot], g.left[other, slot] = card, NO_CARD
+        if card != NO_CARD:
+            seen |= np.uint64(1) << np.uint64(card)
+            g.kept[me, own] = card
+            own += 1
+    left = ranks.copy()
+    for n in range(len(g.history)):
+        card = o.history[r, n]
+        g.history[n], g.history_seats[n] = card, o.history_seats[r, n]
+        if card == NO_CARD:
+            continue
+        g.num_played += 1
+        seen |= np.uint64(1) << np.uint64(card)
+        if o.history_seats[r, n] == me:
+            g.kept[me, own] = card
+            own += 1
+        else:
+            g.kept[other, theirs] = card
+            theirs += 1
+            left[_place_of(left, rank_of(card))] = -1
+    counter = 0
+    for slot in range(HAND_SIZE):
+        if left[slot] >= 0:
+            card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
+            while seen >> np.uint64(card) & np.uint64(1):
+                counter += 1
+                card = NUM_SUITS * int(left[slot]) + below(key, counter, NUM_SUITS)
+            seen |= np.uint64(1) << np.uint64(card)
+            g.left[other, slot] = g.kept[other, theirs] = card
+            theirs += 1
+    for i in range(2):
+        card = below(key, counter, NUM_CARDS)
+        while seen >> np.uint64(card) & np.uint64(1):
+            counter += 1
+            card = below(key, counter, NUM_CARDS)
+        seen |= np.uint64(1) << np.uint64(card)
+        g.discards[other, i] = card
+        g.crib[i], g.crib[2 + i] = g.discards[me, i], card
+
+
+@jit
+def _place_of(ranks: np.ndarray, rank: int) -> int:
+    """The last place of a rank among ranks [4], one of which it is."""
+    place = HAND_SIZE - 1
+    while ranks[place] != rank:
+        place -= 1
+    return place
