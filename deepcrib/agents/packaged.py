@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
-STRONGEST = "quick"
-"""Of them by the league: whom `deepcrib play` meets."""
+CHAMPION, CHAMPION_NETWORKS = "champion", "champion_networks"
+CHAMPIONS_OWN = {"agent": CHAMPION_NETWORKS, "rollouts": "champion_rollouts"}
+"""By what the strongest agent, whom `deepcrib play` meets, looks ahead."""
 
 Estimate = tuple[float, float, float]
 """A figure with the bounds of its 95% interval."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError, checked_agent
 from deepcrib.agents.outside import is_place, make_outside
-from deepcrib.agents.packaged import STRONGEST, packaged_weights
+from deepcrib.agents.packaged import CHAMPION, CHAMPIONS_OWN, packaged_weights
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.weights import CheckpointError, read_weights
 from deepcrib.options import did_you_mean
@@ -28,7 +28,7 @@ MINIMAX_NAMES = ("minimax", "greedy_minimax")
 SEMI_PURE = "semi_pure_"
 WEIGHTED_NAMES = ("random_weights", *STRATEGIES, *(f"{SEMI_PURE}{name}" for name in STRATEGIES))
 """Of `learners.weighted.agent`: random weights, each pure strategy, each semi-pure one."""
-_AGENT_OPTIONS = ("name", "discards", "to", "agent")
+_AGENT_OPTIONS = ("name", "discards", "to", "agent", "rollouts")
 """Of a mapping: those whose values are agents again, or may be."""
 
 
@@ -236,6 +236,7 @@ LOADED = {
 """Agents of weights, by the names that files have for them; `saved` are their `files.weights.SavedWeights`."""
 
 
+_LOOKAHEAD = "deepcrib.search.lookahead:LookaheadAgent"
 _WEIGHTED = "deepcrib.learners.weighted.agent:named_weighted"
 BUILDERS: dict[str, Builder] = {
     **{name: Builder("deepcrib.agents.scripted:ScriptedAgent", fixed={"name": name}) for name in SCRIPTED_NAMES},
@@ -253,11 +254,8 @@ BUILDERS: dict[str, Builder] = {
     "best_response": Builder(
         "deepcrib.search.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
     ),
-    "lookahead": Builder(
-        "deepcrib.search.lookahead:LookaheadAgent",
-        ("agent", "hands", "within", "doubt", "late"),
-        agents={"agent": STRONGEST},
-    ),
+    CHAMPION: Builder(_LOOKAHEAD, agents=CHAMPIONS_OWN, fixed={"name": CHAMPION}),
+    "lookahead": Builder(_LOOKAHEAD, ("agent", "rollouts", "hands", "within", "doubt", "late"), agents=CHAMPIONS_OWN),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(
         "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True

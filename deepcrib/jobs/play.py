@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from rich.table import Table
 
 from deepcrib.agents import make_agent, name_agents
-from deepcrib.agents.packaged import STRONGEST
+from deepcrib.agents.packaged import CHAMPION, CHAMPION_NETWORKS
 from deepcrib.analysis.tables import plain_table
 from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
 from deepcrib.board.text import SIGNS
@@ -35,8 +35,8 @@ LONGEST_NAME, MOST_HINTS = 40, 4
 class Config:
     """The schema of `conf/play.yaml`."""
 
-    opponent: Any = option(STRONGEST, "a name, a checkpoint path or {name: NAME, option: value}")
-    hints: list[Any] = option([STRONGEST], "agents whose choices hints show, up to 4")
+    opponent: Any = option(CHAMPION, "a name, a checkpoint path or {name: NAME, option: value}")
+    hints: list[Any] = option([CHAMPION_NETWORKS], "agents whose choices hints show, up to 4")
     name: str = option("you", "your name in the record")
     seed: int | None = option(
         None, "seed of the deals and of the opponent's random choices; null: from the clock", optional(seed_value)

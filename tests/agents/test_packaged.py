@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.packaged import STRONGEST, WEIGHTS, packaged_weights, read_cards
+from deepcrib.agents.packaged import CHAMPION_NETWORKS, WEIGHTS, packaged_weights, read_cards
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.files.runs import flat
@@ -63,7 +63,7 @@ def test_it_plays_by_the_rules_and_wins(name: str) -> None:
 
 
 def test_the_strongest_is_first_of_them_in_the_league() -> None:
-    assert next(iter(read_cards())) == STRONGEST
+    assert next(iter(read_cards())) == CHAMPION_NETWORKS
 
 
 def test_help_prints_every_card(capsys: pytest.CaptureFixture[str]) -> None:
