@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -236,7 +236,11 @@ LOADED = {
 """Agents of weights, by the names that files have for them; `saved` are their `files.weights.SavedWeights`."""
 
 
-_LOOKAHEAD = "deepcrib.search.lookahead:LookaheadAgent"
+_LOOKAHEAD = Builder(
+    "deepcrib.search.lookahead:LookaheadAgent",
+    ("agent", "rollouts", "hands", "within", "doubt", "late"),
+    agents=CHAMPIONS_OWN,
+)
 _WEIGHTED = "deepcrib.learners.weighted.agent:named_weighted"
 BUILDERS: dict[str, Builder] = {
     **{name: Builder("deepcrib.agents.scripted:ScriptedAgent", fixed={"name": name}) for name in SCRIPTED_NAMES},
@@ -254,8 +258,8 @@ BUILDERS: dict[str, Builder] = {
     "best_response": Builder(
         "deepcrib.search.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
     ),
-    CHAMPION: Builder(_LOOKAHEAD, agents=CHAMPIONS_OWN, fixed={"name": CHAMPION}),
-    "lookahead": Builder(_LOOKAHEAD, ("agent", "rollouts", "hands", "within", "doubt", "late"), agents=CHAMPIONS_OWN),
+    "lookahead": _LOOKAHEAD,
+    CHAMPION: replace(_LOOKAHEAD, fixed={"name": CHAMPION}),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(
         "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True

@@ -2,12 +2,13 @@
 
 import hashlib
 import shlex
+from math import inf
 from typing import Any
 
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.packaged import CHAMPION_NETWORKS, WEIGHTS, packaged_weights, read_cards
+from deepcrib.agents.packaged import CHAMPIONS_OWN, WEIGHTS, packaged_weights, read_cards
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.files.runs import flat
@@ -62,8 +63,16 @@ def test_it_plays_by_the_rules_and_wins(name: str) -> None:
     assert evaluate(name, "random", games=20).wins >= 15
 
 
-def test_the_strongest_is_first_of_them_in_the_league() -> None:
-    assert next(iter(read_cards())) == CHAMPION_NETWORKS
+def test_the_strongest_come_first() -> None:
+    places = [inf if card.league is None else card.league.rank for card in read_cards().values()]
+    assert places == sorted(places) and places[0] == 1
+
+
+def test_the_champion_looks_ahead_by_its_own_networks() -> None:
+    """Under its name; with options like any other that looks ahead."""
+    champion: Any = make_agent({"name": "champion", "hands": 20})
+    assert (champion.name, champion.agent.name, champion.rollouts.name) == ("champion", *CHAMPIONS_OWN.values())
+    assert champion.hands == 20 and evaluate(champion, "random", games=4).wins >= 3
 
 
 def test_help_prints_every_card(capsys: pytest.CaptureFixture[str]) -> None:
