@@ -74,11 +74,12 @@ class LookaheadAgent:
     ) -> None:
         _check(hands=(hands, int, 1, 1_000_000), within=(within, float, 0, 100), doubt=(doubt, float, 0, 1))
         _check(late=(late, int, 0, MAX_SCORE))
-        for by in (agent, rollouts or agent):
-            if not (hasattr(by, "play_values") and hasattr(by, "play_probabilities")):
-                raise AgentError(
-                    f"agent {by.name} has no values of its cards, expected one with networks to look ahead by"
-                )
+        if not (hasattr(agent, "play_values") and hasattr(agent, "play_probabilities")):
+            raise AgentError(
+                f"agent {agent.name} has no values of its cards, expected one with networks to look ahead by"
+            )
+        if rollouts is not None and not hasattr(rollouts, "play_probabilities"):
+            raise AgentError(f"rollouts: agent {rollouts.name} does not give the probabilities of its cards")
         self.name = name
         self.agent: Any = agent
         self.rollouts: Any = rollouts or agent
@@ -230,7 +231,7 @@ class LookaheadAgent:
         return table
 
     def _play_out(self, table: Games) -> None:
-        """Play the cards of every hand to the end, both sides by the networks."""
+        """Play the cards of every hand to the end, both players as `rollouts` most likely would."""
         while len(games := table.to_play):
             o = table.play_observation(games)
             slots = o.legal.argmax(axis=1)

@@ -36,7 +36,7 @@ def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
         seats = np.full(hands, seat, dtype=np.int8)
         table.discard(rows, seats, ask(agent, table.discard_observation(rows, seats)))
     table.start_play()
-    play_out(table, agent)
+    _play_out(table, agent)
     table.show()
     log, dealer = table.log, table.dealer
     played = log.play_points.astype(np.int64) * np.where(log.play_seats == dealer[:, None], 1, -1)
@@ -44,7 +44,7 @@ def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
     return np.column_stack([log.heels, played, *shown]).astype(np.int64)
 
 
-def play_out(table: Games, agent: Agent) -> None:
+def _play_out(table: Games, agent: Agent) -> None:
     """Play the cards of every hand to the end, all of them as one agent does."""
     while len(rows := table.to_play):
         table.play(rows, ask(agent, table.play_observation(rows)))

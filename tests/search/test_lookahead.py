@@ -275,6 +275,14 @@ def test_options_out_of_range_are_refused(option: dict[str, Any]) -> None:
         LookaheadAgent(Valued(), **option)
 
 
+def test_who_plays_on_needs_no_values_but_its_chances() -> None:
+    o = positions(20, seed=9)
+    slots = looker(hands=20, rollouts=make_agent("greedy")).play(o)
+    assert (slots == looker(hands=20).play(o)).all()  # which plays as greedy does, too
+    with pytest.raises(AgentError, match="rollouts: agent minimax does not give the probabilities"):
+        LookaheadAgent(Valued(), rollouts=make_agent("minimax"))
+
+
 def test_an_agent_without_values_is_refused() -> None:
     with pytest.raises(AgentError, match="agent greedy has no values of its cards"):
         make_agent({"name": "lookahead", "agent": "greedy"})
