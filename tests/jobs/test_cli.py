@@ -478,7 +478,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train threads=-1", "threads=-1: expected 0 or more"),
         ("train algorithm=dqn", "algorithm=dqn: expected one of expected_sarsa, monte_carlo, q_learning, sarsa"),
         ("train algorithm.name=dqn", "algorithm.name=dqn: expected one of"),
-        ("train experiment=nothing", "experiment=nothing: expected one of champion, evolution_pairs"),
+        ("train experiment=nothing", "experiment=nothing: expected one of champion, champion_rollouts"),
         ("train rules=null", "rules=null: expected one of acc, random_dealer"),
         ("train algorithm=sarsa,monte_carlo", "algorithm=sarsa,monte_carlo: several values need -m"),
         ("train -m algorithm=sarsa,dqn", "algorithm=dqn: expected one of"),
