@@ -18,7 +18,7 @@ from deepcrib.agents import make_agent
 from deepcrib.evaluation.exploit import exploit
 from deepcrib.files import write_atomic
 from deepcrib.kernels.workers import use_workers
-from deepcrib.training.progress import PROGRESS_FILE
+from deepcrib.training.progress import SECONDS, Curve, read_progress
 from deepcrib.training.run_files import checkpoint_files
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -38,7 +38,9 @@ def main(words: Sequence[str] | None = None) -> None:
     use_workers(1)
     rows = read_rows()
     for named in [] if options.draw else options.runs:
-        name, _, folder = named.partition("=")
+        name, equals, folder = named.partition("=")
+        if not equals:
+            parser.error(f"{named}: expected NAME=RUN")
         for iteration, path in due(checkpoint_files(Path(folder))).items():
             if not any(row["run"] == name and int(row["iteration"]) == iteration for row in rows):
                 rows.append(
@@ -61,17 +63,18 @@ def due(checkpoints: dict[int, Path]) -> dict[int, Path]:
 
 def measured(run: Path, iteration: int, checkpoint: Path, deals: int) -> dict[str, Any]:
     """A row but for its name. hours: of the clock, on whatever else the machine had to do."""
-    with (run / PROGRESS_FILE).open(encoding="utf-8", newline="") as file:
-        progress = {int(row["step"]): row for row in csv.DictReader(file)}
-    hands = float(progress[iteration]["progress/hands"] or 0)
+    progress = read_progress(run)
+    hands, seconds = (at(progress[name], iteration) for name in ("progress/hands", SECONDS))
     found = exploit(make_agent(str(checkpoint)), deals, SEED, discards=False).total
     figures = {"gain": found.gain, "low": found.ci_low, "high": found.ci_high}
     rounded = {name: round(value, 4) for name, value in figures.items()}
-    return {
-        "hands": int(hands),
-        "hours": round(float(progress[iteration]["seconds"]) / 3600, 3),
-        "deals": deals,
-    } | rounded
+    return {"hands": int(hands), "hours": round(seconds / 3600, 3), "deals": deals} | rounded
+
+
+def at(curve: Curve, iteration: int) -> float:
+    """A metric's value after an iteration."""
+    steps, values = curve
+    return float(values[steps == iteration].item())
 
 
 def read_rows() -> list[dict[str, Any]]:

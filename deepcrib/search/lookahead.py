@@ -1,9 +1,9 @@
-"""Looking ahead at the table: every choice is tried on hands that the opponent may hold, and played on by networks.
+"""Looking ahead at the table: choices are tried on hands that the opponent may hold, and played on by networks.
 
-An agent's own networks are the model of both players. What the opponent may hold is weighted exactly by how the
-networks would have discarded and played (`beliefs`), some hands are drawn from it, and each choice is played to the end
-of the hand on all of them. In most of a game the choice with the most points is taken, near its end the one with the
-best chance to win.
+An agent's own networks are the model of the opponent. What it may hold is weighted exactly by how these networks would
+have discarded and played (`beliefs`), some hands are drawn from it, and each choice is played to the end of the hand on
+them, round by round while it is not behind. In most of a game the choice with the most points is taken, near its end
+the one with the best chance to win.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from deepcrib.kernels.workers import run_rows
 from deepcrib.search.drawn_hands import draw_hands, draw_unseen
 from deepcrib.search.minimax import hands_by_rules, has_choice
 from deepcrib.search.replies.asking import weigh_earlier_plays
-from deepcrib.search.win_chances import chances_after, win_chances
+from deepcrib.search.win_chances import chances_after, play_out, win_chances
 
 HANDS = 200
 WITHIN = 1.0
@@ -183,7 +183,7 @@ class LookaheadAgent:
         table = _table(len(games), is_late)
         table.records[:] = drawn[games]
         table.play(np.arange(len(games)), slots)
-        self._play_out(table)
+        play_out(table, self._play_on)
         of, hands = games // len(numbers), games % len(numbers)
         found = np.zeros((*tried.shape, len(numbers)))
         if is_late:
@@ -206,7 +206,7 @@ class LookaheadAgent:
         table.discard(games, seats, actions)
         table.discard(games, 1 - seats, self._discards_of(o, cards)[of, hands])
         table.start_play()
-        self._play_out(table)
+        play_out(table, self._play_on)
         table.show()
         found = np.zeros((*tried.shape, len(numbers)))
         found[of, actions, hands] = chances_after(table, seats, self._chances)
@@ -230,14 +230,12 @@ class LookaheadAgent:
         table.records["scores"] = o.scores[of]
         return table
 
-    def _play_out(self, table: Games) -> None:
-        """Play the cards of every hand to the end, both players as `rollouts` most likely would."""
-        while len(games := table.to_play):
-            o = table.play_observation(games)
-            slots = o.legal.argmax(axis=1)
-            open_rows = np.flatnonzero(has_choice(o))
-            slots[open_rows] = self.rollouts.play_probabilities(o.take(open_rows)).argmax(axis=1)
-            table.play(games, slots)
+    def _play_on(self, o: PlayObservation) -> NDArray[np.intp]:
+        """[N] the slots that `rollouts` most likely plays."""
+        slots = o.legal.argmax(axis=1)
+        open_rows = np.flatnonzero(has_choice(o))
+        slots[open_rows] = self.rollouts.play_probabilities(o.take(open_rows)).argmax(axis=1)
+        return slots
 
 
 def rounds(hands: int) -> list[NDArray[np.int64]]:

@@ -7,12 +7,16 @@ from the highest scores down, each is the mean over those hands of winning in th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask
 from deepcrib.game.engine import Games
+from deepcrib.game.observations import PlayObservation
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -36,7 +40,7 @@ def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
         seats = np.full(hands, seat, dtype=np.int8)
         table.discard(rows, seats, ask(agent, table.discard_observation(rows, seats)))
     table.start_play()
-    _play_out(table, agent)
+    play_out(table, partial(ask, agent))
     table.show()
     log, dealer = table.log, table.dealer
     played = log.play_points.astype(np.int64) * np.where(log.play_seats == dealer[:, None], 1, -1)
@@ -44,10 +48,10 @@ def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
     return np.column_stack([log.heels, played, *shown]).astype(np.int64)
 
 
-def _play_out(table: Games, agent: Agent) -> None:
-    """Play the cards of every hand to the end, all of them as one agent does."""
+def play_out(table: Games, choose: Callable[[PlayObservation], NDArray[np.integer]]) -> None:
+    """Play the cards of every hand to the end, each the slot that is chosen for what its player sees."""
     while len(rows := table.to_play):
-        table.play(rows, ask(agent, table.play_observation(rows)))
+        table.play(rows, choose(table.play_observation(rows)))
 
 
 def chances_of(pegs: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from deepcrib.agents import make_agent
 from deepcrib.exact.beliefs.cribs import fill_crib_means
+from deepcrib.exact.beliefs.discards import discard_model
 from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
 from deepcrib.game.cards import RANKS, parse_cards
 from deepcrib.game.engine import Games
@@ -58,6 +59,26 @@ def test_kept_hands_are_those_of_every_deal(name: str, is_dealer: bool, unseen: 
     seen = [card for card in range(52) if card not in parse_cards(unseen)]
     found = model_of(name).kept_weights(np.array([seen], dtype=np.int8), np.array([is_dealer]))[0]
     np.testing.assert_allclose(found, kept_by_enumeration(name, seen, is_dealer), atol=1e-9)
+
+
+def test_a_model_without_suits() -> None:
+    """Who throws the two lowest cards minds no suits; one hand of each multiset of ranks is asked about, no flush."""
+    asked: list[np.ndarray] = []
+
+    def lowest(observation: DiscardObservation) -> np.ndarray:
+        asked.append(observation.hand)
+        return np.tile(np.eye(15)[0], (len(observation), 1))
+
+    unseen = parse_cards("JC JD 4D 5D 6D 7D 8D 8C TD KC KD 9H")
+    seen = np.array([[card for card in range(52) if card not in unseen]], dtype=np.int8)
+    found = discard_model(lowest, suits=False).kept_weights(seen, np.array([True]))[0]
+    expected = np.zeros(len(SETS_4))
+    for hand in combinations(sorted(unseen), 6):
+        expected[SET_NUMBER[tuple(RANKS[list(hand[2:])].tolist())]] += 1
+    np.testing.assert_allclose(found, expected)
+    pone, dealer = asked
+    assert len(np.unique(RANKS[pone], axis=0)) == len(pone) == len(dealer) == 18_395  # all but five or six of a rank
+    assert all((np.count_nonzero(pone % 4 == suit, axis=1) <= 2).all() for suit in range(4))
 
 
 @given(st.permutations(range(52)), st.integers(0, 12))

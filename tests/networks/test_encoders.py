@@ -330,7 +330,7 @@ def test_play_afterstate_agrees_with_plain_python() -> None:
 
 
 def test_play_history_agrees_with_plain_python() -> None:
-    """Who played what, in order; and at which counts the opponent, still holding cards, let a turn pass."""
+    """Who played what, in order; and the lowest count at which the opponent could not play."""
     states, actions = (array[1000::2] for array in PLAYS)
     encoder = make_play_encoder("history")
     rows = encoder.encode(states, actions).numpy()
