@@ -55,7 +55,7 @@ MEMBERS: dict[str, int | None] = {
     "expected_value_pegging": None,
     "minimax": 2000,
     "greedy_minimax": 2000,
-    "champion": 500,
+    "champion": 1_000,
     "random_weights": None,
     **dict.fromkeys(STRATEGIES),
 }
@@ -161,11 +161,14 @@ def identity(spec: Any) -> Any:
     outside the package has the hash of its module, and of what that imports from its own package.
     """
     if isinstance(spec, Mapping):
-        return {str(key): identity(value) for key, value in spec.items()}
+        own = _own_weights(spec.get("name"))
+        kept = {"name"} if own else set()
+        return own | {str(key): value if key in kept else identity(value) for key, value in spec.items()}
     if isinstance(spec, list | tuple):
         return [identity(value) for value in spec]
     if not isinstance(spec, str) or spec in BUILDERS:
-        return json.loads(json.dumps(spec))
+        own = _own_weights(spec)
+        return {"name": spec} | own if own else json.loads(json.dumps(spec))
     if is_place(spec) and (places := file_of(spec)):
         return {"module": spec, "sha256": source_hash(*places)}
     path = packaged_weights().get(spec, Path(spec))
@@ -177,6 +180,12 @@ def identity(spec: Any) -> Any:
     with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
         found |= {part: identity(other) for part, other in other_agents(read_weights(file).metadata).items()}
     return found
+
+
+def _own_weights(name: Any) -> dict[str, Any]:
+    """The identities of the packaged weights by which a named agent plays unless it is told others."""
+    agents = BUILDERS[name].agents if isinstance(name, str) and name in BUILDERS else {}
+    return {option: identity(agent) for option, agent in agents.items() if agent in packaged_weights()}
 
 
 def reopen(pairing: Pairing, folder: Path) -> Pairing:

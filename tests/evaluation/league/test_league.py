@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from deepcrib.agents import make_agent
+from deepcrib.agents.packaged import CHAMPIONS_OWN
 from deepcrib.agents.specs import BUILDERS
 from deepcrib.analysis.league import league_figure, league_of, league_tables, markdown_page
 from deepcrib.cli import main
@@ -174,6 +175,9 @@ def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
     file.write_bytes(b"three")
     assert whole != identity(str(tmp_path / "whole.safetensors"))
     assert identity("greedy") == "greedy"
+    own = {name: identity(weights) for name, weights in CHAMPIONS_OWN.items()}
+    assert identity("champion") == {"name": "champion"} | own
+    assert identity({"name": "lookahead", "agent": "greedy"}) == {"name": "lookahead"} | own | {"agent": "greedy"}
     assert identity({"name": "minimax", "samples": 50}) == {"name": "minimax", "samples": 50}
 
 
