@@ -55,7 +55,7 @@ MEMBERS: dict[str, int | None] = {
     "expected_value_pegging": None,
     "minimax": 2000,
     "greedy_minimax": 2000,
-    "champion": 1_000,
+    "champion": 1000,
     "random_weights": None,
     **dict.fromkeys(STRATEGIES),
 }
