@@ -259,7 +259,11 @@ BUILDERS: dict[str, Builder] = {
         "deepcrib.search.best_response:BestResponseAgent", ("to", "within"), ("to",), agents={"to": None}
     ),
     "lookahead": _LOOKAHEAD,
-    CHAMPION: replace(_LOOKAHEAD, fixed={"name": CHAMPION}),
+    CHAMPION: replace(  # its networks' values are too good for trying cards by points to pay: near the end alone
+        _LOOKAHEAD,
+        options=tuple(option for option in _LOOKAHEAD.options if option != "within"),
+        fixed={"name": CHAMPION, "within": 0},
+    ),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(
         "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True

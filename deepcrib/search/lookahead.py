@@ -52,10 +52,11 @@ class LookaheadAgent:
 
     agent: whose networks choose what is tried, and are the model of the opponent. rollouts: who plays each hand on to
     its end, for both players; the same agent, or a faster one. hands: drawn at most for each decision, the same for all
-    choices; what is behind after a part of them is tried no further. within: points; choices whose value is so much
-    below the best one are not tried. doubt: the chance that the opponent's discard was any one, and that each of its
-    plays was any card that it may play, instead of what the networks would have chosen. late: from this score on, of
-    either player, the chance to win counts (`win_chances`) in place of points, in discards too; 121 for never. Raises
+    choices; what is behind after a part of them is tried no further. within: points; before the end of a game choices
+    whose value is so much below the best one are not tried, with 0 none is. doubt: the chance that the opponent's
+    discard was any one, and that each of its plays was any card that it may play, instead of what the networks would
+    have chosen. late: from this score on, of either player, the chance to win counts (`win_chances`) in place of
+    points, in discards too; 121 for never. Raises
     AgentError for numbers out of range, and for an agent that has no values of its cards.
     """
 
@@ -107,7 +108,8 @@ class LookaheadAgent:
         """[N] slots."""
         slots, late = self.agent.play(observation), self._is_late(observation)
         for is_late, within in ((False, self.within), (True, _LATE_CARDS)):
-            for rows, part in _blocks(observation, np.flatnonzero(has_choice(observation) & (late == is_late))):
+            asked = has_choice(observation) & (late == is_late) & (within > 0)
+            for rows, part in _blocks(observation, np.flatnonzero(asked)):
                 values = self.agent.play_values(part)
                 tried = _distinct(part, values >= values.max(axis=1, keepdims=True) - within)
                 open_rows = np.flatnonzero(tried.sum(axis=1) > 1)

@@ -2,12 +2,14 @@
 
 import hashlib
 import shlex
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 import pytest
 
 from deepcrib.agents import make_agent
+from deepcrib.agents.base import AgentError
 from deepcrib.agents.packaged import CHAMPIONS_OWN, WEIGHTS, packaged_weights, read_cards
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
@@ -75,6 +77,17 @@ def test_the_champion_looks_ahead_by_its_own_networks() -> None:
     champion: Any = make_agent({"name": "champion", "hands": 20})
     assert (champion.name, champion.agent.name, champion.rollouts.name) == ("champion", *CHAMPIONS_OWN.values())
     assert champion.hands == 20 and evaluate(champion, "random", games=4).wins >= 3
+
+
+def test_the_champion_looks_ahead_near_the_end_alone() -> None:
+    """Before, its choices are those of its networks; `within` is not the caller's."""
+    champion: Any = make_agent({"name": "champion", "hands": 5, "late": 121})
+    networks = make_agent("champion_networks")
+    matches = [evaluate(agent, "greedy", games=20, seed=3, duplicate=True) for agent in (champion, networks)]
+    told, expected = (replace(match, seconds=0).to_dict() for match in matches)
+    assert told == expected
+    with pytest.raises(AgentError, match="'champion' has no option 'within'"):
+        make_agent({"name": "champion", "within": 1})
 
 
 def test_help_prints_every_card(capsys: pytest.CaptureFixture[str]) -> None:
