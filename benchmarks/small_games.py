@@ -19,7 +19,7 @@ import pyspiel
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.policy_network import softmax
+from deepcrib.agents.mixed import softmax
 from deepcrib.agents.q_network import epsilon_greedy_probabilities
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.learners.mirror.descent import MirrorDescent

@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent
+from deepcrib.agents.mixed import draw, softmax
 from deepcrib.agents.q_network import QFunction, made_for
 from deepcrib.files.weights import SavedWeights
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.randomness import uniform
-from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
 from deepcrib.networks.checkpoints import make_policy
 from deepcrib.networks.encoders import compact_play
 
@@ -35,9 +33,7 @@ class PolicyNetworkAgent:
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
-        chances, slots = self._chances(observation), np.empty(len(observation), dtype=np.int8)
-        run_rows(_draw_rows, len(slots), chances, observation.key, slots)
-        return slots
+        return draw(self._chances(observation), observation.key)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4], 0 on what may not be played."""
@@ -52,13 +48,6 @@ class PolicyNetworkAgent:
         return chances
 
 
-def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
-    """[N, A] chances of logits [N, A], which are -inf where an action is not legal; one of each row is."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
-    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return found
-
-
 def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | None = None) -> PolicyNetworkAgent:
     """The agent of its weights; `discards` in place of the agent that they name. Raises CheckpointError, AgentError."""
     network, encoder = make_policy(saved, device)
@@ -67,15 +56,3 @@ def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | Non
             spec = saved.metadata["discards_by"]
         discards = made_for(saved.path, "discards_by", spec, device)
     return PolicyNetworkAgent(QFunction(encoder, network, device), discards, saved.path)
-
-
-@jit
-def _draw_rows(part: Part, chances: np.ndarray, keys: np.ndarray, slots: np.ndarray) -> None:
-    for r in range(*part):
-        left = uniform(keys[r], 0)
-        for slot in range(chances.shape[1]):
-            if chances[r, slot] > 0:
-                slots[r] = slot  # the last one, should rounding leave something over
-                left -= chances[r, slot]
-                if left < 0:
-                    break

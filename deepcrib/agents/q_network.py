@@ -1,4 +1,4 @@
-"""The learning agent: values of every legal choice from two Q-networks, chosen epsilon-greedily."""
+"""The learning agent: values of every legal choice from two Q-networks, chosen epsilon-greedily or by a softmax."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
+from deepcrib.agents.mixed import draw, softmax
 from deepcrib.agents.specs import make_agent
 from deepcrib.errors import UserError
 from deepcrib.files.weights import SavedWeights, other_agents
@@ -156,7 +157,9 @@ class QFunction:
 class QNetworkAgent:
     """Plays the highest-valued choice, or with probability epsilon any legal one; for two players.
 
-    Either function may be None where another agent takes those decisions (`discards_by`, `plays_by`).
+    With a temperature above 0, in points, cards are drawn by the softmax of values / temperature in place of the best
+    one. Either function may be None where another agent takes those decisions (`discards_by`, `plays_by`). Raises
+    AgentError for an epsilon or a temperature that is none.
     """
 
     num_players = frozenset({2})
@@ -170,13 +173,16 @@ class QNetworkAgent:
         name: str = "q_network",
         discards_by: Agent | None = None,
         plays_by: Agent | None = None,
+        temperature: float = 0.0,
     ) -> None:
         if not 0 <= epsilon <= 1:
             raise AgentError(f"epsilon={epsilon}: expected 0 to 1")
+        if not 0 <= temperature < np.inf:
+            raise AgentError(f"temperature={temperature}: expected points, 0 or more")
         self.name = name
         self.discard_q = discard_q
         self.play_q = play_q
-        self.epsilon = epsilon
+        self.epsilon, self.temperature = epsilon, temperature
         self.discards_by = discards_by
         self.plays_by = plays_by
 
@@ -205,6 +211,8 @@ class QNetworkAgent:
         open_rows = np.flatnonzero(legal.sum(axis=1) > 1)
         several = len(open_rows) >= MANY
         values[open_rows] = self._play_values(observation.take(open_rows), legal[open_rows], several)
+        if self.temperature:
+            return draw(self._card_chances(values), observation.key)
         return _choose(values, observation.key, self.epsilon)
 
     def discard_values(self, observation: DiscardObservation, distinct: bool = False) -> NDArray[np.float32]:
@@ -227,11 +235,16 @@ class QNetworkAgent:
         return epsilon_greedy_probabilities(self.discard_values(observation, distinct=True), self.epsilon)
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value."""
+        """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value, or by the softmax."""
         if self.plays_by is not None:
             return require_probabilities(self.plays_by).play_probabilities(observation)
-        values = self._play_values(observation, observation.legal, distinct=True)
-        return epsilon_greedy_probabilities(values, self.epsilon)
+        return self._card_chances(self._play_values(observation, observation.legal, distinct=True))
+
+    def _card_chances(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
+        if not self.temperature:
+            return epsilon_greedy_probabilities(values, self.epsilon)
+        even = softmax(np.where(np.isfinite(values), 0.0, -np.inf))
+        return self.epsilon * even + (1 - self.epsilon) * softmax(values / self.temperature)
 
     def _play_values(
         self, observation: PlayObservation, legal: NDArray[np.bool_], distinct: bool = False
@@ -242,7 +255,11 @@ class QNetworkAgent:
 
 
 def from_weights(
-    saved: SavedWeights, device: str = "cpu", epsilon: float = 0.0, discards: Agent | None = None
+    saved: SavedWeights,
+    device: str = "cpu",
+    epsilon: float = 0.0,
+    discards: Agent | None = None,
+    temperature: float = 0.0,
 ) -> QNetworkAgent:
     """The agent of its weights. Raises CheckpointError.
 
@@ -260,7 +277,7 @@ def from_weights(
         (checkpoint.play_encoder, checkpoint.play_network),
     ):
         functions.append(QFunction(encoder, network, device) if encoder and network else None)
-    return QNetworkAgent(functions[0], functions[1], epsilon, name=saved.path, **made)
+    return QNetworkAgent(functions[0], functions[1], epsilon, name=saved.path, temperature=temperature, **made)
 
 
 _asked: ContextVar[tuple[Path, ...]] = ContextVar("asked", default=())

@@ -94,11 +94,8 @@ def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
 def _from_text(text: str, device: str) -> Agent:
     if text in BUILDERS:
         return _build_named(text, {}, device)
-    packaged = packaged_weights()
-    if text in packaged:
-        agent = load_checkpoint(str(packaged[text]), device)
-        agent.name = text
-        return agent
+    if text in packaged_weights():
+        return _packaged(text, {}, device)
     if is_place(text):
         return make_outside(text, {})
     if _is_path(text):
@@ -115,9 +112,18 @@ def _from_mapping(spec: Options, device: str) -> Agent:
         return _build_named(name, spec, device)
     if is_place(name):
         return make_outside(name, spec)
+    if name in packaged_weights():
+        return _packaged(name, spec, device)
     if spec:
         raise AgentError(f"agent {name!r} has no option {next(iter(spec))!r} (expected none)")
     return _from_text(name, device)
+
+
+def _packaged(name: str, options: Options, device: str) -> Agent:
+    """A trained agent that comes with the package, under its name there."""
+    agent = load_checkpoint(str(packaged_weights()[name]), device, **_read(options))
+    agent.name = name
+    return agent
 
 
 def _absolute_option(option: str, value: Any) -> Any:
@@ -135,8 +141,12 @@ def _build_named(name: str, options: Options, device: str) -> Agent:
     for option in builder.needs:
         if options.get(option) is None:
             raise AgentError(f"agent {name!r} needs the option {option}, as {{name: {name}, {option}: ...}}")
-    options = {option: _READ[option](value) if option in _READ else value for option, value in options.items()}
-    return _build(builder, options, device)
+    return _build(builder, _read(options), device)
+
+
+def _read(options: Options) -> Options:
+    """Options in the types that agents take."""
+    return {option: _READ[option](value) if option in _READ else value for option, value in options.items()}
 
 
 def load_checkpoint(path: str, device: str, **options: Any) -> Agent:
@@ -186,11 +196,18 @@ def _exists(text: str) -> bool:
         return False
 
 
-def _number(value: Any) -> float:
+def _epsilon(value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
         raise AgentError(f"epsilon={value!r}: expected a number from 0 to 1") from None
+
+
+def _temperature(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise AgentError(f"temperature={value!r}: expected points, 0 or more") from None
 
 
 def _seed(value: Any) -> int:
@@ -199,12 +216,16 @@ def _seed(value: Any) -> int:
     raise AgentError(f"seed={value!r}: expected a whole number from 0 to 2^63 - 1")
 
 
-_READ: dict[str, Callable[[Any], Any]] = {"path": str, "epsilon": _number, "seed": _seed}
+_READ: dict[str, Callable[[Any], Any]] = {"path": str, "epsilon": _epsilon, "temperature": _temperature, "seed": _seed}
 """How options of these names are read, before an agent is imported."""
 
 LOADED = {
     "q_network": Builder(
-        "deepcrib.agents.q_network:from_weights", ("epsilon", "discards"), agents={"discards": None}, device=True
+        "deepcrib.agents.q_network:from_weights",
+        ("epsilon", "temperature", "discards"),
+        agents={"discards": None},
+        device=True,
+        lacks="takes epsilon, temperature and discards",
     ),
     "weighted": Builder(
         "deepcrib.learners.weighted.agent:from_weights", lacks="holds weighted strategies, which do not explore"
@@ -266,7 +287,7 @@ BUILDERS: dict[str, Builder] = {
     ),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(
-        "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "discards"), ("path",), device=True
+        "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "temperature", "discards"), ("path",), device=True
     ),
     "belanger2019": Builder(
         "deepcrib.agents.belanger2019:load_belanger2019", ("path", "epsilon"), ("path",), device=True

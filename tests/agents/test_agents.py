@@ -216,8 +216,8 @@ MISTAKES = [
     ({"name": "greedy", "epsilon": 0.1}, ["greedy", "epsilon", "none"]),
     ({"name": "random", "path": "x"}, ["random", "path", "none"]),
     ({"name": "q_network"}, ["q_network", "path"]),
-    ({"name": "q_network", "path": "x", "epsilonn": 0.1}, ["epsilonn", "path, epsilon, discards"]),
-    ({"path": "x", "epsilonn": 0.1}, ["epsilonn", "path, epsilon, discards"]),
+    ({"name": "q_network", "path": "x", "epsilonn": 0.1}, ["epsilonn", "path, epsilon, temperature, discards"]),
+    ({"path": "x", "epsilonn": 0.1}, ["epsilonn", "path, epsilon, temperature, discards"]),
     (17, ["17", "name", "checkpoint path"]),
     (None, ["None", "name", "checkpoint path"]),
     (["greedy"], ["greedy", "name", "checkpoint path"]),
@@ -237,6 +237,13 @@ def test_mistaken_specs(spec: object, words: list[str]) -> None:
 def test_mistaken_epsilons(checkpoint: Path, epsilon: object) -> None:
     with pytest.raises(AgentError, match=r"epsilon=.*0 to 1") as error:
         make_agent({"name": "q_network", "path": str(checkpoint), "epsilon": epsilon})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("temperature", [-0.1, "warm", math.nan, math.inf, None])
+def test_mistaken_temperatures(checkpoint: Path, temperature: object) -> None:
+    with pytest.raises(AgentError, match=r"temperature=.*points, 0 or more") as error:
+        make_agent({"path": str(checkpoint), "temperature": temperature})
     assert "\n" not in str(error.value)
 
 
@@ -388,6 +395,33 @@ def test_choices_fall_as_likely_as_they_say(epsilon: float) -> None:
         row = np.flatnonzero(to_play.legal.sum(axis=1) == num_legal)[0]
         again = replace(to_play.take(np.full(size, row)), key=to_play.key)
         check_frequencies(agent.play_probabilities(again), agent.play(again))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2])
+def test_a_temperature_draws_cards_by_the_softmax(epsilon: float) -> None:
+    """Chances by hand; cards fall as often, at an error level of 1e-6 for each, and discards stay as they were."""
+    size, values = 40_000, [1.0, 0.7, 1.2, 0.0]
+    table = QFunction(ByAction(), Table(values))
+    agent = QNetworkAgent(QFunction(ByAction(), Table([0.0] * 9 + [1.0] + [0.0] * 5)), table, epsilon, temperature=0.5)
+    for plays in (0, 4):
+        discards, to_play = observations(size, 850 + plays, plays=plays)
+        powers = np.exp(np.array(values) / 0.5) * to_play.legal
+        expected = epsilon * to_play.legal / to_play.legal.sum(axis=1, keepdims=True)
+        expected += (1 - epsilon) * powers / powers.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(agent.play_probabilities(to_play), expected, rtol=1e-6)
+        row = np.flatnonzero(to_play.legal.sum(axis=1) > 1)[0]
+        again = replace(to_play.take(np.full(size, row)), key=to_play.key)
+        check_frequencies(agent.play_probabilities(again), agent.play(again))
+        assert (agent.discard_probabilities(discards)[:, 9] > 0.7).all()
+
+
+def test_a_packaged_agent_takes_the_options_of_its_weights() -> None:
+    agent = make_agent({"name": "quick", "temperature": "0.1", "discards": "greedy"})
+    assert (agent.name, agent.temperature, agent.discards_by.name) == ("quick", 0.1, "greedy")
+    with pytest.raises(AgentError, match="expected no option hands"):
+        make_agent({"name": "quick", "hands": 3})
+    with pytest.raises(AgentError, match="td_perceptron.*expected no option temperature"):
+        make_agent({"name": "td_perceptron", "temperature": 0.1})
 
 
 def test_exploration_differs_between_decisions_of_a_hand() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.policy_network import softmax
+from deepcrib.agents.mixed import softmax
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.policies.learning import LearnedPolicy, mean_entropy
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples

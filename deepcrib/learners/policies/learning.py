@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from deepcrib.agents import DivergenceError
-from deepcrib.agents.policy_network import softmax
+from deepcrib.agents.mixed import softmax
 from deepcrib.agents.q_network import QFunction
 from deepcrib.learners.replay.learning import LearnedNetwork, SampleInputs, adam_step
 from deepcrib.learners.replay.sampling import Ordered, sweeps

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.policy_network import PolicyNetworkAgent, softmax
+from deepcrib.agents.mixed import softmax
+from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
