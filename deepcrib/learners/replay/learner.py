@@ -207,10 +207,12 @@ class ReplayLearner(Learner):
         return self._agent(self.setting.evaluation.epsilon)
 
     def exploring_agent(self) -> QNetworkAgent:
-        """The same with the epsilon of the last iteration."""
-        return self._agent(self.options.exploration(max(self.num_steps - 1, 0)))
+        """The same with the epsilon of the last iteration, and the temperature of self-play."""
+        return self._agent(self.options.exploration(max(self.num_steps - 1, 0)), self.options.temperature)
 
-    def _agent(self, epsilon: float, noise: int | None = None, inference: str = "float32") -> QNetworkAgent:
+    def _agent(
+        self, epsilon: float, temperature: float = 0.0, noise: int | None = None, inference: str = "float32"
+    ) -> QNetworkAgent:
         """With a seed `noise`, noisy networks explore with noise that is drawn from it once.
 
         Matches are played in float32, as an agent made from the saved weights plays.
@@ -218,12 +220,15 @@ class ReplayLearner(Learner):
         seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
         discard_q = self.discard.q_function(seeds[0], inference) if self.discard else None
         play_q = self.play.q_function(seeds[1], inference)
-        return QNetworkAgent(discard_q, play_q, epsilon, name="training", discards_by=self.discards_by)
+        return QNetworkAgent(
+            discard_q, play_q, epsilon, name="training", discards_by=self.discards_by, temperature=temperature
+        )
 
     def _player(self, iteration: int) -> QNetworkAgent:
         """Who plays the hands of an iteration."""
         noise = derive(derive(self.setting.seed, SELF_PLAY), NETWORKS, iteration)
-        return self._agent(self.options.exploration(iteration), noise, self.options.inference)
+        options = self.options
+        return self._agent(options.exploration(iteration), options.temperature, noise, options.inference)
 
     def _player_ahead(self) -> QNetworkAgent | None:
         """Who plays the next iteration, where its discard network alone decides the discards, to choose them early."""

@@ -105,6 +105,11 @@ class ReplayOptions(LearnerOptions):
     forced: bool = option(True, "also learn from plays of the only legal card")
     epsilon: float = option(0.05, "exploration; multiplied by epsilon_decay after every iteration", between(0, 1))
     epsilon_decay: float = option(0.995, "factor of epsilon per iteration", fraction)
+    temperature: float = option(
+        0.0,
+        "of self-play, points: cards are drawn by the softmax of values / temperature; 0: the best one is played",
+        at_least(0),
+    )
     discard_lr: float = option(
         5e-5, "learning rate of the discard network; multiplied by lr_decay after every iteration", positive
     )
@@ -177,6 +182,11 @@ PRIORITIES = ("priority_exponent", "importance_exponent", "final_importance_expo
 def refuse_combinations(algorithm: AlgorithmOptions, learner: ReplayOptions) -> None:
     """Raise OptionError for options that contradict each other, or that others leave without effect."""
     _refuse_targets(algorithm, learner)
+    if learner.temperature and algorithm.name == "expected_sarsa":
+        raise OptionError(
+            f"learner.temperature={learner.temperature} algorithm=expected_sarsa: expected temperature=0, "
+            "its mean is that of the epsilon-greedy policy"
+        )
     if learner.sampling != "prioritised":
         refuse_unread(learner, PRIORITIES, "learner.sampling=prioritised")
     elif learner.combined:
