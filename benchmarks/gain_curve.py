@@ -2,7 +2,8 @@
 
 Measures checkpoints of run folders on the same deals, those of iterations 50, 100, 200, 400, .. and the last, and keeps
 what it found in docs/results/equilibrium.csv; a checkpoint that stands there is not measured again. Then draws every
-run of that file: gain against hands of self-play. With --draw it measures nothing.
+run of that file: gain against hands of self-play. With --temperature the agents of Q-networks draw their cards by it,
+under a NAME that says so. With --draw it measures nothing.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="*", metavar="NAME=RUN", help="a name for the figure, and its run folder")
     parser.add_argument("--deals", type=int, default=DEALS)
+    parser.add_argument("--temperature", type=float, help="of the agents, points")
     parser.add_argument("--draw", action="store_true", help="draw what has been measured")
     options = parser.parse_args(words)
     use_workers(1)
@@ -43,9 +45,9 @@ def main(words: Sequence[str] | None = None) -> None:
             parser.error(f"{named}: expected NAME=RUN")
         for iteration, path in due(checkpoint_files(Path(folder))).items():
             if not any(row["run"] == name and int(row["iteration"]) == iteration for row in rows):
-                rows.append(
-                    {"run": name, "iteration": iteration} | measured(Path(folder), iteration, path, options.deals)
-                )
+                agent = {"path": str(path)} | ({"temperature": options.temperature} if options.temperature else {})
+                figures = measured(Path(folder), iteration, agent, options.deals)
+                rows.append({"run": name, "iteration": iteration} | figures)
                 write_rows(rows)
                 print(rows[-1], flush=True)
     draw(rows)
@@ -61,11 +63,11 @@ def due(checkpoints: dict[int, Path]) -> dict[int, Path]:
     return {number: path for number, path in checkpoints.items() if number in wanted | {last}}
 
 
-def measured(run: Path, iteration: int, checkpoint: Path, deals: int) -> dict[str, Any]:
+def measured(run: Path, iteration: int, agent: dict[str, Any], deals: int) -> dict[str, Any]:
     """A row but for its name. hours: of the clock, on whatever else the machine had to do."""
     progress = read_progress(run)
     hands, seconds = (at(progress[name], iteration) for name in ("progress/hands", SECONDS))
-    found = exploit(make_agent(str(checkpoint)), deals, SEED, discards=False).total
+    found = exploit(make_agent(agent), deals, SEED, discards=False).total
     figures = {"gain": found.gain, "low": found.ci_low, "high": found.ci_high}
     rounded = {name: round(value, 4) for name, value in figures.items()}
     return {"hands": int(hands), "hours": round(seconds / 3600, 3), "deals": deals} | rounded

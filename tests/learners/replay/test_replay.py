@@ -298,6 +298,30 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
     assert np.array(rates) == pytest.approx(np.array([[5e-5, 1e-2], [5e-6, 1e-3], [5e-7, 1e-4]]))
 
 
+def test_self_play_has_a_temperature_and_matches_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choices of self-play, again by an agent of that temperature, and not by one without it."""
+    players, matched = [], []
+
+    def spy(agent: QNetworkAgent, *args: Any, **options: Any) -> Trajectories:
+        player = getattr(agent, "learner", agent)
+        players.append(player)
+        hands = self_play(agent, *args, **options)
+        for temperature, same_choices in ((0.5, True), (0.0, False)):
+            other = QNetworkAgent(player.discard_q, player.play_q, player.epsilon, temperature=temperature)
+            again = self_play(other, *args, **options)
+            assert (again.play_actions == hands.play_actions).all() == same_choices
+            assert (again.discard_actions == hands.discard_actions).all()
+        return hands
+
+    def match(agent: QNetworkAgent, *args: Any) -> Any:
+        matched.append(agent.temperature)
+        return match_of(win_rate=0.5, ci_low=0.4, ci_high=0.6)
+
+    monkeypatch.setattr(playing, "self_play", spy)
+    run(tmp_path, small(iterations=2, temperature=0.5, opponents=("random",), every=1), evaluate=match)
+    assert [agent.temperature for agent in players] == [0.5, 0.5] and set(matched) == {0.0}
+
+
 def test_iterations_play_games_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers: list[range] = []
 
@@ -409,6 +433,7 @@ def test_combined_minibatches_of_the_loop_hold_the_newest_epoch(
         ("sarsa", {"targets": {"double": True}, "target_every": 2}, "algorithm.double=true: .*, not sarsa"),
         ("q_learning", {"targets": {"double": True}}, "algorithm.double=true learner.target_every=1"),
         ("sarsa", {"priority_exponent": 0.5}, "learner.priority_exponent=0.5: .*learner.sampling=prioritised"),
+        ("expected_sarsa", {"temperature": 0.1}, "learner.temperature=0.1 algorithm=expected_sarsa: .*temperature=0"),
         ("sarsa", {"sampling": "prioritised", "combined": True}, "learner.combined=true learner.sampling=prioritised"),
     ],
 )
