@@ -156,8 +156,9 @@ def load_checkpoint(path: str, device: str, **options: Any) -> Agent:
         raise CheckpointError(f"{path} holds weights of {saved.agent!r}, expected one of {', '.join(LOADED)}")
     builder = LOADED[saved.agent]
     given = {option: value for option, value in options.items() if value is not None}
-    if given.get("epsilon") == 0.0:  # what every agent of a checkpoint does
-        del given["epsilon"]
+    for option in ("epsilon", "temperature"):
+        if given.get(option) == 0.0:  # what every agent of a checkpoint does
+            del given[option]
     for option in given:
         if option not in builder.options:
             raise AgentError(f"{path} {builder.lacks}: expected no option {option}")
@@ -196,18 +197,14 @@ def _exists(text: str) -> bool:
         return False
 
 
-def _epsilon(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise AgentError(f"epsilon={value!r}: expected a number from 0 to 1") from None
+def _number(option: str, expected: str) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise AgentError(f"{option}={value!r}: expected {expected}") from None
 
-
-def _temperature(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise AgentError(f"temperature={value!r}: expected points, 0 or more") from None
+    return read
 
 
 def _seed(value: Any) -> int:
@@ -216,7 +213,12 @@ def _seed(value: Any) -> int:
     raise AgentError(f"seed={value!r}: expected a whole number from 0 to 2^63 - 1")
 
 
-_READ: dict[str, Callable[[Any], Any]] = {"path": str, "epsilon": _epsilon, "temperature": _temperature, "seed": _seed}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "path": str,
+    "epsilon": _number("epsilon", "a number from 0 to 1"),
+    "temperature": _number("temperature", "points, 0 or more"),
+    "seed": _seed,
+}
 """How options of these names are read, before an agent is imported."""
 
 LOADED = {

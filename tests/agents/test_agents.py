@@ -422,6 +422,7 @@ def test_a_packaged_agent_takes_the_options_of_its_weights() -> None:
         make_agent({"name": "quick", "hands": 3})
     with pytest.raises(AgentError, match="td_perceptron.*expected no option temperature"):
         make_agent({"name": "td_perceptron", "temperature": 0.1})
+    assert make_agent({"name": "td_perceptron", "temperature": 0, "epsilon": 0}).name == "td_perceptron"
 
 
 def test_exploration_differs_between_decisions_of_a_hand() -> None:
