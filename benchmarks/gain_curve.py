@@ -34,7 +34,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="*", metavar="NAME=RUN", help="a name for the figure, and its run folder")
     parser.add_argument("--deals", type=int, default=DEALS)
-    parser.add_argument("--temperature", type=float, help="of the agents, points")
+    parser.add_argument("--temperature", type=float, default=0.0, help="of the agents, points")
     parser.add_argument("--draw", action="store_true", help="draw what has been measured")
     options = parser.parse_args(words)
     use_workers(1)
@@ -45,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> None:
             parser.error(f"{named}: expected NAME=RUN")
         for iteration, path in due(checkpoint_files(Path(folder))).items():
             if not any(row["run"] == name and int(row["iteration"]) == iteration for row in rows):
-                agent = {"path": str(path)} | ({"temperature": options.temperature} if options.temperature else {})
+                agent = {"path": str(path), "temperature": options.temperature}
                 figures = measured(Path(folder), iteration, agent, options.deals)
                 rows.append({"run": name, "iteration": iteration} | figures)
                 write_rows(rows)

@@ -212,7 +212,7 @@ class QNetworkAgent:
         several = len(open_rows) >= MANY
         values[open_rows] = self._play_values(observation.take(open_rows), legal[open_rows], several)
         if self.temperature:
-            return draw(self._card_chances(values), observation.key)
+            return draw(epsilon_greedy_probabilities(values, self.epsilon, self.temperature), observation.key)
         return _choose(values, observation.key, self.epsilon)
 
     def discard_values(self, observation: DiscardObservation, distinct: bool = False) -> NDArray[np.float32]:
@@ -238,13 +238,8 @@ class QNetworkAgent:
         """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value, or by the softmax."""
         if self.plays_by is not None:
             return require_probabilities(self.plays_by).play_probabilities(observation)
-        return self._card_chances(self._play_values(observation, observation.legal, distinct=True))
-
-    def _card_chances(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
-        if not self.temperature:
-            return epsilon_greedy_probabilities(values, self.epsilon)
-        even = softmax(np.where(np.isfinite(values), 0.0, -np.inf))
-        return self.epsilon * even + (1 - self.epsilon) * softmax(values / self.temperature)
+        values = self._play_values(observation, observation.legal, distinct=True)
+        return epsilon_greedy_probabilities(values, self.epsilon, self.temperature)
 
     def _play_values(
         self, observation: PlayObservation, legal: NDArray[np.bool_], distinct: bool = False
@@ -299,10 +294,17 @@ def made_for(path: str, part: str, spec: Any, device: str) -> Agent:
         _asked.reset(token)
 
 
-def epsilon_greedy_probabilities(values: NDArray[np.float32], epsilon: float) -> NDArray[np.float64]:
-    """[N, A] probabilities of an epsilon-greedy choice among values [N, A] (-inf: not legal)."""
+def epsilon_greedy_probabilities(
+    values: NDArray[np.float32], epsilon: float, temperature: float = 0.0
+) -> NDArray[np.float64]:
+    """[N, A] probabilities of an epsilon-greedy choice among values [N, A] (-inf: not legal).
+
+    With a temperature, the softmax of values / temperature is in the place of the best one.
+    """
     legal = np.isfinite(values)
-    probabilities = epsilon * legal / legal.sum(axis=1, keepdims=True)
+    probabilities: NDArray[np.float64] = epsilon * legal / legal.sum(axis=1, keepdims=True)
+    if temperature:
+        return probabilities + (1 - epsilon) * softmax(values / temperature)
     probabilities[np.arange(len(values)), values.argmax(axis=1)] += 1 - epsilon
     return probabilities
 

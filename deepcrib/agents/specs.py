@@ -39,7 +39,7 @@ class Builder:
     make: `module:function`, imported when the agent is asked for and called with these options by their names.
     options: what a mapping may give. needs: those it must give. agents: those that are specs of agents, which are made
     first, with the agent that stands where none is given. fixed: options that are not the caller's. device: whether it
-    has the option `device`, that of networks. lacks: what is said of weights whose agent does not take an option.
+    has the option `device`, that of networks. lacks: what is said of weights whose agent does not take an option, if not which it takes.
     """
 
     make: str
@@ -161,7 +161,8 @@ def load_checkpoint(path: str, device: str, **options: Any) -> Agent:
             del given[option]
     for option in given:
         if option not in builder.options:
-            raise AgentError(f"{path} {builder.lacks}: expected no option {option}")
+            lacks = builder.lacks or f"takes {', '.join(builder.options)}"
+            raise AgentError(f"{path} {lacks}: expected no option {option}")
     return _build(builder, {"saved": saved, **given}, device)
 
 
@@ -227,7 +228,6 @@ LOADED = {
         ("epsilon", "temperature", "discards"),
         agents={"discards": None},
         device=True,
-        lacks="takes epsilon, temperature and discards",
     ),
     "weighted": Builder(
         "deepcrib.learners.weighted.agent:from_weights", lacks="holds weighted strategies, which do not explore"
@@ -289,7 +289,7 @@ BUILDERS: dict[str, Builder] = {
     ),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent", ("initial", "seed", "strategies")),
     "q_network": Builder(
-        "deepcrib.agents.specs:load_checkpoint", ("path", "epsilon", "temperature", "discards"), ("path",), device=True
+        "deepcrib.agents.specs:load_checkpoint", ("path", *LOADED["q_network"].options), ("path",), device=True
     ),
     "belanger2019": Builder(
         "deepcrib.agents.belanger2019:load_belanger2019", ("path", "epsilon"), ("path",), device=True

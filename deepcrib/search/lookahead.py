@@ -56,8 +56,8 @@ class LookaheadAgent:
     whose value is so much below the best one are not tried, with 0 none is. doubt: the chance that the opponent's
     discard was any one, and that each of its plays was any card that it may play, instead of what the networks would
     have chosen. late: from this score on, of either player, the chance to win counts (`win_chances`) in place of
-    points, in discards too; 121 for never. Raises
-    AgentError for numbers out of range, and for an agent that has no values of its cards.
+    points, in discards too; 121 for never. Raises AgentError for numbers out of range, and for an agent that has no
+    values of its cards.
     """
 
     num_players = frozenset({2})

@@ -45,7 +45,7 @@ class EvaluationOptions:
     games: int = option(1000, "games per monitoring match", at_least(1))
     final_games: int = option(5000, "games per final match", at_least(1))
     epsilon: float = option(0.0, "epsilon of the evaluated agent", between(0, 1))
-    exploring: bool = option(False, "also play the final matches with the epsilon that training ended with")
+    exploring: bool = option(False, "also play the final matches with the exploration that training ended with")
     hands: int = option(0, "hands for the play-only metric of table 3 (hands won on play points); 0: none", at_least(0))
     seed: int | None = option(
         None, "seed of monitoring matches; that of the final matches is derived from it", optional(seed_value)
