@@ -39,7 +39,8 @@ class Builder:
     make: `module:function`, imported when the agent is asked for and called with these options by their names.
     options: what a mapping may give. needs: those it must give. agents: those that are specs of agents, which are made
     first, with the agent that stands where none is given. fixed: options that are not the caller's. device: whether it
-    has the option `device`, that of networks. lacks: what is said of weights whose agent does not take an option, if not which it takes.
+    has the option `device`, that of networks. lacks: what is said of weights whose agent does
+    not take an option, if not which it takes.
     """
 
     make: str
