@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -130,10 +130,24 @@ class LearnedNetwork:
         """Weights and optimiser."""
         return {"network": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}
 
+    def begin_from(self, function: QFunction) -> None:
+        """Take over a network's weights. Raises ValueError for one that is made otherwise or has other inputs."""
+        found, wanted = _described(function.network), _described(self.network)
+        if other := [f"{name}={found.get(name)}" for name in wanted if found.get(name) != wanted[name]]:
+            expected = ", ".join(f"{name}={wanted[name]}" for name in wanted if found.get(name) != wanted[name])
+            raise ValueError(f"{', '.join(other)} (expected {expected})")
+        self.network.load_state_dict(function.network.state_dict())
+
     def load(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
+
+
+def _described(network: QNetwork) -> dict[str, Any]:
+    """What a network is made of, and its inputs."""
+    spec = network.spec
+    return asdict(network.config) | {"state": spec.name, "dealer": spec.dealer, "scores": spec.scores}
 
 
 def adam_step(optimizer: torch.optim.Adam) -> None:

@@ -126,6 +126,9 @@ class ReplayOptions(LearnerOptions):
         one_in("deepcrib.agents.q_network:INFERENCE"),
     )
     discard_agent: Any = option(None, "agent that discards; only the play is learned")
+    initial: Any = option(
+        None, "agent whose weights the networks begin with, in place of pretraining: its name, or its run folder"
+    )
     checkpoint_every: int = option(10, "iterations between saved training states", at_least(1))
     # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
     opponents: list[Any] = option([], "agents, and `past`: past checkpoints of this run")
