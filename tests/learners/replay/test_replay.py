@@ -836,6 +836,51 @@ def test_pretrained_weights_are_what_self_play_starts_from(pretraining: list[int
     assert all((value == 0.5).all() for value in network.state_dict().values() if value.dim() == 1)
 
 
+def tensors(folder: Path) -> dict[str, Any]:
+    """The weights alone."""
+    return {name: value for name, value in weights(folder).items() if name != "metadata"}
+
+
+def test_training_that_begins_with_other_weights(pretraining: list[int], tmp_path: Path) -> None:
+    """Of either network, with new optimisers, in place of pretraining; a resumed run goes on with its own."""
+    first, other = tmp_path / "first", small(iterations=0, seed=2)
+    run(first, small(iterations=2))
+    run(tmp_path / "other", other)
+    assert tensors(tmp_path / "other") != tensors(first)
+    other.learner.initial, other.pretraining.enabled = str(first), True
+    run(tmp_path / "taken", other)
+    assert tensors(tmp_path / "taken") == tensors(first) and not pretraining
+    whole, half = (small(iterations=n, seed=2, initial=str(first)) for n in (4, 2))
+    run(tmp_path / "whole", whole)
+    run(tmp_path / "halves", half)
+    run(tmp_path / "halves", whole, resume=True)
+    assert_same_runs(tmp_path / "whole", tmp_path / "halves")
+    run(tmp_path / "play alone", small(iterations=0, initial=str(first), discard_agent="greedy"))
+    assert tensors(tmp_path / "play alone") == {
+        name: value for name, value in tensors(first).items() if name.startswith("play.")
+    }
+
+
+def test_weights_that_training_cannot_begin_with(tmp_path: Path) -> None:
+    run(tmp_path / "play alone", small(iterations=0, discard_agent="greedy"))
+    run(tmp_path / "both", small(iterations=0))
+    wider, seeing = (small(initial=str(tmp_path / "both")) for _ in range(2))
+    wider.discard_network.hidden, seeing.state.scores = [17], True
+    for settings, message in (
+        (
+            small(initial=str(tmp_path / "play alone")),
+            "it has no discard network; expected one, or learner.discard_agent",
+        ),
+        (small(initial="greedy"), "learner.initial=greedy: expected networks that learner=replay has trained"),
+        (wider, r"its discard network has hidden=\[16\] \(expected hidden=\[17\]\)"),
+        (seeing, r"its play network has scores=False \(expected scores=True\)"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            run(tmp_path / "refused", settings)
+    with pytest.raises(AgentError, match="unknown agent 'nobody'"):
+        run(tmp_path / "refused", small(initial="nobody"))
+
+
 def test_rules_with_a_random_dealer(tmp_path: Path) -> None:
     run(tmp_path, small(unit="games", episodes=8, iterations=1), dealing="random_dealer")
     assert load_weights(tmp_path).metadata["rules"] == "random_dealer"
