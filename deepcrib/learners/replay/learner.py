@@ -250,10 +250,7 @@ class ReplayLearner(Learner):
         given = f"learner.initial={self.options.initial}"
         if not isinstance(agent, QNetworkAgent):
             raise OptionError(f"{given}: expected networks that learner=replay has trained")
-        for part, network, function in (
-            ("play", self.play, agent.play_q),
-            ("discard", self.discard, agent.discard_q),
-        ):
+        for part, network, function in (("play", self.play, agent.play_q), ("discard", self.discard, agent.discard_q)):
             if network is not None:
                 if function is None:
                     raise OptionError(f"{given}: it has no {part} network; expected one, or learner.discard_agent")
