@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, absolute_spec, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
-from deepcrib.errors import OptionError
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.workers import num_workers, run_pieces
 from deepcrib.learners.replay.buffer import ReplayBuffer
 from deepcrib.learners.replay.experience import PlayTargets, discard_samples, experience_of, play_samples
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.learning import LearnedNetwork, Samples, begin_with
 from deepcrib.learners.replay.monitoring import draws_at, pass_metrics, show_values, speed_metrics
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
@@ -101,7 +100,7 @@ class ReplayLearner(Learner):
         if options.discard_agent is not None:
             self.discards_by = make_agent(options.discard_agent, setting.device)
         if options.initial is not None:
-            self._begin_from(make_agent(options.initial, setting.device))
+            begin_with(options.initial, {"play": self.play, "discard": self.discard}, setting.device)
         self.teacher = None
         if pretraining.teacher is not None:
             self.teacher = make_teacher(pretraining, setting.device, self.discards_by)
@@ -244,20 +243,6 @@ class ReplayLearner(Learner):
         return self._player(following)
 
     # --- before the first iteration ---------------------------------------------------------------------------
-
-    def _begin_from(self, agent: Agent) -> None:
-        """Take over the weights of an agent's networks; a resumed run then loads its own."""
-        given = f"learner.initial={self.options.initial}"
-        if not isinstance(agent, QNetworkAgent):
-            raise OptionError(f"{given}: expected networks that learner=replay has trained")
-        for part, network, function in (("play", self.play, agent.play_q), ("discard", self.discard, agent.discard_q)):
-            if network is not None:
-                if function is None:
-                    raise OptionError(f"{given}: it has no {part} network; expected one, or learner.discard_agent")
-                try:
-                    network.begin_from(function)
-                except ValueError as error:
-                    raise OptionError(f"{given}: its {part} network has {error}") from error
 
     def begin(self) -> Metrics | None:
         """Pretrain the discard network, and learn from a teacher, as the options say."""

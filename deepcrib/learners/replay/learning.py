@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.adam import adam
 
-from deepcrib.agents import DivergenceError
-from deepcrib.agents.q_network import CHUNK, QFunction
+from deepcrib.agents import DivergenceError, make_agent
+from deepcrib.agents.q_network import CHUNK, QFunction, QNetworkAgent
+from deepcrib.errors import OptionError
 from deepcrib.learners.replay.sampling import UNIFORM, Sampling, minibatches
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.networks.encoders import Encoder
@@ -142,6 +144,26 @@ class LearnedNetwork:
         """Go on from a saved state."""
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
+
+
+def begin_with(spec: Any, networks: Mapping[str, LearnedNetwork | None], device: str) -> None:
+    """Let networks take over the weights of an agent's, given by its spec; a resumed run then loads its own.
+
+    Raises OptionError where they cannot, and what `make_agent` does.
+    """
+    given, agent = f"learner.initial={spec}", make_agent(spec, device)
+    if not isinstance(agent, QNetworkAgent):
+        raise OptionError(f"{given}: expected networks that learner=replay has trained")
+    functions = {"play": agent.play_q, "discard": agent.discard_q}
+    for part, network in networks.items():
+        if network is not None:
+            function = functions[part]
+            if function is None:
+                raise OptionError(f"{given}: it has no {part} network; expected one, or learner.discard_agent")
+            try:
+                network.begin_from(function)
+            except ValueError as error:
+                raise OptionError(f"{given}: its {part} network has {error}") from error
 
 
 def _described(network: QNetwork) -> dict[str, Any]:
