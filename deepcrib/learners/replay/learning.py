@@ -135,9 +135,9 @@ class LearnedNetwork:
     def begin_from(self, function: QFunction) -> None:
         """Take over a network's weights. Raises ValueError for one that is made otherwise or has other inputs."""
         found, wanted = _described(function.network), _described(self.network)
-        if other := [f"{name}={found.get(name)}" for name in wanted if found.get(name) != wanted[name]]:
-            expected = ", ".join(f"{name}={wanted[name]}" for name in wanted if found.get(name) != wanted[name])
-            raise ValueError(f"{', '.join(other)} (expected {expected})")
+        if differ := [name for name in wanted if found.get(name) != wanted[name]]:
+            other, expected = (", ".join(f"{name}={made.get(name)}" for name in differ) for made in (found, wanted))
+            raise ValueError(f"{other} (expected {expected})")
         self.network.load_state_dict(function.network.state_dict())
 
     def load(self, state: dict[str, Any]) -> None:
@@ -156,14 +156,15 @@ def begin_with(spec: Any, networks: Mapping[str, LearnedNetwork | None], device:
         raise OptionError(f"{given}: expected networks that learner=replay has trained")
     functions = {"play": agent.play_q, "discard": agent.discard_q}
     for part, network in networks.items():
-        if network is not None:
-            function = functions[part]
-            if function is None:
-                raise OptionError(f"{given}: it has no {part} network; expected one, or learner.discard_agent")
-            try:
-                network.begin_from(function)
-            except ValueError as error:
-                raise OptionError(f"{given}: its {part} network has {error}") from error
+        if network is None:
+            continue
+        function = functions[part]
+        if function is None:
+            raise OptionError(f"{given}: it has no {part} network; expected one, or learner.discard_agent")
+        try:
+            network.begin_from(function)
+        except ValueError as error:
+            raise OptionError(f"{given}: its {part} network has {error}") from error
 
 
 def _described(network: QNetwork) -> dict[str, Any]:
