@@ -3,7 +3,8 @@
 Each option of docs/learning_options.md alone against the same setup without it: `experiment=quick` at a quarter of its
 length, five seeds a side, one training after another on one core; then seed i of the option meets seed i of its base,
 and three fixed opponents, on duplicate deals. Start it whenever the machine has a core to spare: what is finished is
-skipped, and a training that was interrupted starts anew. Runs lie in FOLDER, with a clone of this repository at the
+skipped, and a training that was interrupted starts anew. Started twice with one FOLDER, the two share the work, each on
+its own core. Runs lie in FOLDER, with a clone of this repository at the
 commit CODE, so that work on the source does not touch them. `--report` copies the figures of FOLDER to
 docs/results/verdicts.json and writes docs/results/verdicts.md of all that are there. Needs SciPy, which comes with the
 extras `tests` and `orion`.
@@ -27,6 +28,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
 from clones import clone_at, run_deepcrib
+from filelock import BaseFileLock, FileLock, Timeout
 from verdicts_options import GAMES, MATCH_SEED, OPPONENTS, SEEDS, Figures, Option, options
 from verdicts_page import FIGURES, write_report
 
@@ -54,6 +56,11 @@ class Runner:
         """The run folder of one of its seeds."""
         return self.folder / "runs" / option.run(seed)
 
+    def lock(self, name: str) -> BaseFileLock:
+        """Held while this process clones, trains or measures what `name` says; others wait, or take something else."""
+        (self.folder / "locks").mkdir(parents=True, exist_ok=True)
+        return FileLock(self.folder / "locks" / name)
+
     def figures(self) -> Figures:
         """What has been measured, in this folder and in those of which `--report` was written."""
         files = sorted((self.folder / "figures").glob("*.json"))
@@ -77,17 +84,20 @@ class Runner:
         """Train one seed where that is not done yet; what it took."""
         place, command = self.place(option, seed), option.command(seed)
         took = place / "took.json"
-        if not took.exists():
-            shutil.rmtree(place, ignore_errors=True)  # seconds count whole runs alone
-            seconds = self._run([*command, f"hydra.run.dir={place}"], self.folder / "logs" / f"{place.name}.log")
-            processor = read_json(place / ENVIRONMENT)["machine"]["processor"]
-            found = {"command": command, "commit": CODE, "processor": processor}
-            write_atomic(took, json.dumps(found | {"seconds": round(seconds, 1), "hands": _hands(place)}))
+        with self.lock(f"train_{place.name}"):
+            if not took.exists():
+                shutil.rmtree(place, ignore_errors=True)  # seconds count whole runs alone
+                seconds = self._run([*command, f"hydra.run.dir={place}"], self.folder / "logs" / f"{place.name}.log")
+                processor = read_json(place / ENVIRONMENT)["machine"]["processor"]
+                found = {"command": command, "commit": CODE, "processor": processor}
+                write_atomic(took, json.dumps(found | {"seconds": round(seconds, 1), "hands": _hands(place)}))
         return read_json(took)
 
     def _run(self, words: Sequence[str], log: Path) -> float:
         """Processor seconds of a command, which other processes disturb less than those of the clock."""
-        clone, before = self.clone(), _processor_seconds()
+        with self.lock("clone"):
+            clone = self.clone()
+        before = _processor_seconds()
         log.parent.mkdir(exist_ok=True)
         with log.open("w", encoding="utf-8") as output:
             code = run_deepcrib(clone, words, output)
@@ -163,7 +173,12 @@ def _work(runner: Runner, left: Sequence[tuple[Option, int]]) -> int:
     for option, seed in left:
         begin = time.monotonic()
         try:
-            found = runner.measure(option, seed)
+            with runner.lock(f"measure_{option.run(seed)}").acquire(timeout=0):
+                if seed in option.measured(runner.figures()):  # by another process, meanwhile
+                    continue
+                found = runner.measure(option, seed)
+        except Timeout:  # another process measures it
+            continue
         except subprocess.CalledProcessError as error:
             failed += 1
             print(error, flush=True)

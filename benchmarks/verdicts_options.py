@@ -10,7 +10,6 @@ SEEDS = 5
 GAMES, MATCH_SEED = 20_000, 20_260
 """Of every match; training seed i is measured on deals of seed MATCH_SEED + i, whatever the option and the opponent."""
 OPPONENTS = ("deterministic", "greedy", "expected_value")
-LEVEL = 0.05
 QUICK = ("experiment=quick", "learner.iterations=90", "learner.epsilon_decay=0.9778")
 """A quarter of 360 iterations; epsilon falls from 0.15 to 0.02 and the learning rates to 0, as in the whole."""
 UNMEASURED = ("evaluation.opponents=[]", "evaluation.at=[]")

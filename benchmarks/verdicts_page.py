@@ -69,6 +69,13 @@ def all_tests(figures: Figures) -> list[Comparison]:
     ]
 
 
+def judged(figures: Figures) -> list[tuple[Comparison, float, str]]:
+    """All tests, their p-values adjusted for their number, and their verdicts."""
+    tests = all_tests(figures)
+    adjusted = holm([test.p for test in tests])
+    return [(test, p, test.verdict(p, len(tests))) for test, p in zip(tests, adjusted, strict=True)]
+
+
 def _changes(figures: Figures, test: Comparison, opponent: str) -> Interval:
     """By how much more games the option wins from an opponent than its base, seed by seed on the same deals."""
     option, base = (_rates(one.measured(figures), opponent) for one in (test.option, test.base))
@@ -88,18 +95,17 @@ def write_report(figures: Figures) -> None:
     lines = [f"{json.dumps(name)}: {json.dumps(run)}" for name, run in known.items()]
     write_atomic(FIGURES, "{\n" + ",\n".join(lines) + "\n}\n")
     write_atomic(PAGE, page(known))
+    draw(judged(known), PAGE.with_suffix(".png"))
 
 
 def page(figures: Figures) -> str:
     """The page of what has been measured."""
-    tests = all_tests(figures)
-    adjusted = holm([test.p for test in tests])
-    verdicts = [test.verdict(p, len(tests)) for test, p in zip(tests, adjusted, strict=True)]
-    rows = [_row(figures, *judged) for judged in zip(tests, adjusted, verdicts, strict=True)]
+    found = judged(figures)
+    rows = [_row(figures, *one) for one in found]
     parts = [
         "# Verdicts on the options of learning",
-        *(INTRODUCTION, _answer(tests, verdicts)),
-        *(HOW.format(tests=len(tests)), _measured(figures)),
+        *(INTRODUCTION, _answer(found), SHOWN),
+        *(HOW.format(tests=len(found)), _measured(figures)),
         *("## The default", "\n".join(_default(figures))),
         *("## All options", "\n".join([*HEAD, *rows]), "\n".join(_notes())),
     ]
@@ -109,6 +115,8 @@ def page(figures: Figures) -> str:
 INTRODUCTION = """Which [options of learning](../learning_options.md) make a stronger player? Each alone, against the
 same setup without it, at a quarter of the length of `experiment=quick`, five seeds a side:"""
 
+SHOWN = "![Games won against the base, by option](verdicts.png)"
+
 HOW = f"""An option that makes no difference here may make one in longer runs, with other networks, or together with
 others.
 
@@ -116,7 +124,7 @@ others.
 
 `python benchmarks/verdicts.py FOLDER` measures what is missing below, one run after another (`--list` shows the queue,
 `--only NAME` takes a part of it); `python benchmarks/verdicts.py FOLDER --report` writes this page anew. Stop it with
-Ctrl-C or SIGTERM; the same command goes on.
+Ctrl-C or SIGTERM; the same command goes on. Started once more beside itself, it shares the work on a second core.
 
 - **Setup**: `deepcrib train {" ".join(QUICK)}`, 737,280 hands, with the option's words added. Options that
   need a bootstrapping algorithm are held against that algorithm without them.
@@ -142,16 +150,40 @@ HEAD = (
 )
 
 
-def _answer(tests: Sequence[Comparison], verdicts: Sequence[str]) -> str:
+def draw(found: Sequence[tuple[Comparison, float, str]], path: Path) -> None:
+    """Win rate of every option against its base, with its interval over seeds, the best on top."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import PercentFormatter
+
+    done = sorted((one for one in found if len(one[0].rates) == SEEDS), key=lambda one: np.mean(one[0].rates))
+    figure = Figure(figsize=(7, 1 + 0.22 * len(done)), layout="constrained")
+    axes = figure.subplots()
+    for word, color in {"**helps**": "tab:green", "**harms**": "tab:red", "no difference": "0.45"}.items():
+        if not (rows := [row for row, one in enumerate(done) if one[2].startswith(word)]):
+            continue
+        won = [mean_interval(done[row][0].rates) for row in rows]
+        bars = [[one.estimate - one.low for one in won], [one.high - one.estimate for one in won]]
+        x = [one.estimate for one in won]
+        axes.errorbar(x, rows, xerr=bars, fmt="o", color=color, markersize=4, label=word.strip("*"))
+    axes.set_yticks(range(len(done)), [f"{test.option.name}{_than(test, '')}" for test, *_ in done])
+    axes.axvline(0.5, color="0.7", linewidth=1, zorder=0)
+    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    axes.set_xlabel("games won against the base, 95% intervals over five seeds")
+    axes.grid(axis="x", alpha=0.3)
+    figure.legend(loc="outside upper right", ncols=3, frameon=False)
+    figure.savefig(path, dpi=110)
+
+
+def _answer(found: Sequence[tuple[Comparison, float, str]]) -> str:
     """What helps, harms and makes no difference, by name."""
     kinds = {"Helps": "helps", "Harms": "harms", "No difference found": "no difference", "Not measured yet": "run"}
-    named = [(f"`{test.option.name}`{_than(test)}", verdict) for test, verdict in zip(tests, verdicts, strict=True)]
-    found = {title: [name for name, verdict in named if word in verdict] for title, word in kinds.items()}
-    return "\n".join(f"- **{title}**: {', '.join(names) or 'none'}." for title, names in found.items())
+    named = [(f"`{test.option.name}`{_than(test)}", verdict) for test, _, verdict in found]
+    listed = {title: [name for name, verdict in named if word in verdict] for title, word in kinds.items()}
+    return "\n".join(f"- **{title}**: {', '.join(names) or 'none'}." for title, names in listed.items())
 
 
-def _than(test: Comparison) -> str:
-    return "" if test.base.name == "default" else f" (on `{test.base.name}`)"
+def _than(test: Comparison, quote: str = "`") -> str:
+    return "" if test.base.name == "default" else f" (on {quote}{test.base.name}{quote})"
 
 
 def _measured(figures: Figures) -> str:

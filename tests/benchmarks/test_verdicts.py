@@ -107,13 +107,13 @@ def finish(runner: Runner, words: list[str], log: Path) -> float:
     return 100.0
 
 
-def test_what_is_left_is_measured_once_and_a_failure_stops_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    played: list[tuple[str, str, int]] = []
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, int]]:
+    """Matches that were asked for; nothing is trained, played, or known beforehand."""
+    found: list[tuple[str, str, int]] = []
 
     def match(agent: str, rival: str, seed: int) -> dict[str, float]:
-        played.append((Path(agent).name, Path(rival).name, seed))
+        found.append((Path(agent).name, Path(rival).name, seed))
         return {"win_rate": 0.5, "ci_low": 0.49, "ci_high": 0.51}
 
     monkeypatch.setattr(verdicts, "FIGURES", tmp_path / "none.json")
@@ -121,6 +121,12 @@ def test_what_is_left_is_measured_once_and_a_failure_stops_nothing_else(
     monkeypatch.setattr(verdicts.os, "nice", lambda more: more)
     monkeypatch.setattr(verdicts.signal, "signal", lambda *_: None)
     monkeypatch.setattr(Runner, "_run", finish)
+    return found
+
+
+def test_what_is_left_is_measured_once_and_a_failure_stops_nothing_else(
+    tmp_path: Path, played: list[tuple[str, str, int]], capsys: pytest.CaptureFixture[str]
+) -> None:
     words = [str(tmp_path), "--only", "sarsa"]
     assert verdicts.main(words) == 1
     assert played[:4] == [("sarsa_seed1", rival, 1) for rival in ("default_seed1", *OPPONENTS)]
@@ -130,6 +136,19 @@ def test_what_is_left_is_measured_once_and_a_failure_stops_nothing_else(
     assert verdicts.main(words) == 1 and not played
     assert verdicts.main([*words, "--list"]) == 0
     assert "4 of 5  sarsa: " in capsys.readouterr().out
+
+
+def test_what_another_process_measures_or_has_measured_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[tuple[str, str, int]]
+) -> None:
+    runner, queued = Runner(tmp_path), list(queue({}, ["default"]))
+    with runner.lock("measure_default_seed1"):  # another process is at it
+        assert verdicts.main([str(tmp_path), "--only", "default"]) == 0
+    assert {name for name, _, _ in played} == {f"default_seed{seed}" for seed in (2, 3, 4, 5)}
+    played.clear()
+    monkeypatch.setattr(verdicts, "queue", lambda *_: queued)  # as it was before the four were measured
+    assert verdicts.main([str(tmp_path), "--only", "default"]) == 0
+    assert {name for name, _, _ in played} == {"default_seed1"}
 
 
 def test_unknown_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,6 +183,7 @@ def test_the_page_says_what_was_found_and_what_was_not_run(tmp_path: Path, monke
     assert "| `sarsa` | `algorithm=sarsa` | `default` | 54.2% [54.0, 54.4] |" in text
     assert "| **helps** | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | 1.50 | 7 |" in text
     assert "| `combined` | `learner.combined=true` | `default` |  |  | not run yet |" in text
+    assert (tmp_path / "page.png").read_bytes()[1:4] == b"PNG"
 
 
 def test_the_published_page_is_that_of_the_published_figures() -> None:
