@@ -74,7 +74,8 @@ def _targets() -> Iterator[Option]:
 
 def _replay_and_networks() -> Iterator[Option]:
     yield Option("prioritised", ("learner.sampling=prioritised",))
-    yield Option("combined", ("learner.combined=true",))
+    twice = "one epoch is kept, and all of it is new: every sample is learned once more, as with `passes`"
+    yield Option("combined", ("learner.combined=true",), about=twice)
     yield Option("dueling", ("play_network.head=dueling",))
     yield Option("categorical", ("play_network.head=categorical",))
     noisy = ("discard_network.noisy=true", "play_network.noisy=true")

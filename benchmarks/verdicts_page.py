@@ -167,7 +167,7 @@ def draw(found: Sequence[tuple[Comparison, float, str]], path: Path) -> None:
         axes.errorbar(x, rows, xerr=bars, fmt="o", color=color, markersize=4, label=word.strip("*"))
     axes.set_yticks(range(len(done)), [f"{test.option.name}{_than(test, '')}" for test, *_ in done])
     axes.axvline(0.5, color="0.7", linewidth=1, zorder=0)
-    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=1))
     axes.set_xlabel("games won against the base, 95% intervals over five seeds")
     axes.grid(axis="x", alpha=0.3)
     figure.legend(loc="outside upper right", ncols=3, frameon=False)
