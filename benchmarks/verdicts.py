@@ -70,8 +70,7 @@ class Runner:
         """Train one seed and play its matches; its bases are trained first where this folder lacks them."""
         found = self.train(option, seed)
         bases = {base.name: base for base in options() if base.name in option.bases}
-        for base in bases.values():
-            self.train(base, seed)
+        found["base_seconds"] = {name: self.train(base, seed)["seconds"] for name, base in bases.items()}
         rivals = {name: str(self.place(base, seed)) for name, base in bases.items()} | {n: n for n in OPPONENTS}
         agent = str(self.place(option, seed))
         found["matches"] = {name: _match(agent, rival, seed) for name, rival in rivals.items()}

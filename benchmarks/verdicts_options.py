@@ -16,7 +16,8 @@ UNMEASURED = ("evaluation.opponents=[]", "evaluation.at=[]")
 
 
 Figures = dict[str, dict[str, Any]]
-"""By run: its command, commit, processor, seconds and hands, and its matches by opponent or base."""
+"""By run: its command, commit, processor, seconds and hands, its matches by opponent or base, and base_seconds: what
+its bases took on the same machine."""
 
 
 @dataclass(frozen=True)

@@ -139,14 +139,14 @@ Ctrl-C or SIGTERM; the same command goes on. Started once more beside itself, it
 - **Changes** against the fixed opponents, in points of the percentage of games won: the option's less its base's, with
   plain 95% intervals over the five seeds. They are not corrected and decide nothing.
 - **Seconds** are processor seconds of the whole command on one thread, start and pretraining included, as a multiple of
-  the base's: medians of the seeds. Other processes shared the machine, so a tenth more or less means nothing. An option
-  that takes more than 1.0 has had more time than its base, which could have trained longer in it."""
+  the base's on the same machine: the median of the seeds. Other processes shared it, so a fifth more or less means
+  nothing. An option that takes more than 1.0 has had more time than its base, which could have trained longer in it."""
 
 HEAD = (
     "| option | words | against | wins [95%] | p, Holm | verdict | "
     + " | ".join(f"change v. {name}" for name in OPPONENTS)
-    + " | seconds | hands a second |",
-    "|" + "---|" * (8 + len(OPPONENTS)),
+    + " | seconds |",
+    "|" + "---|" * (7 + len(OPPONENTS)),
 )
 
 
@@ -219,14 +219,13 @@ def _row(figures: Figures, test: Comparison, adjusted: float, verdict: str) -> s
     name = (f"`{option.name}`", words or f"`seed={option.first_seed}` to {option.first_seed + SEEDS - 1}")
     mine, others = ([*one.measured(figures).values()] for one in (option, base))
     if len(mine) < SEEDS or len(others) < SEEDS:
-        return _line(*name, f"`{base.name}`", "", "", verdict, *("" for _ in OPPONENTS), "", "")
+        return _line(*name, f"`{base.name}`", "", "", verdict, *("" for _ in OPPONENTS), "")
     won = mean_interval(test.rates)
     changes = [_changes(figures, test, opponent) for opponent in OPPONENTS]
     shown = [f"{100 * change.estimate:+.1f} [{_bounds(*change[1:], sign='+')}]" for change in changes]
-    cost = median(found["seconds"] for found in mine) / median(found["seconds"] for found in others)
-    speed = median(found["hands"] / found["seconds"] for found in mine)
+    cost = median(found["seconds"] / found["base_seconds"][base.name] for found in mine)
     rate = f"{_percent(won.estimate)} [{_bounds(*won[1:])}]"
-    return _line(*name, f"`{base.name}`", rate, _p(adjusted), verdict, *shown, f"{cost:.2f}", f"{speed:,.0f}")
+    return _line(*name, f"`{base.name}`", rate, _p(adjusted), verdict, *shown, f"{cost:.2f}")
 
 
 def _notes() -> Iterator[str]:

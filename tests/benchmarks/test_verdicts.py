@@ -30,7 +30,12 @@ def compared(*rates: float) -> Comparison:
 def figures(option: Option, seed: int, rate: float = 0.5, seconds: float = 100.0) -> dict:
     matches = dict.fromkeys((*option.bases, *OPPONENTS), {"win_rate": rate, "ci_low": 0.49, "ci_high": 0.51})
     run = {"command": option.command(seed), "commit": "0123456789", "processor": "some"}
-    return run | {"seconds": seconds, "hands": 1000, "matches": matches}
+    return run | {
+        "seconds": seconds,
+        "hands": 1000,
+        "matches": matches,
+        "base_seconds": dict.fromkeys(option.bases, 100.0),
+    }
 
 
 def test_holm_multiplies_the_smallest_by_their_number_and_never_falls() -> None:
@@ -179,9 +184,9 @@ def test_the_page_says_what_was_found_and_what_was_not_run(tmp_path: Path, monke
     assert read_json(tmp_path / "figures.json") == json.loads(json.dumps(known))
     text = (tmp_path / "page.md").read_text()
     assert "- **Helps**: `sarsa`.\n- **Harms**: none.\n" in text
-    # 2.776 x sqrt(0.0000025 / 5) = 0.00196, 1000 hands in 150 s
+    # 2.776 x sqrt(0.0000025 / 5) = 0.00196, 150 s of 100
     assert "| `sarsa` | `algorithm=sarsa` | `default` | 54.2% [54.0, 54.4] |" in text
-    assert "| **helps** | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | 1.50 | 7 |" in text
+    assert "| **helps** | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | 1.50 |" in text
     assert "| `combined` | `learner.combined=true` | `default` |  |  | not run yet |" in text
     assert (tmp_path / "page.png").read_bytes()[1:4] == b"PNG"
 
