@@ -4,10 +4,10 @@ Each option of docs/learning_options.md alone against the same setup without it:
 length, five seeds a side, one training after another on one core; then seed i of the option meets seed i of its base,
 and three fixed opponents, on duplicate deals. Start it whenever the machine has a core to spare: what is finished is
 skipped, and a training that was interrupted starts anew. Started twice with one FOLDER, the two share the work, each on
-its own core. Runs lie in FOLDER, with a clone of this repository at the
-commit CODE, so that work on the source does not touch them. `--report` copies the figures of FOLDER to
-docs/results/verdicts.json and writes docs/results/verdicts.md of all that are there. Needs SciPy, which comes with the
-extras `tests` and `orion`.
+its own core. Runs lie in FOLDER, with a clone of this repository at the commit CODE, so that work on the source does
+not touch them. `--report` copies the figures of FOLDER to docs/results/verdicts.json and writes
+docs/results/verdicts.md of all that are there, with its figure. Needs SciPy, which comes with the extras `tests` and
+`orion`, and Matplotlib (`plots`).
 """
 
 from __future__ import annotations
