@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,11 +69,19 @@ def all_tests(figures: Figures) -> list[Comparison]:
     ]
 
 
-def judged(figures: Figures) -> list[tuple[Comparison, float, str]]:
-    """All tests, their p-values adjusted for their number, and their verdicts."""
+class Judged(NamedTuple):
+    """A comparison, its p-value adjusted for the number of all, and its verdict."""
+
+    test: Comparison
+    adjusted: float
+    verdict: str
+
+
+def judged(figures: Figures) -> list[Judged]:
+    """All comparisons, in their order."""
     tests = all_tests(figures)
     adjusted = holm([test.p for test in tests])
-    return [(test, p, test.verdict(p, len(tests))) for test, p in zip(tests, adjusted, strict=True)]
+    return [Judged(test, p, test.verdict(p, len(tests))) for test, p in zip(tests, adjusted, strict=True)]
 
 
 def _changes(figures: Figures, test: Comparison, opponent: str) -> Interval:
@@ -150,22 +158,22 @@ HEAD = (
 )
 
 
-def draw(found: Sequence[tuple[Comparison, float, str]], path: Path) -> None:
+def draw(found: Sequence[Judged], path: Path) -> None:
     """Win rate of every option against its base, with its interval over seeds, the best on top."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
 
-    done = sorted((one for one in found if len(one[0].rates) == SEEDS), key=lambda one: np.mean(one[0].rates))
+    done = sorted((one for one in found if len(one.test.rates) == SEEDS), key=lambda one: np.mean(one.test.rates))
     figure = Figure(figsize=(7, 1 + 0.22 * len(done)), layout="constrained")
     axes = figure.subplots()
     for word, color in {"**helps**": "tab:green", "**harms**": "tab:red", "no difference": "0.45"}.items():
-        if not (rows := [row for row, one in enumerate(done) if one[2].startswith(word)]):
+        if not (rows := [row for row, one in enumerate(done) if one.verdict.startswith(word)]):
             continue
-        won = [mean_interval(done[row][0].rates) for row in rows]
+        won = [mean_interval(done[row].test.rates) for row in rows]
         bars = [[one.estimate - one.low for one in won], [one.high - one.estimate for one in won]]
         x = [one.estimate for one in won]
         axes.errorbar(x, rows, xerr=bars, fmt="o", color=color, markersize=4, label=word.strip("*"))
-    axes.set_yticks(range(len(done)), [f"{test.option.name}{_than(test, '')}" for test, *_ in done])
+    axes.set_yticks(range(len(done)), [f"{one.test.option.name}{_than(one.test, '')}" for one in done])
     axes.axvline(0.5, color="0.7", linewidth=1, zorder=0)
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=1))
     axes.set_xlabel("games won against the base, 95% intervals over five seeds")
@@ -174,10 +182,10 @@ def draw(found: Sequence[tuple[Comparison, float, str]], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _answer(found: Sequence[tuple[Comparison, float, str]]) -> str:
+def _answer(found: Sequence[Judged]) -> str:
     """What helps, harms and makes no difference, by name."""
     kinds = {"Helps": "helps", "Harms": "harms", "No difference found": "no difference", "Not measured yet": "run"}
-    named = [(f"`{test.option.name}`{_than(test)}", verdict) for test, _, verdict in found]
+    named = [(f"`{one.test.option.name}`{_than(one.test)}", one.verdict) for one in found]
     listed = {title: [name for name, verdict in named if word in verdict] for title, word in kinds.items()}
     return "\n".join(f"- **{title}**: {', '.join(names) or 'none'}." for title, names in listed.items())
 
