@@ -195,9 +195,11 @@ def _than(test: Comparison, quote: str = "`") -> str:
 
 
 def _measured(figures: Figures) -> str:
-    """Commits, processors, and how far the games' own error is below the spread between seeds."""
+    """Hours, commits, processors, and how far the games' own error is below the spread between seeds."""
     commits, processors = ({found[key] for found in figures.values()} for key in ("commit", "processor"))
-    made = f"Runs: {len(figures)}, at commit {_list(f'`{name[:7]}`' for name in commits)}, {_list(processors)}."
+    hours = sum(found["seconds"] for found in figures.values()) / 3600
+    at = f"at commit {_list(f'`{name[:7]}`' for name in commits)}, {_list(processors)}"
+    made = f"Trainings: {len(figures)}, {hours:.1f} processor hours, {at}."
     spreads = [np.std(test.rates, ddof=1) for test in all_tests(figures) if len(test.rates) == SEEDS]
     if not spreads:
         return made
