@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.specs import MINIMAX_NAMES
+from deepcrib.agents.specs.registry import MINIMAX_NAMES
 from deepcrib.evaluation import evaluate as full_games
 from deepcrib.evaluation import play_only as play_alone
 from deepcrib.evaluation.evaluate import evaluate

@@ -17,9 +17,12 @@ Check = Callable[[Any], str | None]
 """Returns what was expected when the value is not it, else None."""
 
 
-def option(default: Any, help: str = "", check: Check | None = None) -> Any:
-    """A field of a dataclass of options: its default (a list or dict is copied), help, what its type leaves open."""
-    metadata = {"check": check, "help": help}
+def option(default: Any, help: str = "", check: Check | None = None, *, spec: bool = False) -> Any:
+    """A field of a dataclass of options: its default (a list or dict is copied), help, what its type leaves open.
+
+    spec: whether it names an agent or a file, or is a list of these, which not everybody may (`files.trust`).
+    """
+    metadata = {"check": check, "help": help, "spec": spec}
     if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)

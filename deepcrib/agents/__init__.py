@@ -4,7 +4,8 @@ What an agent needs is imported when the agent is asked for; its class, from the
 """
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasDiscardValues, HasProbabilities, require_players
-from deepcrib.agents.specs import absolute_spec, make_agent, name_agents
+from deepcrib.agents.specs.making import make_agent, name_agents
+from deepcrib.agents.specs.travel import UntrustedError, kept_spec
 
 __all__ = [
     "Agent",
@@ -12,7 +13,8 @@ __all__ = [
     "DivergenceError",
     "HasDiscardValues",
     "HasProbabilities",
-    "absolute_spec",
+    "UntrustedError",
+    "kept_spec",
     "make_agent",
     "name_agents",
     "require_players",

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from deepcrib.game.observations import DiscardObservation, PlayObservation
 
 
+METHODS = ("discard", "play")
+"""What every agent can be asked."""
+
+
 class AgentError(UserError):
     """An agent that does not exist, cannot be made as asked, or cannot do what is asked of it."""
 
@@ -78,7 +82,7 @@ def checked_agent(agent: Any) -> Agent:
         raise AgentError(f"{who}: name is {name!r}, expected a text")
     if not isinstance(numbers, Collection) or not numbers or not all(isinstance(number, int) for number in numbers):
         raise AgentError(f"{who}: num_players is {numbers!r}, expected a set such as frozenset({{2}})")
-    for method in ("discard", "play"):
+    for method in METHODS:
         if not callable(getattr(agent, method, None)):
             raise AgentError(f"{who} has no method {method}: expected {method}(observation), one choice a row")
     return cast(Agent, agent)

@@ -1,6 +1,7 @@
 """Agents from outside the package: `package.module:Class`, found as `python -m` finds modules.
 
-So in the current folder first, then on PYTHONPATH, then among what is installed.
+So in the current folder first, then on PYTHONPATH, then among what is installed. Whoever names one runs its code; a
+file may not (`agents.specs.travel.spec_of_file`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from deepcrib.agents.base import Agent, AgentError, checked_agent
+from deepcrib.agents.base import METHODS, Agent, AgentError, checked_agent
 
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -26,8 +27,8 @@ def is_place(text: str) -> bool:
 
 
 def make_outside(place: str, options: Mapping[str, Any]) -> Agent:
-    """The agent that a class (or function) makes from options as keyword arguments. Raises AgentError."""
-    make = _maker(place)
+    """The agent that a class makes from options as keyword arguments. Raises AgentError."""
+    make = _agent_class(place)
     try:
         signature = inspect.signature(make)
     except (TypeError, ValueError):  # of a class that is not written in Python
@@ -55,14 +56,16 @@ def file_of(place: str) -> tuple[Path, Path] | None:
     return file, file.parents[max(depth - 1, 0)]
 
 
-def _maker(place: str) -> Callable[..., Any]:
+def _agent_class(place: str) -> type:
+    """The class of that name; anything else is refused before it is called."""
     module, name = _import(place), place.partition(":")[2]
-    make = getattr(module, name, None)
-    if not callable(make):
-        found = "has no" if make is None else "has no class"
-        raise AgentError(f"agent {place!r}: module {module.__name__} ({module.__file__}) {found} {name}")
-    maker: Callable[..., Any] = make
-    return maker
+    where, made = f"agent {place!r}: module {module.__name__} ({module.__file__})", getattr(module, name, None)
+    if not isinstance(made, type):
+        raise AgentError(f"{where} {'has no' if made is None else 'has no class'} {name}")
+    for method in METHODS:
+        if not callable(getattr(made, method, None)):
+            raise AgentError(f"{where} has a class {name} without {method}: expected {method}(self, observation)")
+    return made
 
 
 def _import(place: str) -> ModuleType:

@@ -9,7 +9,7 @@ from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent
 from deepcrib.agents.mixed import draw, softmax
 from deepcrib.agents.q_network import QFunction, made_for
-from deepcrib.files.weights import SavedWeights
+from deepcrib.files.weights import SavedWeights, other_agents
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.networks.checkpoints import make_policy
 from deepcrib.networks.encoders import compact_play
@@ -53,6 +53,6 @@ def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | Non
     network, encoder = make_policy(saved, device)
     if discards is None:
         with saved.unpacking():
-            spec = saved.metadata["discards_by"]
-        discards = made_for(saved.path, "discards_by", spec, device)
+            said = other_agents(saved)["discards_by"]
+        discards = made_for(said, device)
     return PolicyNetworkAgent(QFunction(encoder, network, device), discards, saved.path)

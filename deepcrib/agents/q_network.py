@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
@@ -16,8 +17,10 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
 from deepcrib.agents.mixed import draw, softmax
-from deepcrib.agents.specs import make_agent
+from deepcrib.agents.specs.making import make_agent
+from deepcrib.agents.specs.travel import UntrustedError
 from deepcrib.errors import UserError
+from deepcrib.files.trust import FromFile
 from deepcrib.files.weights import SavedWeights, other_agents
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import below, uniform
@@ -263,9 +266,7 @@ def from_weights(
     """
     checkpoint = make_networks(saved, device)
     made = {} if discards is None else {"discards_by": discards}
-    for part, spec in other_agents(checkpoint.metadata).items():
-        if part not in made:
-            made[part] = made_for(saved.path, part, spec, device)
+    made |= {part: made_for(said, device) for part, said in other_agents(saved).items() if part not in made}
     functions = []
     for encoder, network in (
         (checkpoint.discard_encoder, checkpoint.discard_network),
@@ -279,16 +280,18 @@ _asked: ContextVar[tuple[Path, ...]] = ContextVar("asked", default=())
 """Files whose other agents are being made, each named by the one before."""
 
 
-def made_for(path: str, part: str, spec: Any, device: str) -> Agent:
-    """The agent of a spec that the weights of a file name for `discards_by` or `plays_by`. Raises AgentError."""
-    file = Path(path).resolve()
+def made_for(said: FromFile, device: str) -> Agent:
+    """The agent that a file of weights names for `discards_by` or `plays_by`. Raises AgentError."""
+    file, path = Path(os.path.realpath(said.file)), said.file
     if file in _asked.get():
-        raise AgentError(f"{path}: {part} comes back to this file, expected an agent that decides")
+        raise AgentError(f"{path}: {said.part} comes back to this file, expected an agent that decides")
     token = _asked.set((*_asked.get(), file))
     try:
-        return make_agent(spec, device)
+        return make_agent(said, device)
+    except UntrustedError:  # its line says what to do
+        raise
     except UserError as error:
-        hint = f"; name another as {{path: {path}, discards: AGENT}}" if part == "discards_by" else ""
+        hint = f"; name another as {{path: {path}, discards: AGENT}}" if said.part == "discards_by" else ""
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
     finally:
         _asked.reset(token)

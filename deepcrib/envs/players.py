@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deepcrib.agents import Agent
-from deepcrib.agents.specs import make_agent
+from deepcrib.agents.specs.making import make_agent
 from deepcrib.envs.observation import block_starts, fill_rows, num_actions, num_discards, observation_spec
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.observations import DiscardObservation, PlayObservation

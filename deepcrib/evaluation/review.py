@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from deepcrib.agents import Agent, make_agent
+from deepcrib.agents import Agent, UntrustedError, make_agent
 from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price_discards, price_plays
+from deepcrib.files.trust import FromFile
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.intervals import Interval, mean_interval
@@ -136,10 +137,12 @@ def responder_to(record: GameRecord, seat: int) -> tuple[BestResponseAgent, bool
     """The best response to who sat at a seat, or to the stand-in; and whether it is the stand-in.
 
     An agent is answered itself if it knows its probabilities and plays as a player of `policies` does, for which there
-    is compiled code; not a person, any other agent, or one that cannot be made from its spec here.
+    is compiled code; not a person, any other agent, or one that cannot be made from its spec here. Raises
+    UntrustedError where the record's file names what it may not.
     """
-    player = record.players[seat]
-    responder = None if player.kind != "agent" else _quick_responder(json.dumps(player.spec, sort_keys=True))
+    player, spec = record.players[seat], record.spec_of(seat)
+    said = replace(spec, spec=None) if isinstance(spec, FromFile) else None
+    responder = None if player.kind != "agent" else _quick_responder(json.dumps(player.spec, sort_keys=True), said)
     if responder is not None:
         return responder, False
     stand_in = _quick_responder(json.dumps(STAND_IN))
@@ -148,12 +151,18 @@ def responder_to(record: GameRecord, seat: int) -> tuple[BestResponseAgent, bool
 
 
 @lru_cache(maxsize=8)
-def _quick_responder(spec: str) -> BestResponseAgent | None:
-    """To the agent of a spec (JSON); kept, since its model of the opponent takes seconds. None where there is none."""
+def _quick_responder(spec: str, said: FromFile | None = None) -> BestResponseAgent | None:
+    """To the agent of a spec (JSON); kept, since its model of the opponent takes seconds. None where there is none.
+
+    said: where a file says so, its spec left out.
+    """
+    plain = json.loads(spec)
     try:
-        agent = make_agent(json.loads(spec))
+        agent = make_agent(replace(said, spec=plain) if said else plain)
         quick = play_policy_of(agent) is not None and knows_probabilities(agent)
         return BestResponseAgent(agent, None) if quick else None
+    except UntrustedError:
+        raise
     except UserError:
         return None
 

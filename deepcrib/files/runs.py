@@ -114,7 +114,8 @@ class RunFolder:
                 "with hydra.run.dir=FOLDER"
             )
         names = sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
-        if others := [name for name in names if name not in _LEFT and not name.endswith(".log")]:
+        logs = [name for name in names if name.endswith(".log") and not (self.path / name).is_symlink()]
+        if others := [name for name in names if name not in (*_LEFT, *logs)]:
             raise RunError(
                 f"run folder {self.path} holds {others[0]}, which is of no run: "
                 "name a new or an empty folder with hydra.run.dir=FOLDER"

@@ -1,8 +1,8 @@
 """Weights of agents: one format of files for all of them, read and written without PyTorch.
 
-A file is safetensors. Its header names the agent, an entry of `agents.specs.LOADED`, and has metadata in JSON: what the
-agent is made with beside its arrays, and how it was trained. Files are written to a temporary name, flushed to the disk
-and renamed, so that a checkpoint is either the old one or the new one, whenever the process is killed.
+A file is safetensors. Its header names the agent, an entry of `specs.registry.LOADED`, and has metadata in JSON: what
+the agent is made with beside its arrays, and how it was trained. Files are written to a temporary name, flushed to the
+disk and renamed, so that a checkpoint is either the old one or the new one, whenever the process is killed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from safetensors.numpy import save
 
 from deepcrib.errors import RunError, UserError
 from deepcrib.files import write_atomic
+from deepcrib.files.trust import FromFile
 
 FORMAT = "deepcrib weights"
 FORMAT_VERSION = "2"
@@ -38,13 +39,18 @@ class CheckpointError(UserError):
 class SavedWeights:
     """What a file holds: arrays by name, and metadata in plain values.
 
-    path: as it was given, of the file or the run folder. agent: an entry of `agents.specs.LOADED`.
+    path: as it was given, of the file or the run folder. agent: an entry of `specs.registry.LOADED`.
     """
 
     path: str
     agent: str
     arrays: dict[str, NDArray[Any]]
     metadata: dict[str, Any]
+
+    @property
+    def file(self) -> Path:
+        """The file itself, also where a run folder was given."""
+        return _file_of(Path(self.path))
 
     @contextmanager
     def unpacking(self) -> Iterator[None]:
@@ -59,7 +65,7 @@ class SavedWeights:
 
 
 def write_weights(path: Path | str, agent: str, arrays: Mapping[str, NDArray], metadata: Mapping[str, Any]) -> None:
-    """Write the weights of an agent, an entry of `agents.specs.LOADED`, with JSON values. Raises CheckpointError."""
+    """Write the weights of an agent, an entry of `specs.registry.LOADED`, with JSON values. Raises CheckpointError."""
     header = {"format": FORMAT, "format_version": FORMAT_VERSION, "agent": agent, "metadata": json.dumps(metadata)}
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     write_checkpoint(path, _in_order(save(whole, header | {"digest": _digest(header, whole)})))
@@ -110,9 +116,10 @@ def _digest(header: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> st
     return found.hexdigest()
 
 
-def other_agents(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Specs of the agents that take the decisions that were not learned: `discards_by`, `plays_by`, where there are."""
-    return {part: metadata[part] for part in ("discards_by", "plays_by") if metadata.get(part) is not None}
+def other_agents(saved: SavedWeights) -> dict[str, FromFile]:
+    """Who takes the decisions that were not learned, as the file says: `discards_by`, `plays_by`, where there are."""
+    there = [part for part in ("discards_by", "plays_by") if saved.metadata.get(part) is not None]
+    return {part: FromFile(saved.metadata[part], saved.file, part) for part in there}
 
 
 def write_checkpoint(path: Path | str, content: bytes | memoryview) -> None:

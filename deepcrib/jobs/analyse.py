@@ -13,7 +13,7 @@ from deepcrib.game.cards import format_cards
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import chosen_agents, six_cards, working
-from deepcrib.jobs.shared.options import torch_device
+from deepcrib.jobs.shared.options import TRUST, torch_device
 from deepcrib.options import at_least, option, seed_value
 
 AGENTS = ("greedy", "evolutionary", "expected_value", "expected_value_pegging", "td_perceptron")
@@ -27,10 +27,11 @@ class Config:
     hand: str | None = option(None, "six cards; also as arguments: deepcrib analyse 5H 5S JD 2C 3C KH")
     dealer: bool | None = option(None, "whether the hand's holder deals; null: both")
     score: str = option("0-0", "own and opponent's points before the hand, 0 to 120 each")
-    agents: list[Any] | None = option(None, "who is asked; null: some quick ones")
+    agents: list[Any] | None = option(None, "who is asked; null: some quick ones", spec=True)
     seed: int = option(1, "of everything random", seed_value)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "to work on; 0: all that this process may use", at_least(0))
+    trust: bool = option(False, TRUST)
 
 
 def run(config: Config, run: Run) -> Outcome:

@@ -22,7 +22,7 @@ from deepcrib.game.engine import IllegalActionError
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import use_threads
 from deepcrib.jobs.shared.console import short_path
-from deepcrib.jobs.shared.options import RulesOptions, torch_device
+from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
 
@@ -35,8 +35,8 @@ LONGEST_NAME, MOST_HINTS = 40, 4
 class Config:
     """The schema of `conf/play.yaml`."""
 
-    opponent: Any = option(CHAMPION, "a name, a checkpoint path or {name: NAME, option: value}")
-    hints: list[Any] = option([CHAMPION_NETWORKS], "agents whose choices hints show, up to 4")
+    opponent: Any = option(CHAMPION, "a name, a checkpoint path or {name: NAME, option: value}", spec=True)
+    hints: list[Any] = option([CHAMPION_NETWORKS], "agents whose choices hints show, up to 4", spec=True)
     name: str = option("you", "your name in the record")
     seed: int | None = option(
         None, "seed of the deals and of the opponent's random choices; null: from the clock", optional(seed_value)
@@ -52,6 +52,7 @@ class Config:
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
+    trust: bool = option(False, TRUST)
 
 
 def run(config: Config, run: Run) -> Outcome:
@@ -112,11 +113,12 @@ def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable
         spec, person, rules, first = config.opponent, config.name.strip(), config.rules.name, 0
         seed = config.seed if config.seed is not None else time.time_ns() // 1_000_000
     else:
-        spec = next(player.spec for player in resumed.players if player.kind == "agent")
-        person, rules = resumed.players[resumed.humans[0]].name, resumed.rules
+        seat = resumed.humans[0]
+        spec = resumed.spec_of(1 - seat)
+        person, rules = resumed.players[seat].name, resumed.rules
         seed, first = resumed.seed or 0, resumed.game or 0
     agent = make_agent(spec, device=config.device)
-    opponent = Player(agent.name, "agent", spec)
+    opponent = Player(agent.name, "agent", spec if resumed is None else resumed.players[1 - seat].spec)
 
     def start(number: int) -> Session:
         if resumed is not None and number == 0:

@@ -27,6 +27,7 @@ from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import check_task, need_modules
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.options import TRUST
 from deepcrib.options import at_least, one_of, option
 from deepcrib.records import GameRecord, find_files, read_games, replay
 from deepcrib.search.best_response import BestResponseAgent
@@ -70,6 +71,7 @@ class Config:
         "review: an agent in place of the recorded opponent; runs: opponent whose matches are shown, by name; default: "
         "the one that most runs met",
     )
+    trust: bool = option(False, TRUST)
 
 
 def run(config: Config, run: Run) -> Outcome:

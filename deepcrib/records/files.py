@@ -96,7 +96,7 @@ def read_games(path: Path | str) -> list[GameRecord]:
         try:
             content = parse_line(line)
             if content["event"] == "game" or not games:
-                games.append((replace(parse_header(content), source=f"{path}, line {number}"), []))
+                games.append((replace(parse_header(content), file=path, line=number), []))
             else:
                 header, events = games[-1]
                 events.append(replace(parse_event(content, len(header.players)), line=number))

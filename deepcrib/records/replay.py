@@ -130,5 +130,5 @@ def _action(record: GameRecord, turns: Turns, event: Event) -> int:
 
 
 def _wrong(record: GameRecord, event: Event, expectation: str) -> RecordError:
-    place = f"{record.source.split(', line')[0]}, line {event.line}: " if event.line else ""
+    place = f"{record.file}, line {event.line}: " if event.line else ""
     return RecordError(f"{place}{event_line(event)}: {expectation}")

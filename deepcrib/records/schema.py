@@ -6,9 +6,11 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from deepcrib.errors import UserError
+from deepcrib.files.trust import FromFile
 from deepcrib.game.cards import CardError, format_cards, parse_cards
 from deepcrib.game.engine import DEALING
 from deepcrib.game.rules import MAX_PLAYERS, MAX_SCORE
@@ -40,7 +42,8 @@ class GameRecord:
     """A game: its header and its events in order.
 
     players: by seat. rules: how the dealer is chosen, one of `engine.DEALING`. seed, game: what the deals follow from,
-    if known. started: ISO 8601 time. package: the version of deepcrib that wrote it. source: file and line of it.
+    if known. started: ISO 8601 time. package: the version of deepcrib that wrote it. file, line: where it was read; no
+    file for a game that is played here.
     """
 
     players: tuple[Player, ...]
@@ -50,7 +53,18 @@ class GameRecord:
     started: str = ""
     package: str = ""
     events: tuple[Event, ...] = ()
-    source: str = ""
+    file: Path | None = None
+    line: int = 0
+
+    @property
+    def source(self) -> str:
+        """File and line, as errors name them."""
+        return f"{self.file}, line {self.line}" if self.file else ""
+
+    def spec_of(self, seat: int) -> Any:
+        """Who sat at a seat, as `make_agent` takes it: of a game that was read, what its file says."""
+        spec = self.players[seat].spec
+        return spec if self.file is None else FromFile(spec, self.file, f"player {self.players[seat].name}")
 
     @property
     def winner(self) -> int:

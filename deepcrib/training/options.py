@@ -33,7 +33,7 @@ def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) 
 class EvaluationOptions:
     """Matches during and after training. Seeds of the two never meet (see `seed`)."""
 
-    opponents: list[Any] = option(["deterministic"], "agents to play matches against")
+    opponents: list[Any] = option(["deterministic"], "agents to play matches against", spec=True)
     every: int = option(
         10, "iterations between monitoring matches (checkpoints for learners other than replay); 0: none", at_least(0)
     )

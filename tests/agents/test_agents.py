@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from deepcrib.agents import AgentError, HasProbabilities, absolute_spec, make_agent, name_agents, require_players
+from deepcrib.agents import AgentError, HasProbabilities, kept_spec, make_agent, name_agents, require_players
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.files.weights import CheckpointError
@@ -167,25 +167,29 @@ def test_the_discard_agent_that_a_checkpoint_names(tmp_path: Path) -> None:
     assert make_agent(tmp_path / "both.safetensors").discards_by is None
 
 
-def test_the_paths_of_a_spec_made_absolute(play_only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_weights_that_a_spec_names_are_kept_beside(
+    play_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Names stay, also where a file has the same; options that are no agents are left alone."""
     monkeypatch.chdir(play_only.parent)
     folder = play_only.name
     (play_only.parent / "greedy").touch()
     (play_only.parent / "hand_max_avg").touch()
     inner = {"name": "weighted", "initial": "hand_max_avg", "strategies": ["hand_max_avg"]}
-    for plain in (None, "greedy", "hill_climber", "hand_max_avg", "random_weights", inner):
-        assert absolute_spec(plain) == plain
+    for plain in (None, "greedy", "hill_climber", "hand_max_avg", "random_weights", inner, "my_agent:Mine"):
+        assert kept_spec(plain, tmp_path) == plain
+    assert not list(tmp_path.iterdir())
     for spec in (folder, Path(folder), f"./{folder}"):
-        assert absolute_spec(spec) == str(play_only)
-    assert absolute_spec("later/run.safetensors") == str(play_only.parent / "later" / "run.safetensors")
+        kept = kept_spec(spec, tmp_path)
+        assert (tmp_path / kept).read_bytes() == (play_only / "weights.safetensors").read_bytes()
+    assert len(list((tmp_path / "agents").iterdir())) == 1
+    assert kept_spec("later/run.safetensors", tmp_path) == str(play_only.parent / "later" / "run.safetensors")
     nested = {"path": folder, "epsilon": 0.5, "discards": {"name": "best_response", "to": folder, "within": 2}}
-    assert absolute_spec(nested) == {
-        "path": str(play_only),
+    assert kept_spec(nested, tmp_path) == {
+        "path": kept,
         "epsilon": 0.5,
-        "discards": {"name": "best_response", "to": str(play_only), "within": 2},
+        "discards": {"name": "best_response", "to": kept, "within": 2},
     }
-    assert absolute_spec(absolute_spec(nested)) == absolute_spec(nested)
 
 
 @pytest.mark.parametrize(

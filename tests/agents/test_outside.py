@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import deepcrib.envs  # noqa: F401  registers the environments
-from deepcrib.agents import AgentError, absolute_spec, make_agent
+from deepcrib.agents import AgentError, kept_spec, make_agent
 from deepcrib.agents.asking import FaultError, Probabilities, knows_probabilities
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
@@ -91,9 +91,8 @@ def test_a_module_and_class_are_an_agent(folder: Path) -> None:
     assert search.discards_by.name == "mine"
     response: Any = make_agent({"name": "best_response", "to": "outside_one:First"})
     assert response.name == "best_response(first)"
-    assert absolute_spec({"name": "outside_one:First", "low": True}) == {"name": "outside_one:First", "low": True}
     (folder / "outside_one:First").write_text("")  # a file of this very name changes nothing
-    assert absolute_spec("outside_one:First") == "outside_one:First"
+    assert kept_spec("outside_one:First", folder) == "outside_one:First"
 
 
 def test_an_agent_is_its_own_spec() -> None:
@@ -109,6 +108,8 @@ def test_an_agent_is_its_own_spec() -> None:
         ("outside_one.no:First", "there is no module outside_one.no "),
         ("outside_one:Second", "agent 'outside_one:Second': module outside_one .*outside_one.py. has no Second"),
         ("outside_one:NUMBER", "has no class NUMBER"),
+        ({"name": "os:system", "command": "touch called"}, "agent 'os:system': module os .* has no class system"),
+        ({"name": "subprocess:Popen", "args": ["touch", "called"]}, "has a class Popen without discard: expected disc"),
         ("outside_wrong:First", "outside_wrong cannot be imported: ModuleNotFoundError: .*outside_missing"),
         ({"name": "outside_one:First", "high": 1}, "unexpected keyword argument 'high' .expected label='first', low"),
         ({"name": "outside_one:First", "label": "bad"}, "cannot be made: ValueError: no such label"),
@@ -122,6 +123,7 @@ def test_what_cannot_be_made_is_refused_in_one_line(spec: Any, line: str, capsys
     words = spec if isinstance(spec, str) else "{" + ", ".join(f"{key}: {value}" for key, value in spec.items()) + "}"
     assert main(["evaluate", f"agent={words}", "opponent=greedy", "games=4"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not Path("called").exists()
 
 
 @pytest.mark.usefixtures("folder")

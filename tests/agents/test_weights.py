@@ -15,7 +15,7 @@ from safetensors.torch import save_file as save_tensors
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.packaged import packaged_weights
-from deepcrib.agents.specs import LOADED
+from deepcrib.agents.specs.registry import LOADED
 from deepcrib.cli import main
 from deepcrib.errors import UserError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES

@@ -173,7 +173,7 @@ def nearly_over(tmp_path_factory: pytest.TempPathFactory) -> GameRecord:
     (record,) = read_games(path)
     assert record.events[: len(begun.events)] == begun.events
     assert sum(event.kind == "deal" for event in record.events[len(begun.events) :]) > 1
-    assert record == replace(session.record, source=record.source) and record.finished
+    assert record == replace(session.record, file=record.file, line=record.line) and record.finished
     assert replay(record).games.scores[0].tolist() == list(session.game["scores"])
     last = max(place for place, event in enumerate(record.events) if event.kind == "play" and event.seat == 0)
     return replace(record, events=record.events[: last - 1])

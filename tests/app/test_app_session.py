@@ -61,7 +61,7 @@ def test_the_file_holds_what_happened_and_replays_to_the_same_game(num_players: 
     events = go_on(one)
     (record,) = read_games(tmp_path / "game.jsonl")
     assert record.events == tuple(events) == tuple(one.events)
-    assert replace(record, source="") == one.record and record.finished
+    assert replace(record, file=None, line=0) == one.record and record.finished
     again = replay(record)
     assert (again.games.scores[0] == one.game["scores"]).all() and max(one.game["scores"]) == 121
 
@@ -203,7 +203,7 @@ def test_an_interrupted_game_goes_on_from_anywhere_with_the_same_cards(tmp_path:
     go_on(whole)
     deals = [event for event in whole.events if event.kind in ("deal", "starter")]
     for length in [0, 1, 2, 3, 4, 9, 12, 13, 14, 15, 16, 20, len(whole.events) - 1]:
-        cut = replace(whole.record, events=tuple(whole.events[:length]), source="game.jsonl, line 1")
+        cut = replace(whole.record, events=tuple(whole.events[:length]), file=Path("game.jsonl"), line=1)
         check_resumable(cut)
         path = tmp_path / f"{length}.jsonl"
         one = Session(cut, [None, make_agent("greedy")], GameWriter(path))

@@ -597,8 +597,11 @@ def test_a_run_with_a_discard_agent_is_measured_by_its_folder_alone(
     shutil.copytree(tmp_path / "run 2", tmp_path / "stray")
     moved = trained.rename(trained.parent / "moved")
     try:
+        assert main(["evaluate", f"agent={tmp_path / 'stray'}", "games=4"]) == 0  # it has all that it needs
+        capsys.readouterr()
+        shutil.rmtree(tmp_path / "stray" / "agents")
         assert main(["evaluate", f"agent={tmp_path / 'stray'}", "games=4"]) == 2
-        assert f"names an agent that cannot be made: no checkpoint at {trained}" in one_line(capsys)
+        assert f"names an agent that cannot be made: no checkpoint at {tmp_path / 'stray'}" in one_line(capsys)
         assert main(["evaluate", f"agent={{path: {tmp_path / 'stray'}, discards: {moved}}}", "games=4"]) == 0
     finally:
         moved.rename(trained)

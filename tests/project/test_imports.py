@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deepcrib.agents.specs import BUILDERS, LOADED, SCRIPTED_NAMES, Builder
+from deepcrib.agents.specs.registry import BUILDERS, LOADED, SCRIPTED_NAMES, Builder
 from deepcrib.game.policies import POLICIES
 
 HEAVY = ("numba", "scipy", "torch", "tensorboard", "matplotlib", "textual", "hydra")

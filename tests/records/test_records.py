@@ -28,7 +28,7 @@ GAME = played(1)
 def test_a_game_is_read_as_it_was_written_and_replays_to_its_end(num_players: int, rules: str, tmp_path: Path) -> None:
     games = [played(seed, num_players, rules, ("random", "greedy")) for seed in range(4)]
     found = read_games(write(tmp_path / "games.jsonl", *games))
-    assert [replace(game, source="") for game in found] == games
+    assert [replace(game, file=None, line=0) for game in found] == games
     for game in found:
         turns = replay(game)
         assert turns.phase[0] == OVER

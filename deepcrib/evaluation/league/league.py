@@ -26,13 +26,15 @@ from deepcrib.agents.asking import FaultError
 from deepcrib.agents.outside import file_of, is_place
 from deepcrib.agents.packaged import packaged_weights
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.agents.specs import BUILDERS
+from deepcrib.agents.specs.registry import BUILDERS
+from deepcrib.agents.specs.travel import spec_of_file
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import check_games
 from deepcrib.evaluation.league.pair_sums import Sums, sum_up
 from deepcrib.evaluation.league.tournament import pairing_seed
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.files.runs import read_json, write_json
+from deepcrib.files.trust import FromFile
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.processes import ALONE, Workers
@@ -160,6 +162,8 @@ def identity(spec: Any) -> Any:
     And of those that the agent in such a file names for the part of its decisions that it did not learn. An agent from
     outside the package has the hash of its module, and of what that imports from its own package.
     """
+    if isinstance(spec, FromFile):
+        spec = spec_of_file(spec)
     if isinstance(spec, Mapping):
         own = _own_weights(spec.get("name"))
         kept = {"name"} if own else set()
@@ -178,7 +182,7 @@ def identity(spec: Any) -> Any:
     except OSError:  # no file: a word
         return spec
     with contextlib.suppress(CheckpointError):  # no checkpoint: another error will say so
-        found |= {part: identity(other) for part, other in other_agents(read_weights(file).metadata).items()}
+        found |= {part: identity(other) for part, other in other_agents(read_weights(file)).items()}
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from omegaconf import MISSING
 
-from deepcrib.jobs.shared.options import RulesOptions, torch_device
+from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.kernels.processes import BACKENDS
 from deepcrib.options import at_least, one_of, option, seed_value
 
@@ -19,8 +19,8 @@ class Config:
     """The schema of `conf/evaluate.yaml`."""
 
     task: str = option(GAMES, "full games to 121; or play, pairs, audit; also as an argument: deepcrib evaluate play")
-    agent: Any = option(MISSING, "a name, a checkpoint path or {name: NAME, option: value}")
-    opponent: Any = option("deterministic", "the same forms as agent")
+    agent: Any = option(MISSING, "a name, a checkpoint path or {name: NAME, option: value}", spec=True)
+    opponent: Any = option("deterministic", "the same forms as agent", spec=True)
     games: int = option(10000, "number of games; the maximum with until", at_least(1))
     hands: int | None = option(None, "hands of the task play (20,000) or audit (200)")
     pairs: int = option(20000, "pairs of hands of the task pairs; each player deals once in a pair")
@@ -49,3 +49,4 @@ class Config:
     threads: int = option(0, "number of threads, of all workers; 0: all that this process may use", at_least(0))
     workers: int = option(1, "processes that share the games, and exploit's deals; 1: this process alone", at_least(1))
     backend: str = option("loky", "where workers run: loky, on this machine, or ray, on a cluster", one_of(*BACKENDS))
+    trust: bool = option(False, TRUST)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
 from deepcrib.errors import OptionError
+from deepcrib.jobs.hydra.resume import take_specs
 from deepcrib.jobs.hydra.schema import check_no_extras
 from deepcrib.jobs.hydra.variants import check_variants
 from deepcrib.options import problems
@@ -20,12 +22,17 @@ REPLAY = "replay"
 """The learner that alone reads some options."""
 
 
-def checked_options(config: DictConfig, schema: type, overrides: Sequence[Override]) -> Any:
-    """A composed config as plain objects. Raises OptionError for the first option that the job would refuse."""
+def checked_options(config: DictConfig, schema: type, overrides: Sequence[Override], saved: Path | None = None) -> Any:
+    """A composed config as plain objects. Raises OptionError for the first option that the job would refuse.
+
+    saved: the run's file that all but the overrides comes from, whose specs are held against what a file may say.
+    """
     check_no_extras(config, schema)
     options = OmegaConf.to_object(config)
     check_variants(options, overrides)
     check_values(options, overrides)
+    if saved:
+        take_specs(options, saved, {override.key_or_group for override in overrides})
     return options
 
 

@@ -32,11 +32,12 @@ from deepcrib import kernels
 from deepcrib.analysis.sweeps import DONE, win_rates
 from deepcrib.errors import FailureError, MissingExtraError, OptionError, RunError, UserError
 from deepcrib.files import runs
+from deepcrib.files.trust import require_no_way_out, trusting
 from deepcrib.jobs import JOBS, Job, Run
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.help import print_job
-from deepcrib.jobs.hydra.resume import resumed_config, saved_config, split_resume
+from deepcrib.jobs.hydra.resume import config_text, resumed_config, saved_config, split_resume
 from deepcrib.jobs.hydra.schema import check_keys, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.hydra.yaml_files import yaml_problem
 from deepcrib.jobs.shared.console import LOG, console, error_line, say, short_path
@@ -234,6 +235,11 @@ class Task:
 
     def __call__(self, composed: DictConfig) -> dict[str, Any] | None:
         """Run the job and return its summary, which a sweeper may learn from; None where it failed."""
+        config = self.resumed or composed
+        with trusting("trust" in config and config.trust):
+            return self._run(composed)
+
+    def _run(self, composed: DictConfig) -> dict[str, Any] | None:
         settings, job = HydraConfig.get(), JOBS[self.job]
         path = Path(settings.runtime.output_dir)
         if settings.mode == RunMode.MULTIRUN:
@@ -249,7 +255,7 @@ class Task:
                     if job.alone and {word.partition("=")[0] for word in written} <= {"seed", "device", "threads"}:
                         _say(job.alone)
                     return execute(job, composed, folder, written, begun=False)
-                return execute(job, self.resumed, folder, self.words, begun=True)
+                return execute(job, self.resumed, folder, self.words, begun=True, saved=path / runs.CONFIG)
         except Exception as error:
             folder.remove_if_empty()
             self.failure = error
@@ -281,6 +287,8 @@ def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label
             _say(f"{label}{'goes on' if resuming else 'begins'}")
             if resuming:
                 composed.resume = str(folder.path)
+                if not composed.trust:
+                    require_no_way_out(folder.path)
             execute(job, composed, folder, folder.overrides, found.begun)
             if not sweep_runs.is_sequential():
                 _say(label + ", ".join(["done", *win_rates(runs.read_json(folder.path / runs.SUMMARY))]))
@@ -297,17 +305,19 @@ def _say(text: str) -> None:
     console().print(text, markup=False, soft_wrap=True)
 
 
-def execute(job: Job, config: DictConfig, folder: runs.RunFolder, words: Sequence[str], begun: bool) -> dict[str, Any]:
+def execute(
+    job: Job, config: DictConfig, folder: runs.RunFolder, words: Sequence[str], begun: bool, saved: Path | None = None
+) -> dict[str, Any]:
     """Check the options, run the job, save and print what came out; returns its summary.
 
     words: the overrides of this call. begun: whether the folder holds an unfinished run with the same options, or one
-    to be resumed.
+    to be resumed. saved: the file that all options but those of this call come from; None: all are this call's.
     """
     schema = register_schema(job)
-    options = checked_options(config, schema, parse(words))
-    text = _config_text(config)
+    options = checked_options(config, schema, parse(words), saved)
+    text = config_text(config)
     is_done = begun and folder.finished and not job.repeats
-    if is_done and text == _config_text(saved_config(folder.path / runs.CONFIG, schema)):
+    if is_done and text == config_text(saved_config(folder.path / runs.CONFIG, schema)):
         _say(f"the run in {short_path(folder.path)} is finished; with more steps, as an option, it goes on")
         return runs.read_json(folder.path / runs.SUMMARY)
     start = partial(folder.resume if begun else folder.start, text)
@@ -337,12 +347,3 @@ def _announce_compiling() -> None:
     """Say it on the terminal before this process first compiles anything, as nothing else is seen for seconds."""
     if sys.stderr.isatty():
         kernels.on_compile(lambda: print(COMPILING, file=sys.stderr, flush=True))
-
-
-def _config_text(config: DictConfig) -> str:
-    """`config.yaml`: every option resolved, and `resume` empty, so that it starts the same run anew."""
-    plain = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(plain, dict)
-    if "resume" in plain:
-        plain["resume"] = None
-    return OmegaConf.to_yaml(OmegaConf.create(plain))

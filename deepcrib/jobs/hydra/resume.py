@@ -1,21 +1,31 @@
-"""`resume=PATH`: the saved options of a run, with this call's plain values on top, in the same folder."""
+"""`resume=PATH`: the saved options of a run, with this call's plain values on top, in the same folder.
+
+A run folder may be anybody's. Its `config.yaml` was written resolved, so that nothing in it is to be worked out; what
+it says of agents and files is held against `agents.specs.travel.spec_of_file`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import is_dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException, ValidationError
-from yaml import YAMLError  # type: ignore[import-untyped]
+from yaml import AliasEvent, SafeLoader, YAMLError  # type: ignore[import-untyped]
+from yaml import parse as parse_yaml
 
+from deepcrib.agents.specs.travel import spec_of_file
 from deepcrib.errors import OptionError, RunError
-from deepcrib.files.runs import CONFIG
+from deepcrib.files.runs import CONFIG, flat
+from deepcrib.files.trust import FromFile, require_no_way_out
 from deepcrib.jobs.hydra.schema import is_group, leaf_type, parse, wrong_value
 from deepcrib.jobs.hydra.variants import as_saved, present_classes
 
+OF_THE_CALL = {"resume": None, "trust": False}
+"""Options of one call alone, as `config.yaml` has them."""
 _PREFIX = "resume="
 
 
@@ -56,18 +66,59 @@ def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Se
         except ValidationError as error:
             raise OptionError(wrong_value(word, error, schema)) from error
     config.resume = str(folder)
+    if not config.trust:
+        require_no_way_out(folder)
     return config
+
+
+def take_specs(options: Any, file: Path, told: Collection[str], prefix: str = "") -> None:
+    """Make specs of a person of those that a run's `config.yaml` holds. Raises UntrustedError.
+
+    told: the options that this call gives itself, by their whole names; they are a person's already.
+    """
+    for item in fields(options):
+        name, value = f"{prefix}{item.name}", getattr(options, item.name)
+        if is_dataclass(value):
+            take_specs(value, file, told, f"{name}.")
+        elif item.metadata.get("spec") and name not in told:
+            several = isinstance(value, list)
+            found = [spec_of_file(FromFile(one, file, name)) for one in (value if several else [value])]
+            setattr(options, item.name, found if several else found[0])
+
+
+def config_text(config: DictConfig) -> str:
+    """`config.yaml`: every option resolved, without those of the call, so that it starts the same run anew."""
+    plain = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(plain, dict)
+    plain |= {name: value for name, value in OF_THE_CALL.items() if name in plain}
+    return OmegaConf.to_yaml(OmegaConf.create(plain))
 
 
 def saved_config(path: Path, schema: type) -> DictConfig:
     """The options that a run was started with. Raises RunError where the file holds none of this job."""
     try:
-        saved = OmegaConf.load(path)
-        if not isinstance(saved, DictConfig) or not saved:
-            raise ValueError("expected options by name")
+        saved = _plain_options(path.read_text(encoding="utf-8"))
         config = OmegaConf.merge(as_saved(schema, saved), saved)
+        if "trust" in config:
+            config.trust = False  # which no file can say
     except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         reason = str(getattr(error, "problem", None) or error).strip().splitlines()[0]  # `problem` is YAML's
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error
     assert isinstance(config, DictConfig)
     return config
+
+
+def _plain_options(text: str) -> DictConfig:
+    """The options in YAML that asks for nothing to be worked out. Raises ValueError, or what YAML's readers raise."""
+    if any(isinstance(event, AliasEvent) for event in parse_yaml(text, SafeLoader)):  # which can stand for billions
+        raise ValueError("expected every value where it stands, found an alias (*)")
+    saved = OmegaConf.create(text)
+    if not isinstance(saved, DictConfig) or not saved:
+        raise ValueError("expected options by name")
+    plain = OmegaConf.to_container(saved, resolve=False)
+    assert isinstance(plain, Mapping)
+    for name, value in flat(plain):
+        if "${" in str(value):
+            raise ValueError(f"{name}={value}: expected a plain value, not one to be worked out (${{...}})")
+    saved.pop("hydra", None)  # which says how a run is started, not what it is
+    return saved

@@ -25,7 +25,7 @@ from deepcrib.analysis.sweeps import SweptRun, read_run
 from deepcrib.errors import RunError
 from deepcrib.files import runs, writing
 from deepcrib.files.runs import LOCK, REFUSED
-from deepcrib.jobs.hydra.resume import saved_config
+from deepcrib.jobs.hydra.resume import OF_THE_CALL, saved_config
 from deepcrib.jobs.shared.console import error_line
 from deepcrib.kernels.processes import end_with_parent
 from deepcrib.kernels.workers import grant_threads
@@ -140,7 +140,7 @@ def _other_option(folder: Path, config: DictConfig, schema: type) -> str | None:
     except RunError as error:
         raise RefusedError(str(error)) from error
     for name, value in _plain(config):
-        if name != "resume" and (name not in saved or saved[name] != value):
+        if name not in OF_THE_CALL and (name not in saved or saved[name] != value):
             return f"{name}={saved[name]}, not {value}" if name in saved else f"no option {name}"
     return None
 

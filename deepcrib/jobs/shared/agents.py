@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from deepcrib.agents.packaged import read_cards
-from deepcrib.agents.specs import shown_names
+from deepcrib.agents.specs.registry import shown_names
 from deepcrib.analysis.agent_cards import card_facts
 from deepcrib.jobs.shared.console import console
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from deepcrib.jobs.shared.options import RulesOptions, torch_device
+from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.kernels.processes import BACKENDS
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 
@@ -20,9 +20,9 @@ class Config:
     task: str = option(
         "round_robin", "or bracket, checkpoints, league; also as an argument: deepcrib tournament bracket"
     )
-    agents: Any = option([], "two or more: names, checkpoint paths or {name: NAME, ...}; league: all")
-    run: str | None = option(None, "run folder whose checkpoints the task checkpoints plays")
-    against: Any = option(None, "checkpoints: the agent that plays them; by default the run's final one")
+    agents: Any = option([], "two or more: names, checkpoint paths or {name: NAME, ...}; league: all", spec=True)
+    run: str | None = option(None, "run folder whose checkpoints the task checkpoints plays", spec=True)
+    against: Any = option(None, "checkpoints: the agent that plays them; by default the run's final one", spec=True)
     games: int | None = option(None, "games per match; default 100, in a league 20,000", optional(at_least(1)))
     games_of: Any = option(None, "league: maximum number of games of an agent, {minimax: 2000}")
     deals: int = option(0, "league: deals that a best responder's gain on each agent is measured on; 0: off")
@@ -33,6 +33,7 @@ class Config:
         False, "play games in pairs (a league always): same cards, seats swapped; intervals are over pairs"
     )
     resume: str | None = option(None, "folder of a league to resume")
+    trust: bool = option(False, TRUST)
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "number of threads, of all workers; 0: all that this process may use", at_least(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from deepcrib.jobs.hydra.variants import VARIANTS, Variants
-from deepcrib.jobs.shared.options import RulesOptions, torch_device
+from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, RewardOptions, StateOptions
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
@@ -28,6 +28,7 @@ class Config:
         0, "number of threads; 0: all that this process may use; does not affect the weights", at_least(0)
     )
     resume: str | None = option(None, "folder of a run to resume; of a finished one with more steps")
+    trust: bool = option(False, TRUST)
     learner: LearnerOptions = field(default_factory=LearnerOptions, metadata={VARIANTS: _LEARNERS})
     algorithm: AlgorithmOptions = field(default_factory=AlgorithmOptions)
     reward: RewardOptions = field(default_factory=RewardOptions)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, absolute_spec, make_agent
+from deepcrib.agents import Agent, kept_spec, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
@@ -126,7 +126,7 @@ class NetworkClimber:
     def save(self, vector: Vector, path: Path, metadata: dict[str, Any]) -> None:
         """Write the networks of weights, and the specs of the agents that take the other decisions."""
         networks = self._networks(vector)
-        others = {part: absolute_spec(spec) for part, spec in self._specs.items()}
+        others = {part: kept_spec(spec, path.parent) for part, spec in self._specs.items()}
         save_weights(path, networks.get("discard"), networks.get("play"), {**metadata, **others})
 
     def _networks(self, vector: Vector) -> dict[str, Any]:

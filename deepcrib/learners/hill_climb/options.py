@@ -29,8 +29,8 @@ class HillClimbOptions(LearnerOptions):
         one_in("deepcrib.learners.hill_climb.learner:CLIMBED"),
     )
     genome: str = option("pairs", "of `climb: genome`", one_in("deepcrib.learners.evolution.agent:GENOMES"))
-    discards_by: Any = option("greedy", "agent that discards where only the play climbs")
-    plays_by: Any = option("greedy", "agent that plays where only the discards climb")
+    discards_by: Any = option("greedy", "agent that discards where only the play climbs", spec=True)
+    plays_by: Any = option("greedy", "agent that plays where only the discards climb", spec=True)
     start: str = option("zero", "initial weights; or `random`", one_of("zero", "random"))
     pairs: int = option(100, "pairs of games or hands per contest of champion and mutant", at_least(1))
     sigma: float = option(0.05, "standard deviation of a mutant's noise", positive)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from deepcrib.agents import absolute_spec, make_agent
+from deepcrib.agents import kept_spec, make_agent
 from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
@@ -103,7 +103,7 @@ class PolicyLearner(Learner):
             "seed": self.setting.seed,
             "iteration": self.steps_done,
             "hands": self.hands,
-            "discards_by": absolute_spec(self.shared.discard_agent),
+            "discards_by": kept_spec(self.shared.discard_agent, path.parent),
         }
         save_policy(path, self.policy().network, metadata)
 

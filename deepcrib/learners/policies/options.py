@@ -15,6 +15,8 @@ class PolicyOptions(LearnerOptions):
 
     iterations: int = option(1000, "iterations of self-play and learning", at_least(1))
     hands: int = option(8192, "single hands of self-play per iteration", at_least(1))
-    discard_agent: Any = option("expected_value", "agent that discards for both players; the play alone is learned")
+    discard_agent: Any = option(
+        "expected_value", "agent that discards for both players; the play alone is learned", spec=True
+    )
     batch_size: int = option(1024, "decisions in a minibatch", at_least(1))
     checkpoint_every: int = option(50, "iterations between saved training states", at_least(1))

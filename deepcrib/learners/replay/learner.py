@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, absolute_spec, make_agent
+from deepcrib.agents import Agent, kept_spec, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
@@ -304,7 +304,7 @@ class ReplayLearner(Learner):
             "seed": self.setting.seed,
             "iteration": self.steps_done,
             "hands": self.hands,
-            "discards_by": absolute_spec(self.options.discard_agent),
+            "discards_by": kept_spec(self.options.discard_agent, path.parent),
         }
         checkpoints.save_weights(path, self.discard.network if self.discard else None, self.play.network, metadata)
 

@@ -125,19 +125,21 @@ class ReplayOptions(LearnerOptions):
         "or `bfloat16`: precision of networks in self-play and targets, not in learning or matches",
         one_in("deepcrib.agents.q_network:INFERENCE"),
     )
-    discard_agent: Any = option(None, "agent that discards; only the play is learned")
+    discard_agent: Any = option(None, "agent that discards; only the play is learned", spec=True)
     initial: Any = option(
-        None, "agent whose weights the networks begin with, in place of pretraining: its name, or its run folder"
+        None,
+        "agent whose weights the networks begin with, in place of pretraining: its name, or its run folder",
+        spec=True,
     )
     checkpoint_every: int = option(10, "iterations between saved training states", at_least(1))
     # Whom the learner meets beside itself (Lang 2018, section 5.1); the numbers are ours.
-    opponents: list[Any] = option([], "agents, and `past`: past checkpoints of this run")
+    opponents: list[Any] = option([], "agents, and `past`: past checkpoints of this run", spec=True)
     opponent_share: float = option(
         0.5, "share of episodes against a random one of them; the rest is self-play", fraction
     )
     past_every: int = option(10, "iterations between checkpoints that join the past ones", at_least(1))
     past_kept: int = option(10, "number of past checkpoints kept, the newest", at_least(1))
-    priming: list[Any] = option([], "agents that are met in every episode of the first priming_iterations")
+    priming: list[Any] = option([], "agents that are met in every episode of the first priming_iterations", spec=True)
     priming_iterations: int = option(0, "iterations against `priming`", at_least(0))
 
     def schedule(self, iteration: int) -> tuple[float, float, float]:
@@ -169,7 +171,7 @@ class PretrainingOptions:
     )
     lr: float = option(1e-3, "learning rate, at its highest", positive)
     starter: bool = option(False, "learn the value with a random starter (figure 6)")
-    teacher: Any = option(None, "agent whose games against itself are then learned from, `enabled` or not")
+    teacher: Any = option(None, "agent whose games against itself are then learned from, `enabled` or not", spec=True)
     teacher_episodes: int = option(2000, "number of its games, or hands if learner.unit=hands", at_least(1))
     teacher_epsilon: float = option(
         0.1, "probability of a random legal choice in them, so that other choices get values too", between(0, 1)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import AgentError
 from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
 from deepcrib.agents.scripted import GreedyPlay
-from deepcrib.agents.specs import SEMI_PURE
+from deepcrib.agents.specs.registry import SEMI_PURE
 from deepcrib.errors import OptionError
 from deepcrib.exact.classes import find_class
 from deepcrib.exact.cribs import NUM_DISCARDS
@@ -173,7 +173,7 @@ def from_weights(saved: SavedWeights) -> WeightedAgent:
 
 
 def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
-    """One of `specs.WEIGHTED_NAMES`. Pure strategies stand alone, the others among the thesis's eight."""
+    """One of `registry.WEIGHTED_NAMES`. Pure strategies stand alone, the others among the thesis's eight."""
     if name in STRATEGIES:
         strategies: tuple[str, ...] = (name,)
     else:

@@ -23,8 +23,10 @@ class WeightedOptions(LearnerOptions):
     strategies: list[str] = option(
         list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
-    initial: str = option("random", "or a strategy (pure), semi_pure_STRATEGY (70%), or the path of weights")
-    opponents: list[str] = option(["random"], "initial weights of each opponent in the pool", each(anything, least=1))
+    initial: str = option("random", "or a strategy (pure), semi_pure_STRATEGY (70%), or the path of weights", spec=True)
+    opponents: list[str] = option(
+        ["random"], "initial weights of each opponent in the pool", each(anything, least=1), spec=True
+    )
     opponents_learn: bool = option(True, "false: their weights are fixed")
     pairs: str = option(
         "first",

@@ -23,7 +23,7 @@ class WeightedNetworkOptions(LearnerOptions):
         list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
     hidden: list[int] = option([32, 32], "layers of ReLU units; [] is linear", each(at_least(1)))
-    opponent: Any = option(None, "opponent, does not learn; null: self-play, both players learn")
+    opponent: Any = option(None, "opponent, does not learn; null: self-play, both players learn", spec=True)
     target: str = option(
         "win", "1 for a won game; or `margin`: own minus opponent's final score, points", one_of("win", "margin")
     )

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.packaged import CHAMPIONS_OWN
-from deepcrib.agents.specs import BUILDERS
+from deepcrib.agents.specs.registry import BUILDERS
 from deepcrib.analysis.league import league_figure, league_of, league_tables, markdown_page
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError

@@ -175,12 +175,14 @@ def test_a_saved_champion_is_made_again(climb: str, tmp_path: Path) -> None:
         assert again.plays_by.name == "deterministic"
 
 
-def test_the_path_of_who_discards_is_kept_as_an_absolute_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_of_who_discards_are_kept_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     make_agent("hand_max_avg").save(tmp_path / "first.safetensors")
     climber = new_learner(climb="play", discards_by="first.safetensors").climber
     climber.save(climber.start(), tmp_path / "second.safetensors", {})
-    assert read_weights(tmp_path / "second.safetensors").metadata["discards_by"] == str(tmp_path / "first.safetensors")
+    (kept,) = (tmp_path / "agents").iterdir()
+    assert kept.read_bytes() == (tmp_path / "first.safetensors").read_bytes()
+    assert read_weights(tmp_path / "second.safetensors").metadata["discards_by"] == f"agents/{kept.name}"
 
 
 def test_another_agent_plays_for_a_discard_network() -> None:

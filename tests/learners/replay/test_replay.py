@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -746,16 +747,16 @@ def test_a_run_keeps_its_discard_agent(by: Any, tmp_path: Path) -> None:
 
 
 def test_another_runs_discards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path is kept as an absolute one; where nothing is any more, a line says so, and who else may discard."""
+    """Weights are kept with the run, which can be moved alone; where they are gone a line says so, and what helps."""
     run(tmp_path / "first", small(seed=2))
     monkeypatch.chdir(tmp_path)
     run(tmp_path / "second", small(discard_agent={"name": "q_network", "path": "first"}))
     run(tmp_path / "third", small(discard_agent="second/weights.safetensors"))
     kept = [load_weights(tmp_path / name).metadata["discards_by"] for name in ("second", "third")]
-    assert kept == [
-        {"name": "q_network", "path": str(tmp_path / "first")},
-        str(tmp_path / "second" / "weights.safetensors"),
-    ]
+    files = [file for name in ("second", "third") for file in (tmp_path / name / "agents").glob("*.safetensors")]
+    assert kept == [{"name": "q_network", "path": f"agents/{files[0].name}"}, f"agents/{files[1].name}"]
+    for file, copied in zip(files, ("first", "second"), strict=True):
+        assert file.read_bytes() == (tmp_path / copied / "weights.safetensors").read_bytes()
     monkeypatch.chdir("/")
     table = Games(np.arange(200), 3)
     seen = table.discard_observation(table.deal(), np.zeros(200, dtype=np.int8))
@@ -763,10 +764,14 @@ def test_another_runs_discards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for name in ("second", "third"):
         np.testing.assert_array_equal(make_agent(tmp_path / name).discard(seen), expected)
     (tmp_path / "first").rename(tmp_path / "moved")
+    (tmp_path / "third").rename(tmp_path / "alone")
+    shutil.rmtree(tmp_path / "second" / "agents")
+    np.testing.assert_array_equal(make_agent(tmp_path / "alone").discard(seen), expected)
     with pytest.raises(AgentError) as error:
         make_agent(tmp_path / "second")
-    said = f"{tmp_path / 'second'} names an agent that cannot be made: no checkpoint at {tmp_path / 'first'}; "
-    assert str(error.value) == said + f"name another as {{path: {tmp_path / 'second'}, discards: AGENT}}"
+    weights = tmp_path / "second" / "weights.safetensors"
+    said = f"{weights} names an agent that cannot be made: no checkpoint at {files[0]}; "
+    assert str(error.value) == said + f"name another as {{path: {weights}, discards: AGENT}}"
     other = make_agent({"path": str(tmp_path / "second"), "discards": str(tmp_path / "moved")})
     np.testing.assert_array_equal(other.discard(seen), expected)
 

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from deepcrib.agents import AgentError, HasProbabilities, make_agent, require_players
 from deepcrib.agents.q_network import QNetworkAgent
-from deepcrib.agents.specs import WEIGHTED_NAMES
+from deepcrib.agents.specs.registry import WEIGHTED_NAMES
 from deepcrib.errors import OptionError, UserError
 from deepcrib.exact.discards import discard_statistics
 from deepcrib.exact.pegging import exact_records

@@ -1,0 +1,1 @@
+"""What names an agent: the table of names, what files may say, and `make_agent`."""

@@ -1,0 +1,167 @@
+"""`make_agent`: from a name, a checkpoint path or a mapping of options to a player.
+
+An agent's code is imported when it is asked for, so that a match of scripted players waits for no PyTorch. To add an
+agent: a line in `registry`. What a file says of agents is a `FromFile`, and `travel.spec_of_file` decides about it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from deepcrib.agents.base import Agent, AgentError, checked_agent
+from deepcrib.agents.outside import is_place, make_outside
+from deepcrib.agents.packaged import packaged_weights
+from deepcrib.agents.specs.registry import BUILDERS, LOADED, Builder, shown_names
+from deepcrib.agents.specs.travel import is_path, spec_of_file
+from deepcrib.files.trust import FromFile, trusting
+from deepcrib.files.weights import CheckpointError, read_weights
+from deepcrib.options import did_you_mean
+
+Options = dict[str, Any]
+
+
+def make_agent(spec: Any, device: str = "cpu", *, trust: bool = False) -> Agent:
+    """An agent from its spec; an agent itself is returned as it is.
+
+    A name, the path of a checkpoint file or run folder, `package.module:Class` of an agent from outside the package
+    (`agents.outside`), or a mapping with a `name` and options: `{name: random_weights, seed: 2}`,
+    `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT}`, `{name: "my_agent:Mine", depth: 2}`; or what a file
+    says of one (`FromFile`). trust: what the spec's files name may be code, and lie anywhere.
+    Raises AgentError, OptionError or CheckpointError.
+    """
+    if trust:
+        with trusting():
+            return make_agent(spec, device)
+    if isinstance(spec, FromFile):
+        spec = spec_of_file(spec)
+    if isinstance(spec, str | os.PathLike):
+        return _from_text(str(spec), device)
+    if isinstance(spec, Mapping):
+        return _from_mapping({str(key): value for key, value in spec.items()}, device)
+    if (hasattr(spec, "discard") or hasattr(spec, "play")) and not isinstance(spec, type):
+        return checked_agent(spec)
+    expected = "expected a name, a checkpoint path, package.module:Class or {name: NAME, option: value}"
+    raise AgentError(f"not an agent: {spec!r} ({expected})")
+
+
+def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
+    """Agents by their names, numbered where two would share one."""
+    named: dict[str, Agent] = {}
+    for agent in agents:
+        name, number = agent.name, 1
+        while name in named:
+            number += 1
+            name = f"{agent.name} ({number})"
+        named[name] = agent
+    return named
+
+
+def _from_text(text: str, device: str) -> Agent:
+    if text in BUILDERS:
+        return _build_named(text, {}, device)
+    if text in packaged_weights():
+        return _packaged(text, {}, device)
+    if is_place(text):
+        return make_outside(text, {})
+    if is_path(text):
+        return load_checkpoint(text, device)
+    expected = f"one of {', '.join(shown_names())}, the path of a checkpoint, or package.module:Class"
+    raise AgentError(f"unknown agent {text!r}: {did_you_mean(text, shown_names())}expected {expected}")
+
+
+def _from_mapping(spec: Options, device: str) -> Agent:
+    name = spec.pop("name", "q_network" if "path" in spec else None)
+    if not isinstance(name, str):
+        raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(shown_names())})")
+    if name in BUILDERS:
+        return _build_named(name, spec, device)
+    if is_place(name):
+        return make_outside(name, spec)
+    if name in packaged_weights():
+        return _packaged(name, spec, device)
+    if spec:
+        raise AgentError(f"agent {name!r} has no option {next(iter(spec))!r} (expected none)")
+    return _from_text(name, device)
+
+
+def _packaged(name: str, options: Options, device: str) -> Agent:
+    """A trained agent that comes with the package, under its name there."""
+    agent = load_checkpoint(str(packaged_weights()[name]), device, **_read(options))
+    agent.name = name
+    return agent
+
+
+def _build_named(name: str, options: Options, device: str) -> Agent:
+    builder = BUILDERS[name]
+    for option in options:
+        if option not in builder.options:
+            expected = f"one of {', '.join(builder.options)}" if builder.options else "none"
+            raise AgentError(f"agent {name!r} has no option {option!r} (expected {expected})")
+    for option in builder.needs:
+        if options.get(option) is None:
+            raise AgentError(f"agent {name!r} needs the option {option}, as {{name: {name}, {option}: ...}}")
+    return _build(builder, _read(options), device)
+
+
+def _read(options: Options) -> Options:
+    """Options in the types that agents take."""
+    return {option: _READ[option](value) if option in _READ else value for option, value in options.items()}
+
+
+def load_checkpoint(path: str, device: str, **options: Any) -> Agent:
+    """The agent of weights in a file, or of a finished run folder; options that are None are not given."""
+    saved = read_weights(path)
+    if saved.agent not in LOADED:
+        raise CheckpointError(f"{path} holds weights of {saved.agent!r}, expected one of {', '.join(LOADED)}")
+    builder = LOADED[saved.agent]
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in ("epsilon", "temperature"):
+        if given.get(option) == 0.0:  # what every agent of a checkpoint does
+            del given[option]
+    for option in given:
+        if option not in builder.options:
+            lacks = builder.lacks or f"takes {', '.join(builder.options)}"
+            raise AgentError(f"{path} {lacks}: expected no option {option}")
+    return _build(builder, {"saved": saved, **given}, device)
+
+
+def _build(builder: Builder, options: Options, device: str) -> Agent:
+    """Import what makes the agent, and call it."""
+    specs = {option: spec for option, spec in builder.agents.items() if spec is not None} | options
+    agents = {option: make_agent(specs[option], device) for option in builder.agents if option in specs}
+    make = _imported(builder.make)
+    return make(**{**options, **agents, **builder.fixed, **({"device": device} if builder.device else {})})
+
+
+def _imported(place: str) -> Callable[..., Agent]:
+    module, _, function = place.partition(":")
+    found: Callable[..., Agent] = getattr(import_module(module), function)
+    return found
+
+
+def _number(option: str, expected: str) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise AgentError(f"{option}={value!r}: expected {expected}") from None
+
+    return read
+
+
+def _seed(value: Any) -> int:
+    if isinstance(value, int) and 0 <= value < 2**63:
+        return value
+    raise AgentError(f"seed={value!r}: expected a whole number from 0 to 2^63 - 1")
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "path": str,
+    "epsilon": _number("epsilon", "a number from 0 to 1"),
+    "temperature": _number("temperature", "points, 0 or more"),
+    "seed": _seed,
+}
+"""How options of these names are read, before an agent is imported."""

@@ -1,0 +1,64 @@
+"""What a file may lead to that anybody may have written: weights, a run's options, a game record.
+
+It may say which agents of the package take part, and which files beside it. It runs no code, and leads nowhere else,
+unless whoever reads it says `trust=true`. `agents.specs.travel.spec_of_file` decides about agents.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deepcrib.errors import RunError
+
+_trusting: ContextVar[bool] = ContextVar("trusting", default=False)
+
+
+@dataclass(frozen=True)
+class FromFile:
+    """A spec of an agent that stands in a file, where a person's own is plain.
+
+    spec: as it stands there. file: which one. part: where in it, as `discards_by` or `evaluation.opponents`.
+    """
+
+    spec: Any
+    file: Path
+    part: str
+
+
+@contextmanager
+def trusting(trust: bool = True) -> Iterator[None]:
+    """While files are read whose writers may do here what the reader may: run code, and lead anywhere."""
+    token = _trusting.set(trust)
+    try:
+        yield
+    finally:
+        _trusting.reset(token)
+
+
+def is_trusting() -> bool:
+    """Whether what files say is taken as if a person had written it here."""
+    return _trusting.get()
+
+
+def lies_in(folder: Path, path: Path) -> bool:
+    """Whether a path leads to what lies in a folder, or below it, links followed."""
+    try:
+        real, root = (Path(os.path.realpath(place)) for place in (path, folder))  # not `resolve`: links may be a circle
+    except ValueError:  # a name with a NUL, which no file has
+        return False
+    return real.is_relative_to(root)
+
+
+def require_no_way_out(folder: Path) -> None:
+    """Refuse a run folder with a link to elsewhere, which would be written through. Raises RunError."""
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place, name) for name in (*folders, *files)):
+            if path.is_symlink() and not lies_in(folder, path):
+                expected = "expected a file of its own (trust=true follows it)"
+                raise RunError(f"{path} is a link to {os.readlink(path)}, outside of the run folder: {expected}")
