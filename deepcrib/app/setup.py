@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -37,7 +38,8 @@ class Worker:
         """Whether anything is left of what can wait."""
         self._work: PriorityQueue[tuple[int, int, Callable[[], object]]] = PriorityQueue()
         self._number = count()
-        Thread(target=self._run, name="deepcrib-worker", daemon=True).start()
+        run = partial(copy_context().run, self._run)  # so that files are trusted here, too, or not
+        Thread(target=run, name="deepcrib-worker", daemon=True).start()
 
     async def do(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """What the function returns, or raises."""

@@ -14,10 +14,12 @@ from rich.table import Table
 
 from deepcrib.agents import make_agent, name_agents
 from deepcrib.agents.packaged import CHAMPION, CHAMPION_NETWORKS
+from deepcrib.agents.specs.travel import needs_trust
 from deepcrib.analysis.tables import plain_table
 from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
 from deepcrib.board.text import SIGNS
 from deepcrib.errors import OptionError, RunError, UserError
+from deepcrib.files.trust import FromFile
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import use_threads
@@ -67,6 +69,8 @@ def run(config: Config, run: Run) -> Outcome:
     run_app(setup)
     unfinished = any(not session.over for session in setup.games)
     signs = "" if config.suits == "symbols" else f" suits={config.suits}"  # the record has all but what is shown
+    specs = [player.spec for game in setup.games for player in game.header.players if player.kind == "agent"]
+    signs += " trust=true" if any(needs_trust(FromFile(spec, path, "")) for spec in specs) else ""
     resume = [f"to go on: deepcrib play resume={shlex.quote(short_path(path))}{signs}"] if unfinished else []
     if setup.interrupted:
         raise KeyboardInterrupt(*resume)

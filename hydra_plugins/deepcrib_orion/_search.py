@@ -20,6 +20,7 @@ from omegaconf import DictConfig, open_dict, read_write
 
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files import runs, write_atomic
+from deepcrib.files.trust import trusting
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
@@ -66,7 +67,10 @@ class Search:
 
     def run(self, arguments: list[str]) -> None:
         """Run trials until the study has all of its own; save and show the trials, whatever ends it."""
-        parameters, fixed = self._searched(arguments)
+        with trusting("trust" in self.config and self.config.trust):
+            self._run(*self._searched(arguments))
+
+    def _run(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> None:
         self.task.varying = [item.key for item in parameters]  # what the lines about a run name
         study = self._study(parameters, fixed)
         with study.failures_in_one_line():
@@ -113,7 +117,7 @@ class Search:
             "settings": ({"seed": options.seed} if takes_seed(options.algorithm) else {}) | options.settings,
             "objective": options.objective,
             "direction": options.direction,
-            "fixed": sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads")),
+            "fixed": sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads", "trust")),
         }
         database = options.database or str(self.folder / "orion.pkl")
         if "://" not in database:

@@ -21,7 +21,7 @@ from deepcrib.errors import OptionError, RunError
 from deepcrib.files import writing
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter
-from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, StudyStorage, shown
+from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, DataPickledDB, StudyStorage, shown
 from hydra_plugins.deepcrib_orion._trials import TrialRow
 
 RECORD = "deepcrib"  # key of a study's record among the metadata of its experiment
@@ -119,7 +119,7 @@ class Study:
         except DATABASE_ERRORS as error:
             raise RunError(failure_line(self.database, error)) from error
         except (pickle.UnpicklingError, EOFError) as error:
-            raise RunError(f"{self.database} is damaged: {error}") from error
+            raise RunError(f"{self.database} cannot be read: {error}") from error
 
     def _row(self, number: int, trial: Any, folder: Path) -> TrialRow:
         sign = -1.0 if self.options.direction == "maximize" else 1.0
@@ -219,7 +219,7 @@ def database_config(database: str) -> dict[str, Any]:
         raise OptionError(f"hydra.sweeper.database={database}: expected a database that Orion wrote, or a new file")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    return {"type": "pickleddb", "host": database}
+    return {"type": DataPickledDB.__name__, "host": database}
 
 
 def _is_orions(path: Path) -> bool:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from deepcrib.jobs import Outcome
 pytest.importorskip("orion")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+from orion.client import build_experiment  # noqa: E402
 from orion.core.io.database import DatabaseError, DatabaseTimeout  # noqa: E402
 from pymongo.errors import AutoReconnect  # noqa: E402
 
@@ -339,6 +341,53 @@ def test_a_file_that_orion_did_not_write_is_left_alone(content: bytes, tmp_path:
     with pytest.raises(OptionError, match="data.pkl: expected a database that Orion wrote, or a new file"):
         open_study(path)
     assert path.read_bytes() == content and [file.name for file in tmp_path.iterdir()] == ["data.pkl"]
+
+
+class Harm:
+    """Runs a command when it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self.command = f"touch {path}"
+
+    def __reduce__(self) -> Any:
+        return os.system, (self.command,)
+
+
+@pytest.mark.parametrize("place", ["database", "algorithm"])
+def test_a_strangers_database_runs_nothing(study: _study.Study, place: str, tmp_path: Path) -> None:
+    """By itself, or as the state of the algorithm, a pickle within the pickle."""
+    path = Path(study.database)
+    held, harm = pickle.loads(path.read_bytes()), Harm(tmp_path / "harm")
+    if place == "algorithm":
+        held.write("algo", {"state": pickle.dumps({"rng": harm})}, {"locked": 0})
+    else:
+        held._db["harm"] = harm
+    path.write_bytes(pickle.dumps(held))
+    line = f"{path} cannot be read: it names (posix|nt).system, expected data of Orion's"
+    with pytest.raises(RunError, match=line), open_study(path).failures_in_one_line():
+        study._suggest()
+    assert not (tmp_path / "harm").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["random", "tpe", "gridsearch", "asha", "hyperband", "evolutiones", "pbt"])
+def test_databases_of_orions_own_algorithms_are_data(algorithm: str, tmp_path: Path) -> None:
+    space = {"lr": "loguniform(1e-5, 1.0)", "n": "uniform(1, 10, discrete=True)", "c": "choices(['a', 3])"}
+    space |= {"steps": "fidelity(1, 9, base=3)"} if algorithm in ("asha", "hyperband", "evolutiones", "pbt") else {}
+    settings = {} if algorithm == "gridsearch" else {"seed": 1}
+    settings |= {"population_size": 4, "generations": 2} if algorithm == "pbt" else {}
+    database = {"type": "pickleddb", "host": str(tmp_path / "orion.pkl")}
+    client = build_experiment(
+        "study",
+        space=space,
+        algorithm={algorithm: settings},
+        storage={"type": "legacy", "database": database},
+        max_trials=9,
+    )
+    for value in range(3):
+        client.observe(client.suggest(), [{"name": "loss", "type": "objective", "value": float(value)}])
+    held = _storage.read_pickle((tmp_path / "orion.pkl").read_bytes())
+    assert len(held.read("trials")) >= 3
+    assert all(_storage.read_pickle(found["state"]) for found in held.read("algo") if found["state"])
 
 
 def test_a_misspelt_address_of_a_database_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,8 @@ def test_agents_are_imported_when_they_are_asked_for() -> None:
     loaded = modules_after("import deepcrib.agents")
     assert not loaded.intersection(HEAVY)
     of_agents = {name for name in loaded if name.startswith("deepcrib.agents.")}
-    assert of_agents == {f"deepcrib.agents.{name}" for name in ("base", "outside", "packaged", "specs")}
+    specs = {f"specs.{name}" for name in ("making", "registry", "travel")}
+    assert of_agents == {f"deepcrib.agents.{name}" for name in ("base", "outside", "packaged", "specs", *specs)}
 
 
 def test_a_scripted_player_needs_no_other_one_and_no_pytorch() -> None:

@@ -17,7 +17,7 @@ from deepcrib.agents.base import AgentError
 from deepcrib.agents.outside import is_place
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, is_name
 from deepcrib.files import write_atomic
-from deepcrib.files.trust import FromFile, is_trusting, lies_in
+from deepcrib.files.trust import FromFile, is_trusting, lies_in, trusting
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
 
 KEPT = "agents"
@@ -61,6 +61,16 @@ def spec_of_file(said: FromFile) -> Any:
         raise _refused(said, f"{text}, which does not lie beside it")
 
     return _each_text(said.spec, allowed)
+
+
+def needs_trust(said: FromFile) -> bool:
+    """Whether a file that says so has to be trusted."""
+    with trusting(False):
+        try:
+            spec_of_file(said)
+        except UntrustedError:
+            return True
+    return False
 
 
 def _refused(said: FromFile, what: str) -> UntrustedError:

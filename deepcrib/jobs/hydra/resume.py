@@ -6,7 +6,8 @@ it says of agents and files is held against `agents.specs.travel.spec_of_file`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,13 @@ from omegaconf.errors import OmegaConfBaseException, ValidationError
 from yaml import AliasEvent, SafeLoader, YAMLError  # type: ignore[import-untyped]
 from yaml import parse as parse_yaml
 
-from deepcrib.agents.specs.travel import spec_of_file
+from deepcrib.agents.specs.travel import needs_trust, spec_of_file
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, flat
 from deepcrib.files.trust import FromFile, require_no_way_out
 from deepcrib.jobs.hydra.schema import is_group, leaf_type, parse, wrong_value
 from deepcrib.jobs.hydra.variants import as_saved, present_classes
+from deepcrib.jobs.shared.console import short_path
 
 OF_THE_CALL = {"resume": None, "trust": False}
 """Options of one call alone, as `config.yaml` has them."""
@@ -71,19 +73,30 @@ def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Se
     return config
 
 
-def take_specs(options: Any, file: Path, told: Collection[str], prefix: str = "") -> None:
+def take_specs(options: Any, file: Path, told: Collection[str]) -> None:
     """Make specs of a person of those that a run's `config.yaml` holds. Raises UntrustedError.
 
     told: the options that this call gives itself, by their whole names; they are a person's already.
     """
+    for holder, name, said in _specs(options, file):
+        if said.part not in told:
+            setattr(holder, name, spec_of_file(said))
+
+
+def resume_words(options: Any, folder: Path) -> str:
+    """With what a run of these options goes on: `resume=FOLDER`, and `trust=true` where a file may not say as much."""
+    trust = any(needs_trust(said) for _, _, said in _specs(options, folder / CONFIG))
+    return f"resume={shlex.quote(short_path(folder))}{' trust=true' if trust else ''}"
+
+
+def _specs(options: Any, file: Path, prefix: str = "") -> Iterator[tuple[Any, str, FromFile]]:
+    """Options that name agents or files: their holder, name in it, and what a run's file says of them."""
     for item in fields(options):
-        name, value = f"{prefix}{item.name}", getattr(options, item.name)
+        value = getattr(options, item.name)
         if is_dataclass(value):
-            take_specs(value, file, told, f"{name}.")
-        elif item.metadata.get("spec") and name not in told:
-            several = isinstance(value, list)
-            found = [spec_of_file(FromFile(one, file, name)) for one in (value if several else [value])]
-            setattr(options, item.name, found if several else found[0])
+            yield from _specs(value, file, f"{prefix}{item.name}.")
+        elif item.metadata.get("spec"):
+            yield options, item.name, FromFile(value, file, f"{prefix}{item.name}")
 
 
 def config_text(config: DictConfig) -> str:

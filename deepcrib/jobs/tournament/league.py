@@ -36,6 +36,7 @@ from deepcrib.evaluation.league.league import (
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.hydra.resume import resume_words
 from deepcrib.jobs.shared.common import chosen_workers, working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.tournament.config import ALL, Config
@@ -75,7 +76,8 @@ def run_league(config: Config, run: Run) -> Outcome:
             pairings = play_pairings(pairings, agents, folder, count, workers)
             gains = ceilings(agents, named, deals, config.seed, folder, bars, workers)
         except WorkerError as error:
-            raise WorkerError(f"{error}; finished pairings are kept: deepcrib tournament resume={folder}") from error
+            words = resume_words(config, folder)
+            raise WorkerError(f"{error}; finished pairings are kept: deepcrib tournament {words}") from error
     league = league_of(pairings)
     _write(folder, league, gains, pairings, _intro(folder, pairings, deals, config))
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -24,6 +23,7 @@ from deepcrib.files.runs import ENVIRONMENT
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.hydra.resume import resume_words
 from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
@@ -54,10 +54,8 @@ def run(config: Config, run: Run) -> Outcome:
     except KeyboardInterrupt as interrupt:
         with suppress(CheckpointError):  # a second one loses what has been learned since
             restore(learner, run.folder.path / STATE_FILE)
-        words = (
-            f"deepcrib train resume={shlex.quote(short_path(run.folder.path))} goes on after {learner.description()}"
-        )
-        interrupt.args = (words,)
+        words = resume_words(config, run.folder.path)
+        interrupt.args = (f"deepcrib train {words} goes on after {learner.description()}",)
         raise
 
 
