@@ -6,6 +6,7 @@ What an agent needs is imported when the agent is asked for; its class, from the
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasDiscardValues, HasProbabilities, require_players
 from deepcrib.agents.specs.making import make_agent, name_agents
 from deepcrib.agents.specs.travel import UntrustedError, kept_spec
+from deepcrib.files.trust import trusting
 
 __all__ = [
     "Agent",
@@ -18,4 +19,5 @@ __all__ = [
     "make_agent",
     "name_agents",
     "require_players",
+    "trusting",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from deepcrib.files.weights import CheckpointError
 from deepcrib.jobs import JOBS, play
 from deepcrib.jobs.hydra.schema import register_schema
 from deepcrib.jobs.hydra.variants import variants_of
+from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy, save_weights
 from deepcrib.networks.encoders import make_play_encoder
@@ -441,6 +443,35 @@ def test_a_record_of_one_own_goes_on(here: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(play, "run_app", lambda setup: started.append(setup.start(0)))
     assert main(["play", f"resume={file}", "trust=true", "hydra.run.dir=run"]) in (0, 1)
     assert started[0].agents[1].name == "mine"  # type: ignore[union-attr]
+    (here / MARK).unlink()
+
+
+def test_what_goes_on_with_trust_says_so(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    """The command that an interrupted training, or game, prints: it works as it stands."""
+    words = ["experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=4", "threads=1"]
+    words += ["evaluation.every=0", "evaluation.final_games=4", "evaluation.opponents=[strange:Mine]"]
+
+    def interrupted(self: ReplayLearner) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ReplayLearner, "step", interrupted)
+        assert main(["train", *words, "hydra.run.dir=run"]) == 130
+    line = capsys.readouterr().err.splitlines()[-1]
+    said = re.search(r"deepcrib (train resume=run trust=true) goes on", line)
+    assert said and main(said[1].split()) == 0
+    monkeypatch.setattr(play, "has_terminal", lambda: True)
+
+    def run_app(setup: Any) -> None:
+        setup.games.append(setup.start(0))
+
+    monkeypatch.setattr(play, "run_app", run_app)
+    for number, (opponent, trust) in enumerate((("strange:Mine", " trust=true"), ("greedy", ""))):
+        capsys.readouterr()
+        assert main(["play", f"opponent={opponent}", "seed=1", f"hydra.run.dir=game{number}"]) == 0
+        said = re.search(r"to go on: deepcrib (.*)", capsys.readouterr().out)
+        assert said and said[1].strip() == f"play resume=game{number}/game.jsonl{trust}"
+        assert main([*said[1].split(), f"hydra.run.dir=again{number}"]) == 0
     (here / MARK).unlink()
 
 
