@@ -181,6 +181,14 @@ def test_weights_lead_nowhere_else(here: Path, spec: Any) -> None:
         make_agent(file)
 
 
+def test_agents_within_agents_end(here: Path) -> None:
+    spec: Any = "greedy"
+    for _ in range(sys.getrecursionlimit()):
+        spec = {"name": "minimax", "discards": spec}
+    with pytest.raises(UntrustedError, match="an agent within an agent, too deeply"):
+        make_agent(FromFile(spec, here / "x.safetensors", "discards_by"))
+
+
 def test_files_beside_it_and_the_packages_agents_count(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     got = here / "got"
     (got / "inner.safetensors").symlink_to(got / "beside.safetensors")

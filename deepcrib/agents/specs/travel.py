@@ -60,7 +60,10 @@ def spec_of_file(said: FromFile) -> Any:
             return text
         raise _refused(said, f"{text}, which does not lie beside it")
 
-    return _each_text(said.spec, allowed)
+    try:
+        return _each_text(said.spec, allowed)
+    except RecursionError:
+        raise _refused(said, "an agent within an agent, too deeply") from None
 
 
 def needs_trust(said: FromFile) -> bool:
