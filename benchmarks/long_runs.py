@@ -1,0 +1,160 @@
+"""The queue of long runs: python benchmarks/long_runs.py FOLDER [--list] [--only GROUP ...].
+
+One process a core: started twice with one FOLDER, two share the work. Each run is a command of `deepcrib train`, from a
+clone of this repository at one commit in FOLDER, on one thread and with the lowest priority but a few, so that it takes
+what nothing else wants. What is done is skipped, what was interrupted goes on from its last state, and what failed is
+noted and passed. What is small of a finished run (options, figures, seconds, commit) is kept at once, in
+docs/results/data/GROUP.json, and is not run again by whoever has that file: commit it. `--list` says what is left, in
+hours of a core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+from typing import Any
+
+from clones import REPOSITORY, clone_at, run_deepcrib
+from filelock import BaseFileLock, FileLock, Timeout
+from long_runs_list import LongRun, long_runs
+
+from deepcrib.files import write_atomic
+from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, flat, read_json
+
+DATA = REPOSITORY / "docs" / "results" / "data"
+NICENESS = 15
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Runs in a folder: a clone a commit, run folders, logs, locks, and notes of what failed."""
+
+    folder: Path
+
+    def place(self, run: LongRun) -> Path:
+        """Its run folder."""
+        return self.folder / "runs" / run.group / run.name
+
+    def failed(self, run: LongRun) -> Path:
+        """Where it is noted that it failed; without this file it is tried again."""
+        return self.folder / "failed" / f"{run.group}-{run.name}.txt"
+
+    def lock(self, name: str) -> BaseFileLock:
+        """Held while a process clones, runs, or writes what `name` says."""
+        (self.folder / "locks").mkdir(parents=True, exist_ok=True)
+        return FileLock(self.folder / "locks" / name)
+
+    def state(self, run: LongRun) -> str:
+        """`done`, `failed`, `running` or `open`."""
+        if run.name in finished(run.group):
+            return "done"
+        if self.failed(run).exists():
+            return "failed"
+        lock = self.lock(f"{run.group}-{run.name}")
+        try:
+            with lock.acquire(timeout=0):
+                return "open"
+        except Timeout:
+            return "running"
+
+    def work(self, run: LongRun) -> str:
+        """Run it where nobody else does, and keep what came out; returns what became of it."""
+        try:
+            with self.lock(f"{run.group}-{run.name}").acquire(timeout=0):
+                if (state := "done" if run.name in finished(run.group) else self._to_its_end(run)) == "done":
+                    self._keep(run)
+                return state
+        except Timeout:
+            return "running"
+
+    def _to_its_end(self, run: LongRun) -> str:
+        place, log = self.place(run), self.folder / "logs" / f"{run.group}-{run.name}.log"
+        if (place / SUMMARY).exists():
+            return "done"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with self.lock("clone"):
+            clone = clone_at(self.folder / f"deepcrib-{run.commit[:7]}", run.commit)
+        words = [f"resume={place}"] if (place / CONFIG).exists() else [*run.words, f"hydra.run.dir={place}"]
+        before = getrusage(RUSAGE_CHILDREN)
+        with log.open("a", encoding="utf-8") as output:
+            code = run_deepcrib(clone, ["train", *words], output)
+        after = getrusage(RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        spent = place.with_suffix(".seconds")  # of all starts, since a run may be interrupted
+        write_atomic(spent, str(seconds + (float(spent.read_text()) if spent.exists() else 0.0)))
+        if code or not (place / SUMMARY).exists():
+            self.failed(run).parent.mkdir(exist_ok=True)
+            self.failed(run).write_text(f"exit code {code}, see {log}\n")
+            return "failed"
+        return "done"
+
+    def _keep(self, run: LongRun) -> None:
+        """Copy what is small of a finished run to DATA, beside the others of its group."""
+        place = self.place(run)
+        if not (place / SUMMARY).exists():
+            return
+        environment, spent = read_json(place / ENVIRONMENT), float(place.with_suffix(".seconds").read_text())
+        wanted = {name: value for name, value in flat(read_json(place / SUMMARY)) if name.startswith(run.keeps)}
+        found = {
+            "options": list(run.options),
+            **{"commit": run.commit, "processor": environment["machine"]["processor"]},
+            **{"processor_seconds": round(spent, 1), "seconds": environment["seconds"]},
+            "figures": wanted,
+        }
+        with self.lock(f"data-{run.group}"):
+            runs = finished(run.group) | {run.name: found}
+            rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(runs[name])}" for name in sorted(runs))
+            about = json.dumps({"command": f"deepcrib train {' '.join(run.common)}"})[:-1]
+            DATA.mkdir(parents=True, exist_ok=True)
+            write_atomic(DATA / f"{run.group}.json", f'{about},\n"runs": {{\n{rows}\n}}}}\n')
+
+
+def finished(group: str) -> dict[str, Any]:
+    """What is kept of the finished runs of a group, by name."""
+    runs: Mapping[str, Any] = read_json(DATA / f"{group}.json").get("runs", {})
+    return dict(runs)
+
+
+def show(queue: Queue, runs: Sequence[LongRun]) -> None:
+    """A line a group: how many of its runs are in which state, and how long those that are left take."""
+    left = 0.0
+    for group in dict.fromkeys(run.group for run in runs):
+        own = [run for run in runs if run.group == group]
+        states = [queue.state(run) for run in own]
+        hours = sum(run.hours for run, state in zip(own, states, strict=True) if state in ("open", "running"))
+        counts = ", ".join(f"{states.count(state)} {state}" for state in ("done", "running", "failed", "open"))
+        print(f"{group:40} {counts}; {hours:.1f} core hours left")
+        left += hours
+    print(f"in all {left:.1f} core hours left")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run what is not done yet, in order."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--list", action="store_true", help="say what is done and what is not, and run nothing")
+    parser.add_argument("--only", nargs="+", default=[], metavar="GROUP", help="these groups alone")
+    options = parser.parse_args(words)
+    runs = [run for run in long_runs() if not options.only or run.group in options.only]
+    if unknown := set(options.only) - {run.group for run in runs}:
+        parser.error(f"--only {' '.join(sorted(unknown))}: expected groups that --list shows")
+    queue = Queue(options.folder.resolve())
+    if options.list:
+        show(queue, runs)
+        return
+    os.nice(NICENESS)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for run in runs:
+        if queue.state(run) == "open":
+            print(f"{run.group} {run.name}: {queue.work(run)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
