@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from yaml import AliasEvent, SafeLoader, parse  # type: ignore[import-untyped]
+
 from deepcrib.errors import RunError
 
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
@@ -62,3 +64,9 @@ def require_no_way_out(folder: Path) -> None:
             if path.is_symlink() and not lies_in(folder, path):
                 expected = "expected a file of its own (trust=true follows it)"
                 raise RunError(f"{path} is a link to {os.readlink(path)}, outside of the run folder: {expected}")
+
+
+def require_no_alias(text: str) -> None:
+    """Refuse YAML in which something stands for what is elsewhere, and so for billions. Raises ValueError."""
+    if any(isinstance(event, AliasEvent) for event in parse(text, SafeLoader)):
+        raise ValueError("expected every value where it stands, found an alias (*)")

@@ -160,6 +160,8 @@ def parse_event(content: Mapping[str, Any], num_players: int) -> Event:
 def _player(content: Any) -> Player:
     if not isinstance(content, dict) or not isinstance(content.get("name"), str):
         raise RecordError(f"player {_shortened(content)}: expected an object with a name")
+    if not content["name"].isprintable():  # it would be printed on terminals, which obey some characters
+        raise RecordError(f"name={_shortened(content['name'])}: expected characters that can be printed")
     if content.get("kind") not in KINDS_OF_PLAYER:
         kind, name = _shortened(content.get("kind")), _shortened(content["name"])
         raise RecordError(f"kind={kind} of player {name}: expected human or agent")

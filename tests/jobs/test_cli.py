@@ -687,6 +687,38 @@ def test_an_output_that_nobody_reads(sink: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.parametrize("sink", ["2>&-", ">&- 2>&-", "2>/dev/full"])
+def test_errors_that_nobody_reads(sink: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m deepcrib evaluate agent=greedy opponent=random games=4 hydra.run.dir={tmp_path}/run"
+    done = subprocess.run(f"{command} {sink}", cwd=ROOT, shell=True, capture_output=True)
+    assert done.returncode == 0 and (tmp_path / "run" / "summary.json").exists()
+    done = subprocess.run(f"{command} {sink}", cwd=ROOT, shell=True, capture_output=True)
+    assert done.returncode == 2  # the folder is taken
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "learner=nfsp learner.hands=8 learner.reservoir=1000000000000",
+        "learner=nfsp learner.hands=8 learner.draws=1e308",
+        "learner=mirror learner.hands=9223372036854775807",
+        "experiment=smoke learner.passes=1e308 learner.episodes=2 pretraining.enabled=false",
+        "play_network.lstm_hidden=9223372036854775807",
+        "play_network.hidden=[9223372036854775807]",
+        "discard_network.hidden=[100000000000000]",
+    ],
+)
+def test_sizes_that_no_machine_has(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(f"train {words}", run_dir(tmp_path / "run")) == 2
+    assert one_line(capsys).startswith("deepcrib: too large for this machine: ")
+
+
+def test_overrides_that_take_long_to_read(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ("train", "train resume=/nowhere"):
+        assert main([*words.split(), f"evaluation.at=[{','.join(map(str, range(9000)))}]"]) == 2
+        assert "evaluation.at=[0,1,2" in one_line(capsys)
+
+
 def test_a_process_ends_with_the_code_of_its_call() -> None:
     command = [sys.executable, "-m", "deepcrib", "evaluate", "agent=nobody"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

@@ -296,3 +296,12 @@ def test_the_document_names_every_event_and_key() -> None:
 @given(st.integers(0, len(GAME.events) - 1))
 def test_an_event_is_read_as_it_was_written(place: int) -> None:
     assert parse_event(parse_line(event_line(GAME.events[place])), 2) == GAME.events[place]
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mAnn", "Ann\x07", "Ann\nBob", "Ann\u202e", "\x9b2J"])
+def test_names_that_a_terminal_would_obey_are_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    GameWriter(path).begin(replace(played(7, person=0, name="Ann"), events=()))
+    path.write_text(path.read_text().replace('"Ann"', json.dumps(name)))
+    with pytest.raises(RecordError, match="games.jsonl, line 1: name=.*: expected characters that can be printed"):
+        read_games(path)

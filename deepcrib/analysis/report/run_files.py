@@ -15,6 +15,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.errors import RunError
 from deepcrib.files.runs import flat, is_number
+from deepcrib.files.trust import require_no_alias
 
 _LONGEST = 60  # characters of a wrong value that are shown
 
@@ -61,10 +62,15 @@ _ENVIRONMENT: Mapping[str, Any] = {
 
 def read_options(path: Path) -> dict[str, Any]:
     """The options of `config.yaml` by dotted name; none where there is no such file. Raises RunError."""
-    content = _read(path, lambda text: OmegaConf.to_container(OmegaConf.create(text)), "options by name") or {}
+    content = _read(path, _plain_yaml, "options by name") or {}
     options = dict(flat(content))
     _check(path, options, _OPTIONS)
     return options
+
+
+def _plain_yaml(text: str) -> Any:
+    require_no_alias(text)
+    return OmegaConf.to_container(OmegaConf.create(text))
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -15,13 +15,12 @@ from typing import Any
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException, ValidationError
-from yaml import AliasEvent, SafeLoader, YAMLError  # type: ignore[import-untyped]
-from yaml import parse as parse_yaml
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.agents.specs.travel import needs_trust, spec_of_file
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, flat
-from deepcrib.files.trust import FromFile, require_no_way_out
+from deepcrib.files.trust import FromFile, require_no_alias, require_no_way_out
 from deepcrib.jobs.hydra.schema import is_group, leaf_type, parse, wrong_value
 from deepcrib.jobs.hydra.variants import as_saved, present_classes
 from deepcrib.jobs.shared.console import short_path
@@ -123,8 +122,7 @@ def saved_config(path: Path, schema: type) -> DictConfig:
 
 def _plain_options(text: str) -> DictConfig:
     """The options in YAML that asks for nothing to be worked out. Raises ValueError, or what YAML's readers raise."""
-    if any(isinstance(event, AliasEvent) for event in parse_yaml(text, SafeLoader)):  # which can stand for billions
-        raise ValueError("expected every value where it stands, found an alias (*)")
+    require_no_alias(text)
     saved = OmegaConf.create(text)
     if not isinstance(saved, DictConfig) or not saved:
         raise ValueError("expected options by name")

@@ -31,6 +31,8 @@ from deepcrib.jobs import Job
 from deepcrib.jobs.hydra.variants import SCHEMA_SUFFIX, Variants, present_classes, register_variants, variants_of
 from deepcrib.options import did_you_mean
 
+LONGEST = 10_000
+"""Characters of an override."""
 _EXPECTED: dict[Any, str] = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"},
     **{Any: "a value", type(None): "null"},
@@ -42,6 +44,11 @@ _NO_CHOICE = (
 )
 _BAD_OVERRIDE = r"Error merging override (.+)"
 _BAD_FILE = r"In '([^']+)': \w+ raised while composing config"
+_TOO_LARGE = (
+    r"can't allocate memory|out of memory|[Ss]torage size calculation overflowed|array is too big|Maximum allowed dim"
+    r"|Overflow when unpacking|cannot convert float infinity to integer|too large to convert to"
+)
+"""What NumPy, PyTorch and Python say of sizes that nothing can have."""
 _FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
 
 
@@ -59,9 +66,18 @@ def register_schema(job: Job) -> type:
 
 
 def parse(overrides: Sequence[str]) -> list[Override]:
-    """`name=value` overrides as Hydra reads them."""
-    parsed: list[Override] = OverridesParser.create().parse_overrides(list(overrides))
-    return parsed
+    """`name=value` overrides as Hydra reads them, in a time that grows with the square of a list's length."""
+    for word in overrides:
+        if len(word) > LONGEST:
+            long = f"{word[:40]}...: {len(word):,} characters, expected at most {LONGEST:,}"
+            raise OptionError(f"{long}; a longer value stands in a YAML file of --config-dir")
+    return list(_parsed(tuple(overrides)))
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(overrides: tuple[str, ...]) -> list[Override]:
+    found: list[Override] = OverridesParser.create().parse_overrides(list(overrides))
+    return found
 
 
 def quoted(text: str) -> str:
@@ -160,6 +176,8 @@ def problem_line(error: BaseException, schema: type) -> str | None:
         return f"{os.fsencode(error.object)!r}: expected UTF-8"
     if isinstance(error, OSError) and error.errno in _FOLDER_ERRORS:
         return f"cannot write {error.filename or 'the run folder'}: {error.strerror}"
+    if isinstance(error, MemoryError) or re.search(_TOO_LARGE, str(error)):
+        return f"too large for this machine: {_first_line(error)[:200]}; expected smaller sizes or numbers in options"
     return None
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -51,8 +52,9 @@ def say(what: str | Table) -> None:
 
 
 def error_line(text: str) -> None:
-    """One line on stderr."""
-    print(f"deepcrib: {' '.join(text.split())}", file=sys.stderr)
+    """One line on stderr, where there is one that takes it."""
+    with suppress(OSError):
+        print(f"deepcrib: {' '.join(text.split())}", file=sys.stderr)
 
 
 class Bars:
