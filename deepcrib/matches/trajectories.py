@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,10 @@ from deepcrib.agents import Agent
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import HAND_SIZE
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
 from deepcrib.matches.games import Recorder, Rows, play_hand
 from deepcrib.networks.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
+from deepcrib.networks.encoders.states import DISCARD_BOUNDS, PLAY_BOUNDS
 from deepcrib.records import GameRecord, RecordError, choices
 from deepcrib.records.replay import ROW
 
@@ -46,6 +48,19 @@ class Trajectories:
     def __len__(self) -> int:
         return len(self.dealer)
 
+    def require_possible(self) -> None:
+        """Refuse arrays that are no hands: of other types and shapes, with cards, seats or counts that there are not.
+
+        Compiled code reads them without a look at its bounds. Raises ValueError.
+        """
+        for item in fields(self):
+            array, (low, high) = getattr(self, item.name), _BOUNDS[item.name]
+            shape = (len(self), *_SHAPES.get(item.name, ()))
+            if array.dtype != np.int8 or array.shape != shape or not len(array):
+                raise ValueError(f"its {item.name} are {array.dtype} {list(array.shape)}, expected int8 {list(shape)}")
+            if not ((low <= array) & (array <= high)).all():
+                raise ValueError(f"its {item.name} hold what cannot be")
+
     def take(self, hands: slice | Rows) -> Trajectories:
         """Some of the hands."""
         return Trajectories(*(getattr(self, f.name)[hands] for f in fields(self)))
@@ -56,6 +71,23 @@ class Trajectories:
         if len(parts) == 1:
             return parts[0]
         return Trajectories(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Trajectories)))
+
+
+_SHAPES = {
+    "discard_states": (2, DISCARD_COLUMNS),
+    "play_states": (PLAYS, PLAY_COLUMNS),
+    **dict.fromkeys(("discard_actions", "hand_points", "learned"), (2,)),
+    **dict.fromkeys(("play_actions", "play_seats", "play_points"), (PLAYS,)),
+}
+_BOUNDS: dict[str, tuple[Any, Any]] = {
+    "discard_states": DISCARD_BOUNDS,
+    "play_states": PLAY_BOUNDS,
+    "discard_actions": (0, len(DISCARD_SLOTS_6) - 1),
+    "play_actions": (0, HAND_SIZE - 1),
+    **dict.fromkeys(("play_seats", "dealer", "learned"), (0, 1)),
+    **dict.fromkeys(("play_points", "hand_points", "crib_points", "heels"), (0, 127)),
+}
+"""Lowest and highest values."""
 
 
 class _Trajectory(Recorder):

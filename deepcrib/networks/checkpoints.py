@@ -6,6 +6,7 @@ Neither holds pickled code. Files appear whole or not at all, as `files.weights`
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from deepcrib.files.runs import is_number
 from deepcrib.files.weights import (
     CheckpointError,
     SavedWeights,
@@ -138,6 +140,34 @@ def save_state(path: Path | str, state: dict[str, Any]) -> None:
     write_checkpoint(path, buffer.getbuffer())
 
 
+def load_optimizer(optimizer: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
+    """Let an optimiser, Adam or SGD, go on from a saved state of its like; learning rates are those that are saved.
+
+    Raises ValueError for other settings, and for what no steps can have led to.
+    """
+    groups = []
+    for own, found in zip(optimizer.state_dict()["param_groups"], saved["param_groups"], strict=True):
+        others = {name: value for name, value in own.items() if name != "lr" and found.get(name, value) != value}
+        if others or not is_number(found["lr"]) or found["lr"] < 0:
+            raise ValueError(f"its optimiser has other settings: expected {others or 'a learning rate'}")
+        groups.append(own | {"lr": found["lr"]})
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    names = {"momentum_buffer"} if isinstance(optimizer, torch.optim.SGD) else {"step", "exp_avg", "exp_avg_sq"}
+    for number, moments in saved["state"].items():
+        parameter = dict(enumerate(parameters))[number]
+        if set(moments) != names:
+            raise ValueError(
+                f"its optimiser has {', '.join(map(str, moments))} of parameter {number}: expected {names}"
+            )
+        for name, value in moments.items():
+            shape = () if name == "step" else tuple(parameter.shape)
+            least = -math.inf if name in ("exp_avg", "momentum_buffer") else 0
+            fits = isinstance(value, torch.Tensor) and value.dtype == parameter.dtype and tuple(value.shape) == shape
+            if not fits or not ((value >= least) & value.isfinite()).all():
+                raise ValueError(f"its optimiser has another {name} of parameter {number}: expected {shape}, finite")
+    optimizer.load_state_dict({"state": saved["state"], "param_groups": groups})
+
+
 def load_state(path: Path | str) -> dict[str, Any]:
     """Read a training state; tensors are on the CPU. Raises CheckpointError."""
     path = Path(path)
@@ -152,6 +182,7 @@ def load_state(path: Path | str) -> dict[str, Any]:
             if archive.testzip() is not None:
                 raise ValueError
         content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        _require_plain(content, len(data))
     except Exception as error:  # these readers let errors of every kind out of damaged bytes
         raise CheckpointError(f"{path} is damaged or not a training state of deepcrib") from error
     if not isinstance(content, dict) or content.get("format") != STATE_FORMAT:
@@ -199,6 +230,19 @@ def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None)
 
 
 # --- training state -----------------------------------------------------------------------------------------
+
+
+def _require_plain(value: Any, size: int) -> None:
+    """Refuse what `save_state` does not write: other types, and tensors that are larger than their own bytes."""
+    if isinstance(value, torch.Tensor):
+        plain = value.layout == torch.strided and value.device.type == "cpu" and not value.is_quantized
+        if not plain or not value.nbytes <= value.untyped_storage().nbytes() <= size:
+            raise ValueError
+    elif type(value) in (dict, list, tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            _require_plain(item, size)
+    elif value is not None and type(value) not in (bool, int, float, str, bytes):
+        raise ValueError
 
 
 def _plain(value: Any, where: str) -> Any:

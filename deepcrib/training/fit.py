@@ -15,7 +15,7 @@ from deepcrib.training.interruption import deferred_interrupts
 from deepcrib.training.learner import Learner, Metrics
 from deepcrib.training.monitoring import Evaluate, match_metrics
 from deepcrib.training.progress import ProgressFile
-from deepcrib.training.run_files import STATE_FILE, fitting_state, weights_file, write_scalars
+from deepcrib.training.run_files import STATE_FILE, fitting_state, require_like, weights_file, write_scalars
 
 Progress = Callable[[int, Mapping[str, float]], None]
 """(steps done, metrics by TensorBoard tag)."""
@@ -28,12 +28,16 @@ def restore(learner: Learner, path: Path) -> None:
     with fitting_state(path) as state:
         if state["learner"] != type(learner).__name__:
             raise ValueError(f"it is of a {state['learner']}")
+        own = learner.state_dict()
+        require_like(state, {"seed": 1, "steps": 0, "seconds": 0.0, "metrics": {}, "begun": True}, "the state")
+        metrics = {str(tag): float(value) for tag, value in state["metrics"].items()}
         if (seed := state.get("seed", learner.setting.seed)) != learner.setting.seed:
             raise ValueError(f"it is of seed={seed}, not {learner.setting.seed}")
         learner.load_state_dict(state["state"])
+        require_like(state["state"], own, "the state")
         if state["steps"] > learner.num_steps:
             raise ValueError(f"{state['steps']:,} {learner.unit} are done, and {learner.num_steps:,} asked for")
-        learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], state["metrics"]
+        learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], metrics
         learner.begun = state.get("begun", True)
 
 

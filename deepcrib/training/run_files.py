@@ -8,7 +8,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+
 from deepcrib.errors import RunError
+from deepcrib.files.runs import is_number
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.networks import checkpoints
 from deepcrib.training.progress import PROGRESS_FILE, read_progress
@@ -26,11 +30,45 @@ def fitting_state(path: Path) -> Iterator[dict[str, Any]]:
         saved = checkpoints.load_state(path)
     except CheckpointError as error:
         raise CheckpointError(f"{error}{_newest(path.parent)}") from error
-    try:
+    with fitting(path):
         yield saved
-    except (AttributeError, RuntimeError, KeyError, TypeError, ValueError) as error:
+
+
+@contextmanager
+def fitting(what: Path | str) -> Iterator[None]:
+    """While something saved is taken over: whatever its contents make fail is a CheckpointError of one line."""
+    try:
+        yield
+    except CheckpointError:
+        raise
+    except (AttributeError, RuntimeError, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise CheckpointError(f"{path} does not fit the options of this run: {reason}") from error
+        raise CheckpointError(f"{what} does not fit the options of this run: {reason}") from error
+
+
+def require_like(found: Any, own: Any, where: str) -> None:
+    """Hold what was saved against what a learner would save itself: types, shapes, and numbers that are finite.
+
+    What is empty in a new learner, or None, may hold anything here: who loads it knows. Raises ValueError.
+    """
+    if isinstance(own, np.ndarray):
+        own = torch.from_numpy(own)
+    if isinstance(own, Mapping) or (isinstance(own, list | tuple) and own):
+        if not isinstance(found, Mapping if isinstance(own, Mapping) else list | tuple):
+            raise ValueError(f"{where} is of another type")
+        pairs = own.items() if isinstance(own, Mapping) else enumerate(own)
+        for name, value in pairs:
+            if isinstance(found, Mapping) and name in found or not isinstance(own, Mapping) and name < len(found):
+                require_like(found[name], value, f"{where}[{name!r}]")
+    elif isinstance(own, torch.Tensor):
+        fits = isinstance(found, torch.Tensor) and (found.dtype, found.shape) == (own.dtype, own.shape)
+        if not fits or not found.isfinite().all():
+            raise ValueError(f"{where} is not {str(own.dtype).removeprefix('torch.')} {list(own.shape)}, finite")
+    elif isinstance(own, int | float) and not isinstance(own, bool):
+        if not is_number(found) or (isinstance(own, int) and not (isinstance(found, int) and 0 <= found < 2**62)):
+            raise ValueError(f"{where}={found!r}"[:100] + " is no such number")
+    elif own is not None and own != [] and own != () and type(found) is not type(own):
+        raise ValueError(f"{where} is of another type")
 
 
 def weights_file(folder: Path, unit: str, steps: int) -> Path:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.game.rules import HAND_SIZE
 from deepcrib.learners.nfsp.fictitious import Decisions, FictitiousSelfPlay, Rates
 from deepcrib.learners.nfsp.options import NfspOptions
 from deepcrib.learners.policies.learner import PolicyLearner
@@ -16,6 +20,7 @@ from deepcrib.learners.replay.rewards import margin, next_own
 from deepcrib.matches.trajectories import Trajectories, learning_games
 from deepcrib.networks import PlayNetworkConfig
 from deepcrib.networks.encoders import legal_plays
+from deepcrib.networks.encoders.states import PLAY_BOUNDS, Bounds
 from deepcrib.training.learner import Metrics, Setting
 
 
@@ -53,6 +58,22 @@ class NfspLearner(PolicyLearner):
         metrics = self.core.learn(decisions, rates, seed)
         schedule = {"schedule/epsilon": options.epsilon * left, "schedule/average_lr": rates.average_lr}
         return metrics | schedule, 2 * round(options.draws * len(decisions))
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over a saved state. Raises ValueError for one of other options, or of decisions that cannot be."""
+        super().load_state_dict(state)
+        self.core.recent.require_within(_BOUNDS)
+        self.core.own.require_within({name: _BOUNDS[name] for name in ("states", "actions")})
+
+
+_BOUNDS: dict[str, Bounds] = {
+    "states": PLAY_BOUNDS,
+    "next_states": PLAY_BOUNDS,
+    "actions": (np.array(0, np.int8), np.array(HAND_SIZE - 1, np.int8)),
+    "rewards": (np.array(-128, np.float32), np.array(128, np.float32)),
+    "last": (np.array(False), np.array(True)),
+}
+"""Lowest and highest values of what is remembered of a decision."""
 
 
 def decisions_of(hands: Trajectories) -> Decisions:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.networks.encoders.states import Bounds
+
 Rows = dict[str, NDArray[Any]]
 """Items of any columns: arrays [E, ...] by name."""
 
@@ -54,6 +56,15 @@ class Memory(ABC):
                 raise ValueError(f"it remembers {len(saved):,} decisions, expected {len(self):,}")
             self._rows[name] = np.zeros((self.capacity, *saved.shape[1:]), np.asarray(saved).dtype)
             self._rows[name][: len(saved)] = np.asarray(saved)
+
+    def require_within(self, bounds: Mapping[str, Bounds]) -> None:
+        """Refuse other columns than these, of other types or shapes, and items out of bounds. Raises ValueError."""
+        for name in {*bounds, *self._rows} if self.seen or self._rows else ():
+            low, high = bounds[name]
+            array = self._rows[name][: len(self)]
+            fits = (array.dtype, array.shape[1:]) == (low.dtype, low.shape) and len(array) == len(self)
+            if not fits or not ((low <= array) & (array <= high)).all():
+                raise ValueError(f"it remembers {name} that cannot be")
 
     @abstractmethod
     def _places(self, numbers: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:

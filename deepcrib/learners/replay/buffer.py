@@ -52,6 +52,8 @@ class ReplayBuffer:
             raise ValueError(f"its plays have {columns.pop()} columns, expected {PLAY_COLUMNS}: of another version")
         parts = ({"learned": np.ones_like(part["discard_actions"])} | part for part in state)
         self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in parts]
+        for part in self._parts:
+            part.require_possible()
 
 
 def hands_per_iteration(buffer_size: int, replacement: float) -> int:

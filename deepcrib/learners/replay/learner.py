@@ -35,7 +35,14 @@ from deepcrib.learners.replay.options import (
     refuse_combinations,
 )
 from deepcrib.learners.replay.playing import episodes_of, make_pool, playing_metrics
-from deepcrib.learners.replay.pretraining import LESSONS, PretrainingResult, learn_lessons, make_teacher, pretrain
+from deepcrib.learners.replay.pretraining import (
+    LESSONS,
+    PretrainingResult,
+    learn_lessons,
+    make_teacher,
+    pretrain,
+    require_left,
+)
 from deepcrib.learners.replay.sampling import sampling_of
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
@@ -333,9 +340,8 @@ class ReplayLearner(Learner):
         self.pool.load(state["past"], self.discard, self.play, self.discards_by)
         if self.target_network:
             self.target_network.load_state_dict(state["target_network"])
-        left, options = state.get("pretraining", {}), asdict(self.pretraining)
-        if left and left.get("options", options) != options:
-            raise ValueError("its pretraining is not done: expected the same options pretraining.*")
+        left = state.get("pretraining", {})
+        require_left(left, self.pretraining, left.get(SHOW_LEFT))
         self.hands, self._left = state["hands"], left
 
     def show(self, writer: Any) -> None:

@@ -20,6 +20,7 @@ from deepcrib.agents.q_network import CHUNK, QFunction, QNetworkAgent
 from deepcrib.errors import OptionError
 from deepcrib.learners.replay.sampling import UNIFORM, Sampling, minibatches
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
+from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import Encoder
 
 
@@ -143,7 +144,7 @@ class LearnedNetwork:
     def load(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        load_optimizer(self.optimizer, state["optimizer"])
 
 
 def begin_with(spec: Any, networks: Mapping[str, LearnedNetwork | None], device: str) -> None:
@@ -181,7 +182,7 @@ def adam_step(optimizer: torch.optim.Adam) -> None:
     """
     (group,) = optimizer.param_groups
     learned = [parameter for parameter in group["params"] if parameter.grad is not None]
-    if len(optimizer.state) < len(learned):
+    if any(parameter not in optimizer.state for parameter in learned):
         optimizer.step()
         optimizer.zero_grad()
         return

@@ -25,6 +25,7 @@ from deepcrib.learners.replay.learning import LearnedNetwork
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.replay.rewards import discard_returns, play_totals
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play, single_hands
+from deepcrib.training.run_files import require_like
 
 PAST = "past"
 """Among `learner.opponents`: a past checkpoint of the run, any of those kept."""
@@ -130,6 +131,7 @@ def frozen(learned: LearnedNetwork, weights: dict[str, Any] | None = None) -> QF
     network = copy.deepcopy(learned.network)
     if weights is not None:
         network.load_state_dict(weights)
+        require_like(weights, network.state_dict(), "a past player")
     return QFunction(learned.encoder, network.eval(), learned.device)
 
 

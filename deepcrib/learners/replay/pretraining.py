@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -35,9 +35,10 @@ from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.learning import LearnedNetwork, Samples, adam_step
 from deepcrib.learners.replay.options import PretrainingOptions
 from deepcrib.networks import QNetwork
+from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
-from deepcrib.training.run_files import write_scalars
+from deepcrib.training.run_files import fitting, write_scalars
 
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
 """The discard action that throws the last two slots, which are empty here."""
@@ -48,6 +49,7 @@ MOMENTUM = 0.9
 MEAN_OF_STARTERS = "mean value over the 48 starters"
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises to its peak, before it falls to zero along a cosine."""
+PRETRAINING_LEFT = "what the training state holds of its pretraining"
 
 
 @dataclass(frozen=True)
@@ -164,9 +166,10 @@ def _fit(
     )
     recent, loss, begin = torch.zeros((), device=shown.device), math.nan, 0
     if left:
-        optimizer.load_state_dict(left["optimizer"])
-        generator.set_state(left["epoch"])
-        recent, loss, begin = left["recent"].to(shown.device), left["loss"], left["step"]
+        with fitting(PRETRAINING_LEFT):
+            load_optimizer(optimizer, left["optimizer"])
+            generator.set_state(left["epoch"])
+            recent, loss, begin = left["recent"].to(shown.device).reshape(()), float(left["loss"]), left["step"]
     for step in range(begin, total):
         if step == begin or step % batches_per_epoch == 0:
             epoch = generator.get_state()
@@ -281,10 +284,12 @@ def learn_lessons(
     seeds = {"play": 0, "discard": 1}
     generators = {part: np.random.default_rng((derive(seed, PRETRAINING, LESSONS), seeds[part])) for part in students}
     left = {} if left is None else left
-    for part in left.get("drawn", ()):
-        students[part].optimizer.load_state_dict(left["optimizers"][part])
-        generators[part].bit_generator.state = left["drawn"][part]
-    for done in range(left.get("passes", 0), options.epochs):
+    with fitting(PRETRAINING_LEFT):
+        for part in left.get("drawn", ()):
+            load_optimizer(students[part].optimizer, left["optimizers"][part])
+            generators[part].bit_generator.state = left["drawn"][part]
+        begun = range(int(left.get("passes", 0)), options.epochs)
+    for done in begun:
         if stops():
             drawn = {part: generator.bit_generator.state for part, generator in generators.items()}
             optimizers = {part: student.optimizer.state_dict() for part, student in students.items()}
@@ -300,3 +305,14 @@ def learn_lessons(
         if progress is not None:
             progress(done + 1, options.epochs)
     return True
+
+
+def require_left(left: Mapping[str, Any], options: PretrainingOptions, show: Mapping[str, Any] | None) -> None:
+    """Refuse what is left of an interrupted pretraining of other options, or of no minibatches. Raises ValueError.
+
+    show: its part about the show value of hands.
+    """
+    if left and left.get("options", asdict(options)) != asdict(options):
+        raise ValueError("its pretraining is not done: expected the same options pretraining.*")
+    if show and not (isinstance(show["step"], int) and 0 <= show["step"] <= show["total"] < 2**31):
+        raise ValueError(f"its pretraining has done {show['step']} minibatches of {show['total']}")

@@ -25,6 +25,7 @@ from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
 from deepcrib.matches import Recorder, Rows, play_hand
+from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.training.learner import Learner, Metrics, Setting
 
 PLAYERS = 2
@@ -257,7 +258,7 @@ class WeightedNetworkLearner(Learner):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over such a network, which PyTorch refuses where it is of another shape."""
         self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        load_optimizer(self.optimizer, state["optimizer"])
         self.hands = state["hands"]
 
     def description(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +41,27 @@ DISCARD_IS_DEALER = 6
 DISCARD_OWN_SCORE = 7
 DISCARD_OPPONENT_SCORE = 8
 DISCARD_COLUMNS = 9
+
+Bounds = tuple[NDArray[Any], NDArray[Any]]
+"""Lowest and highest values of an array's rows."""
+_PLAY_RANGES = (
+    *((-1, 12),) * 11,  # own and played ranks
+    (0, MAX_PLAYED),
+    *((0, 12),) * 3,  # the discards and the starter
+    (0, 1),
+    *((0, 127),) * 2,
+    (0, HAND_SIZE),
+    (0, COUNT_LIMIT),
+    (0, 1),
+    (0, MAX_PLAYED),
+    (0, 1),
+    (0, 127),
+)
+PLAY_BOUNDS: Bounds = (np.array(_PLAY_RANGES, np.int8)[:, 0], np.array(_PLAY_RANGES, np.int8)[:, 1])
+"""Lowest and highest values [24] of a compact play state."""
+_DISCARD_RANGES = (*((0, 51),) * 6, (0, 1), *((0, 127),) * 2)
+DISCARD_BOUNDS: Bounds = (np.array(_DISCARD_RANGES, np.int8)[:, 0], np.array(_DISCARD_RANGES, np.int8)[:, 1])
+"""Lowest and highest values [9] of a compact discard state."""
 
 
 def compact_play(observation: PlayObservation) -> np.ndarray:
