@@ -159,7 +159,10 @@ BROKEN = [
         "line 1: kind='cat' of player 'a': expected human or agent",
     ),
     (change(0, rules="mine"), "line 1: rules='mine': expected one of acc, random_dealer"),
-    (change(0, players=[{"name": "a\nb", "kind": 1}] * 2), "kind='1' of player 'a.nb': expected human or agent"),
+    (
+        change(0, players=[{"name": "a\nb", "kind": "agent"}] * 2),
+        r"name='a\\nb': expected characters that can be printed",
+    ),
     (
         change(0, players=[{"name": "a", "kind": "human", "age": 1}] * 2),
         "player has no 'age': expected name, kind, spec",

@@ -24,6 +24,8 @@ from deepcrib.networks.checkpoints import STATE_FORMAT, load_state, save_state
 from deepcrib.training.fit import restore
 from deepcrib.training.learner import Learner, Setting
 
+pytestmark = pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")  # a tensor that is indexed with a name
+
 SMALL = "experiment=smoke pretraining.enabled=false learner.iterations=3 learner.episodes=4"
 RUNS = {
     "replay": SMALL,

@@ -274,17 +274,9 @@ class ReplayLearner(Learner):
         """Whether it came to its end."""
         assert self.discard is not None
         seed, encoder = derive(self.setting.seed, PRETRAINING), self.discard.encoder
-        self.pretrained = pretrain(
-            self.discard.network,
-            encoder,
-            self.pretraining,
-            seed,
-            writer,
-            self._pretraining_progress,
-            self._figure,
-            lambda: self.stopping,
-            self._left.setdefault(SHOW_LEFT, {}),
-        )
+        shown, figure, left = self._pretraining_progress, self._figure, self._left.setdefault(SHOW_LEFT, {})
+        network, options = self.discard.network, self.pretraining
+        self.pretrained = pretrain(network, encoder, options, seed, writer, shown, figure, lambda: self.stopping, left)
         return self.pretrained is not None
 
     def _learn_from(self, teacher: Agent, writer: Any) -> bool:
