@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from yaml import AliasEvent, SafeLoader, parse  # type: ignore[import-untyped]
+from yaml import AliasEvent, CollectionEndEvent, CollectionStartEvent, SafeLoader, parse  # type: ignore[import-untyped]
 
 from deepcrib.errors import RunError
+
+DEEPEST = 64
+"""Levels of nested values in a file of options; our own have a tenth of them."""
 
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
@@ -66,7 +69,15 @@ def require_no_way_out(folder: Path) -> None:
                 raise RunError(f"{path} is a link to {os.readlink(path)}, outside of the run folder: {expected}")
 
 
-def require_no_alias(text: str) -> None:
-    """Refuse YAML in which something stands for what is elsewhere, and so for billions. Raises ValueError."""
-    if any(isinstance(event, AliasEvent) for event in parse(text, SafeLoader)):
-        raise ValueError("expected every value where it stands, found an alias (*)")
+def require_small_yaml(text: str) -> None:
+    """Refuse YAML that takes far longer to read than it is long. Raises ValueError.
+
+    An alias may stand for billions of values, and the time for nested brackets grows with the square of their number.
+    """
+    depth = 0
+    for event in parse(text, SafeLoader):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if isinstance(event, AliasEvent):
+            raise ValueError("expected every value where it stands, found an alias (*)")
+        if depth > DEEPEST:
+            raise ValueError(f"nested too deeply: expected at most {DEEPEST} levels")

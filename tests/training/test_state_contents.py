@@ -6,6 +6,7 @@ import copy
 import math
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,16 @@ PICKED = 60
 """Changes of a learner's state that are tried here; the slow test tries all."""
 
 
-def new_learner(name: str) -> Learner:
+@cache
+def options_of(name: str) -> Any:
     words = [*RUNS[name].split(), "evaluation.opponents=[]", "evaluation.every=0", "threads=1"]
     job = JOBS["train"]
     schema = register_schema(job)
-    options = checked_options(default_config(job, *words), schema, [])
+    return checked_options(default_config(job, *words), schema, [])
+
+
+def new_learner(name: str) -> Learner:
+    options = copy.deepcopy(options_of(name))
     setting = Setting(options.seed, options.evaluation, options.rules.name, options.device)
     return make_learner(options.learner, setting, vars(options))
 

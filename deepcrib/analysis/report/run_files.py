@@ -15,7 +15,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.errors import RunError
 from deepcrib.files.runs import flat, is_number
-from deepcrib.files.trust import require_no_alias
+from deepcrib.files.trust import require_small_yaml
 
 _LONGEST = 60  # characters of a wrong value that are shown
 
@@ -69,7 +69,7 @@ def read_options(path: Path) -> dict[str, Any]:
 
 
 def _plain_yaml(text: str) -> Any:
-    require_no_alias(text)
+    require_small_yaml(text)
     return OmegaConf.to_container(OmegaConf.create(text))
 
 

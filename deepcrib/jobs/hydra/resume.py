@@ -20,7 +20,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 from deepcrib.agents.specs.travel import needs_trust, spec_of_file
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, flat
-from deepcrib.files.trust import FromFile, require_no_alias, require_no_way_out
+from deepcrib.files.trust import FromFile, require_no_way_out, require_small_yaml
 from deepcrib.jobs.hydra.schema import is_group, leaf_type, parse, wrong_value
 from deepcrib.jobs.hydra.variants import as_saved, present_classes
 from deepcrib.jobs.shared.console import short_path
@@ -122,7 +122,7 @@ def saved_config(path: Path, schema: type) -> DictConfig:
 
 def _plain_options(text: str) -> DictConfig:
     """The options in YAML that asks for nothing to be worked out. Raises ValueError, or what YAML's readers raise."""
-    require_no_alias(text)
+    require_small_yaml(text)
     saved = OmegaConf.create(text)
     if not isinstance(saved, DictConfig) or not saved:
         raise ValueError("expected options by name")

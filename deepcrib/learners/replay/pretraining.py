@@ -169,7 +169,8 @@ def _fit(
         with fitting(PRETRAINING_LEFT):
             load_optimizer(optimizer, left["optimizer"])
             generator.set_state(left["epoch"])
-            recent, loss, begin = left["recent"].to(shown.device).reshape(()), float(left["loss"]), left["step"]
+            recent += float(left["recent"])
+            loss, begin = float(left["loss"]), left["step"]
     for step in range(begin, total):
         if step == begin or step % batches_per_epoch == 0:
             epoch = generator.get_state()
