@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 import pickle
 import platform
@@ -24,56 +23,17 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 from orion.core.io.database import DatabaseError
-from orion.core.io.database.ephemeraldb import EphemeralDB
-from orion.core.io.database.pickleddb import PickledDB
 from orion.core.worker.trial import Trial
 from orion.storage.base import LockedAlgorithmState, get_uid
 from orion.storage.legacy import Legacy
 from pymongo.errors import PyMongoError
 
-from deepcrib.files.trust import is_trusting
+from hydra_plugins.deepcrib_orion._pickles import read_pickle
 
 MISSED_SIGNS = 5  # signs of life that a worker may miss before it counts as ended
 LOCK_POLL = 0.2  # seconds between two attempts to get the lock
 DATABASE_ERRORS = (DatabaseError, PyMongoError, OSError)
 """What databases raise that are busy, cannot be reached or have no room: Orion passes some of MongoDB's on as is."""
-
-_DATA = {
-    "builtins": {"set", "frozenset"},
-    "collections": {"OrderedDict", "defaultdict"},
-    "datetime": {"datetime", "timedelta"},
-    "numpy": {"dtype", "ndarray"},
-    "numpy._core.multiarray": {"_reconstruct", "scalar"},
-    "numpy.core.multiarray": {"_reconstruct", "scalar"},
-    "orion.core.io.database.ephemeraldb": {"EphemeralDB", "EphemeralCollection", "EphemeralDocument"},
-    "orion.core.worker.trial": {"Trial", "Trial.Param", "Trial.Result"},
-    "orion.core.utils.tree": {"TreeNode"},
-    "orion.algo.hyperband.hyperband": {"BudgetTuple"},
-    "orion.algo.pbt.pbt": {"Lineages", "LineageNode"},
-}
-"""By module, all that databases of Orion's own algorithms consist of: data. Anything else in a pickle may be code."""
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        """What a pickle names. Raises UnpicklingError for what is no data, where the file is not trusted."""
-        if name in _DATA.get(module, ()) or is_trusting():
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"it names {module}.{name}, expected data of Orion's own (trust=true reads it)")
-
-
-def read_pickle(content: bytes) -> Any:
-    """What a pickle of Orion's holds. Raises UnpicklingError for one that would run anything."""
-    return _Unpickler(io.BytesIO(content)).load()
-
-
-class DataPickledDB(PickledDB):
-    """Orion's database of one file, which may come from anybody. Its type is `datapickleddb`."""
-
-    def _get_database(self) -> Any:
-        path = Path(self.host)
-        content = path.read_bytes() if path.exists() else b""
-        return read_pickle(content) if content else EphemeralDB()
 
 
 def new_worker() -> str:

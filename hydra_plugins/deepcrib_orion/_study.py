@@ -20,8 +20,9 @@ from orion.core.utils.exceptions import RaceCondition
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files import writing
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
+from hydra_plugins.deepcrib_orion._pickles import DataPickledDB
 from hydra_plugins.deepcrib_orion._space import Parameter
-from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, DataPickledDB, StudyStorage, shown
+from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, StudyStorage, shown
 from hydra_plugins.deepcrib_orion._trials import TrialRow
 
 RECORD = "deepcrib"  # key of a study's record among the metadata of its experiment

@@ -573,6 +573,21 @@ def test_bytes_that_are_no_text_of_its_kind_are_refused_by_name(name: str, tmp_p
         assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
 
 
+def test_what_a_strangers_run_says_is_text_in_the_page(tmp_path: Path) -> None:
+    """No HTML, no link, no heading, no end of a command's code, and nothing that a terminal would obey."""
+    harm = "<img src=x onerror=go()>`<b>`\x1b[31m\n\n# Heading\n\n[click](javascript:go())"
+    folder = write_run(tmp_path / "a", options() | {"device": harm}, match(450), command=["deepcrib train", harm])
+    environment = json.loads((folder / "environment.json").read_text())
+    environment["machine"] = {"processor": harm}
+    (folder / "environment.json").write_text(json.dumps(environment))
+    assert main(["report", f"runs={folder}", f"path={tmp_path}/page.md", f"hydra.run.dir={tmp_path}/report"]) == 0
+    text = (tmp_path / "page.md").read_text()
+    assert text.count("onerror=go()") >= 2 and "# Heading" in text
+    code = re.compile(r"`[^`]*`")
+    assert "<" not in code.sub("", text.split("\n", 1)[1])
+    assert "](javascript" not in text and "\n# Heading" not in text and "\x1b" not in text
+
+
 def test_a_summary_of_pretraining_without_its_errors_is_refused(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {"pretraining": {"epochs": 3}}, {"sample_error": 1.5}, command=["deepcrib pretrain"])
     with pytest.raises(RunError, match=r"summary\.json: mean_absolute_error is missing: expected a number"):

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy._core import multiarray
 
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
@@ -29,6 +31,7 @@ from pymongo.errors import AutoReconnect  # noqa: E402
 
 from hydra_plugins.deepcrib_orion import _search, _space, _storage, _study, _trials  # noqa: E402
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf  # noqa: E402
+from hydra_plugins.deepcrib_orion._pickles import read_pickle  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -385,9 +388,56 @@ def test_databases_of_orions_own_algorithms_are_data(algorithm: str, tmp_path: P
     )
     for value in range(3):
         client.observe(client.suggest(), [{"name": "loss", "type": "objective", "value": float(value)}])
-    held = _storage.read_pickle((tmp_path / "orion.pkl").read_bytes())
+    held = read_pickle((tmp_path / "orion.pkl").read_bytes())
     assert len(held.read("trials")) >= 3
-    assert all(_storage.read_pickle(found["state"]) for found in held.read("algo") if found["state"])
+    for found in held.read("algo"):
+        if state := found["state"]:
+            assert pickle.dumps(read_pickle(pickle.dumps(read_pickle(state)))) == pickle.dumps(pickle.loads(state))
+
+
+class Calls:
+    """A pickle of it calls something with arguments, and may set a state behind it."""
+
+    def __init__(self, *what: Any) -> None:
+        self.what = what
+
+    def __reduce__(self) -> Any:
+        return self.what
+
+
+RECORD = (3, "|", None, ("a",), {"a": (np.dtype("O"), 0)}, 8, 1, 0)
+"""The state of a type that says that it is eight bytes without pointers, and has one in them."""
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        Calls(np.ndarray, ((1,), np.dtype("O"), b"AAAAAAAA")),
+        Calls(np.ndarray, ((1,), "O", b"AAAAAAAA")),
+        Calls(multiarray.scalar, (Calls(np.dtype, ("V8", False, True), RECORD), b"AAAAAAAA")),
+        Calls(multiarray.scalar, (Calls(np.dtype, ("i8", False, True), RECORD), b"AAAAAAAAA")),
+        Calls(
+            multiarray._reconstruct,
+            (np.ndarray, (0,), b"b"),
+            (1, (1,), Calls(np.dtype, ("V8", False, True), RECORD), False, b"AAAAAAAA"),
+        ),
+        Calls(multiarray._reconstruct, (np.ndarray, (0,), b"b"), (1, (10**6,), np.dtype("i8"), False, b"AAAAAAAA")),
+        np.array([object], dtype=object),
+        np.zeros(1, dtype=[("a", "i4")]),
+    ],
+    ids=["object", "object by name", "record", "bytes", "array of records", "short", "objects", "fields"],
+)
+def test_arrays_of_a_strangers_database_are_numbers_and_text(held: Any) -> None:
+    """NumPy reads an address in memory from a pickle's bytes where the pickle says that there is one."""
+    with pytest.raises(pickle.UnpicklingError):
+        read_pickle(pickle.dumps({"state": held}))
+
+
+@pytest.mark.parametrize("kept", [np.arange(6.0).reshape(2, 3).T, np.array(["a", "bc"]), np.float32(0.5), np.bool_(1)])
+def test_arrays_of_numbers_and_text_are_read_as_they_were(kept: Any) -> None:
+    found = read_pickle(pickle.dumps(kept))
+    assert found.dtype == kept.dtype and (found == kept).all()
+    assert pickle.loads(pickle.dumps(found)).tobytes() == kept.tobytes()
 
 
 def test_a_misspelt_address_of_a_database_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

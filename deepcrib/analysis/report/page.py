@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARK = "<!-- a page of `deepcrib report`: it may be written anew -->"
-"""First line of a page, by which it is known."""
+"""First line of a page, by which it is known. What runs say stands below it as text: no HTML, no end of a code."""
 TEMPLATE = Template(
     """\
 {{ mark }}
@@ -31,11 +31,11 @@ TEMPLATE = Template(
 {% for section in sections %}
 ## {{ section.title }}
 {% for part in section.parts if part %}
-{{ part }}
+{{ part | string | replace("<", "&lt;") }}
 {% endfor %}{% endfor %}{% if commands %}
 ## Commands
 
-{% for text, name in commands.items() %}- {{ name }}: `{{ text }}`
+{% for text, name in commands.items() %}- {{ name }}: `{{ text | replace('`', "'") }}`
 {% endfor %}{% endif %}"""
 )
 

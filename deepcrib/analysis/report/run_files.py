@@ -96,7 +96,19 @@ def _read(path: Path, parse: Callable[[str], Any], expected: str) -> dict[str, A
         raise RunError(f"{path}: cannot be read: {reason[:120]}") from error
     if not isinstance(content, dict):
         raise RunError(f"{path}: expected {expected}")
-    return content
+    found: dict[str, Any] = _on_one_line(content)
+    return found
+
+
+def _on_one_line(value: Any) -> Any:
+    """The same without what would be more than text where texts are shown: control characters, lines, links."""
+    if isinstance(value, dict):
+        return {_on_one_line(name): _on_one_line(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_on_one_line(inner) for inner in value]
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() else " " for c in value).replace("](", "] (")
+    return value
 
 
 def check_pretrained(path: Path, summary: Mapping[str, Any]) -> None:
