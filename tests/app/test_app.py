@@ -390,7 +390,7 @@ def test_a_tall_terminal_shows_the_whole_game(nearly_over: GameRecord, tmp_path:
         assert "play+hand+crib" not in person.screen
         for size in ((100, 40), (160, 50)):
             await person.pilot.resize_terminal(*size)
-            await person.sees("play+hand+crib", log, "crib ")
+            await person.sees("play+hand+crib", log, "crib ", "'s hand")
             assert re.search(row, person.screen) and "'s hand" in person.screen.split(log)[0], person.screen
 
     run_with(script, starter(tmp_path / "game.jsonl", header=nearly_over))
