@@ -1,18 +1,20 @@
 """The queue of long runs: python benchmarks/long_runs.py FOLDER [--list] [--only GROUP ...].
 
-One process a core: started twice with one FOLDER, two share the work. Each run is a command of `deepcrib train`, from a
-clone of this repository at one commit in FOLDER, on one thread and with the lowest priority but a few, so that it takes
-what nothing else wants. What is done is skipped, what was interrupted goes on from its last state, and what failed is
-noted and passed. What is small of a finished run (options, figures, seconds, commit) is kept at once, in
-docs/results/data/GROUP.json, and is not run again by whoever has that file: commit it. `--list` says what is left, in
-hours of a core.
+One process a core: started twice with one FOLDER, two share the work. Each run is a command of `deepcrib train`, and
+where it says so one of `deepcrib evaluate` behind it, from a clone of this repository at one commit in FOLDER, on one
+thread and with the lowest priority but a few, so that it takes what nothing else wants. What is done is skipped, what
+was interrupted goes on from its last state, and what failed is noted and passed. What is small of a finished run
+(options, figures, curve, seconds, commit) is kept at once, in docs/results/data/GROUP.json, and is not run again by
+whoever has that file: commit it. `--list` says what is left, in hours of a core.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,9 +29,12 @@ from long_runs_list import LongRun, long_runs
 
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, flat, read_json
+from deepcrib.training.progress import PROGRESS_FILE
 
 DATA = REPOSITORY / "docs" / "results" / "data"
 NICENESS = 15
+MATCH_FIGURES = ("games", "wins", "win_rate", "ci_", "hand_margin", "points.", "opponent_points.")
+"""Of a match behind a run, beginnings of the names that are kept."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ class Queue:
     def place(self, run: LongRun) -> Path:
         """Its run folder."""
         return self.folder / "runs" / run.group / run.name
+
+    def match(self, run: LongRun) -> Path:
+        """The run folder of the match behind it."""
+        return self.place(run).with_suffix(".match")
 
     def failed(self, run: LongRun) -> Path:
         """Where it is noted that it failed; without this file it is tried again."""
@@ -75,25 +84,30 @@ class Queue:
             return "running"
 
     def _to_its_end(self, run: LongRun) -> str:
-        place, log = self.place(run), self.folder / "logs" / f"{run.group}-{run.name}.log"
-        if (place / SUMMARY).exists():
-            return "done"
-        log.parent.mkdir(parents=True, exist_ok=True)
+        place, match = self.place(run), self.match(run)
         with self.lock("clone"):
             clone = clone_at(self.folder / f"deepcrib-{run.commit[:7]}", run.commit)
-        words = [f"resume={place}"] if (place / CONFIG).exists() else [*run.words, f"hydra.run.dir={place}"]
+        if not (place / SUMMARY).exists():
+            words = [f"resume={place}"] if (place / CONFIG).exists() else [*run.words, f"hydra.run.dir={place}"]
+            self._run(run, clone, ["train", *words])
+        if run.match and (place / SUMMARY).exists() and not (match / SUMMARY).exists():
+            shutil.rmtree(match, ignore_errors=True)  # of a match that was interrupted
+            self._run(run, clone, ["evaluate", f"agent={place}", *run.match, f"hydra.run.dir={match}"])
+        return "failed" if self.failed(run).exists() else "done"
+
+    def _run(self, run: LongRun, clone: Path, words: Sequence[str]) -> None:
+        """A command of a run, with its processor time, which is that of all its starts, and a note if it fails."""
+        log, spent = self.folder / "logs" / f"{run.group}-{run.name}.log", self.place(run).with_suffix(".seconds")
+        log.parent.mkdir(parents=True, exist_ok=True)
         before = getrusage(RUSAGE_CHILDREN)
         with log.open("a", encoding="utf-8") as output:
-            code = run_deepcrib(clone, ["train", *words], output)
+            code = run_deepcrib(clone, words, output)
         after = getrusage(RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        spent = place.with_suffix(".seconds")  # of all starts, since a run may be interrupted
         write_atomic(spent, str(seconds + (float(spent.read_text()) if spent.exists() else 0.0)))
-        if code or not (place / SUMMARY).exists():
+        if code:
             self.failed(run).parent.mkdir(exist_ok=True)
             self.failed(run).write_text(f"exit code {code}, see {log}\n")
-            return "failed"
-        return "done"
 
     def _keep(self, run: LongRun) -> None:
         """Copy what is small of a finished run to DATA, beside the others of its group."""
@@ -101,19 +115,42 @@ class Queue:
         if not (place / SUMMARY).exists():
             return
         environment, spent = read_json(place / ENVIRONMENT), float(place.with_suffix(".seconds").read_text())
-        wanted = {name: value for name, value in flat(read_json(place / SUMMARY)) if name.startswith(run.keeps)}
         found = {
             "options": list(run.options),
             **{"commit": run.commit, "processor": environment["machine"]["processor"]},
             **{"processor_seconds": round(spent, 1), "seconds": environment["seconds"]},
-            "figures": wanted,
+            "figures": _wanted(place, run.keeps),
         }
+        if run.match:
+            found |= {"match": list(run.match), "match_figures": _wanted(self.match(run), MATCH_FIGURES)}
+        if run.curve:
+            found |= _curve(place, run.curve)
         with self.lock(f"data-{run.group}"):
             runs = finished(run.group) | {run.name: found}
             rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(runs[name])}" for name in sorted(runs))
-            about = json.dumps({"command": f"deepcrib train {' '.join(run.common)}"})[:-1]
+            about = json.dumps({"command": f"deepcrib train {' '.join(run.common)}".rstrip()})[:-1]
             DATA.mkdir(parents=True, exist_ok=True)
             write_atomic(DATA / f"{run.group}.json", f'{about},\n"runs": {{\n{rows}\n}}}}\n')
+
+
+def _wanted(place: Path, beginnings: tuple[str, ...]) -> dict[str, Any]:
+    """The figures of a run folder whose names begin so."""
+    return {name: value for name, value in flat(read_json(place / SUMMARY)) if name.startswith(beginnings)}
+
+
+def _curve(place: Path, tags: Sequence[str]) -> dict[str, Any]:
+    """Of a training: its seconds without matches, by the clock and of the processor, and tags by step, where known."""
+    with (place / PROGRESS_FILE).open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    matches = sum(float(row.get("speed/monitoring_seconds") or 0) for row in rows)
+    training = sum(float(row.get("speed/processor_seconds") or 0) for row in rows)
+    known = [row for row in rows if all(row.get(tag) for tag in tags)]
+    points = {tag: [float(row[tag]) for row in known] for tag in tags}
+    return {
+        "training_processor_seconds": round(training, 1),
+        "training_seconds": round(float(rows[-1]["seconds"]) - matches, 1),
+        "curve": {"step": [int(row["step"]) for row in known], **points},
+    }
 
 
 def finished(group: str) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from paper2019_values import TABLE_3, Searched
+from paper2019_values import ALGORITHMS, TABLE_3, Searched
 
 CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
+SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
+"""Of the eight setups: the first one whose `progress.csv` has processor seconds."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class LongRun:
     """A training. group: the file that keeps its figures. common: words of its command that its group shares.
 
     options: its own words. hours: of a core, about. keeps: beginnings of the names in its summary that are kept.
+    match: words of `deepcrib evaluate` that measure the trained agent, or none. curve: columns of `progress.csv` that
+    are kept, with the seconds of training alone.
     """
 
     group: str
@@ -26,6 +30,8 @@ class LongRun:
     hours: float
     keeps: tuple[str, ...]
     commit: str = CODE
+    match: tuple[str, ...] = ()
+    curve: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -37,6 +43,7 @@ def long_runs() -> Iterator[LongRun]:
     """All of them."""
     for row in TABLE_3:
         yield from trials(row)
+    yield from setups(1)
 
 
 def trials(row: Searched) -> Iterator[LongRun]:
@@ -58,3 +65,22 @@ def trials(row: Searched) -> Iterator[LongRun]:
         }
         options = tuple(f"{name}={value}" for name, value in values.items())
         yield LongRun(group, f"{number:03d}", common, options, 0.015, ("deterministic.hands_won",))
+
+
+def setups(seed: int) -> Iterator[LongRun]:
+    """The eight setups of figures 9 and 10 and table 2, with a point every tenth iteration, as the paper's have."""
+    rates = tuple(f"deterministic/win_rate{end}" for end in ("", "_low", "_high"))
+    for network in ("cnn_lstm", "mlp"):
+        for algorithm in ALGORITHMS:
+            points = ",".join(map(str, (0, 1, 2, 5, *range(10, 501, 10))))
+            yield LongRun(
+                f"paper2019_seed{seed}",
+                f"{network}_{algorithm}",
+                (),
+                (f"experiment=paper2019_{network}_{algorithm}", f"seed={seed}", f"evaluation.at=[{points}]"),
+                1.3,
+                ("deterministic.",),
+                SETUPS_CODE,
+                ("opponent=deterministic", "games=25000", "duplicate=true", f"seed={seed}"),
+                rates,
+            )

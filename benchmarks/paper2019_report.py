@@ -21,7 +21,7 @@ from paper2019_values import (
     ITERATIONS,
     PREDICTED,
     PUBLISHED,
-    PUBLISHED_WINS,
+    PUBLISHED_AGENT,
     RELATIONS,
     TABLE_3,
     TABLE_3_SETUP,
@@ -64,11 +64,11 @@ def _times_mlp(architecture: str, algorithm: str) -> str | None:
 
 
 def _wins(row: Row) -> Row:
-    found = PUBLISHED_WINS.get(_pair(row))
+    found = PUBLISHED_AGENT.get(_pair(row))
     claims = {"less monte_carlo, t over seeds": NO_DIFFERENCE, "less mlp, t over seeds": SMALL}
     claimed = "; ".join(f"{name.split(',')[0]}: {claim}" for name, claim in claims.items() if row.get(name))
-    rate = "curve only" if found is None else f"{100 * found[0]:.1f}% ± {100 * found[1]:.1f}, {found[2]:,} games"
-    return {"paper": rate, "the paper says": claimed}
+    rate = None if found is None else f"{share(Interval(*found[:3]))}, {found[3]:,} games"
+    return {"published agent, by us": rate, "the paper says": claimed}
 
 
 def _relation(row: Row) -> Row:
@@ -117,7 +117,7 @@ def beside_the_paper(section: Section, opponent: str) -> Section:
     for title, (columns, words) in BESIDE.items():
         if section.title.startswith(title):
             if title == "Final strength" and opponent == "deterministic":
-                words += f" {_published_wins()}"
+                words += f" {_people()}"
             return _with(section, words, lambda rows, columns=columns: [row | columns(row) for row in rows])
     return section
 
@@ -132,11 +132,11 @@ def _with(section: Section, words: str, change: Callable[[Sequence[Row]], list[R
     return Section(section.title, [words, *parts])
 
 
-def _published_wins() -> str:
+def _people() -> str:
     people = paper_baseline()
     rate = share(Interval(*(people[name] for name in ("win_rate", "ci_low", "ci_high"))))
     return (
-        "63.6% is its published agent (480 iterations), measured with its published code. People in the paper: "
+        "Its published agent (480 iterations) was loaded and measured here. People in the paper: "
         f"{rate}, {people['games']} games."
     )
 

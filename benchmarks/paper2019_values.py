@@ -87,9 +87,9 @@ RELATIONS = (
 )
 """Section 4.3. "The decay factor" is not named there; the next sentence speaks of exploration, so both are shown."""
 
-PUBLISHED_WINS = {("cnn_lstm", "sarsa"): (0.636, 0.008, 13_613)}
-"""Win rate, half width and games of the published agent (480 iterations) against its deterministic agent, measured
-by us with the published code: the paper prints no such number."""
+PUBLISHED_AGENT = {("cnn_lstm", "sarsa"): (0.642, 0.636, 0.649, 20_000)}
+"""Win rate, its interval and games of the published agent (480 iterations) against `deterministic`, measured by us: the
+paper prints no such number. `deepcrib evaluate agent='{name: belanger2019, path: FILE.tar}' games=20000`."""
 
 PREDICTED = {
     (False, False): "figure 5a: blind to flushes",

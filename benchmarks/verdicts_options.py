@@ -75,13 +75,15 @@ def _targets() -> Iterator[Option]:
 
 def _replay_and_networks() -> Iterator[Option]:
     yield Option("prioritised", ("learner.sampling=prioritised",))
-    twice = "one epoch is kept, and all of it is new: every sample is learned once more, as with `passes`"
+    twice = "as `passes`: one epoch is kept, all of it new; no verdict on larger buffers (Zhang and Sutton 2017)"
     yield Option("combined", ("learner.combined=true",), about=twice)
     yield Option("dueling", ("play_network.head=dueling",))
-    yield Option("categorical", ("play_network.head=categorical",))
+    yield Option("categorical", ("play_network.head=categorical",), about="with the default's learning rates")
     noisy = ("discard_network.noisy=true", "play_network.noisy=true")
-    yield Option("noisy", (*noisy, "learner.epsilon=0"), about="noise explores in place of epsilon")
-    yield Option("noisy_epsilon", noisy, about="noise explores beside epsilon")
+    yield Option(
+        "noisy", (*noisy, "learner.epsilon=0"), about="noise explores in place of epsilon; the default's rates"
+    )
+    yield Option("noisy_epsilon", noisy, about="noise explores beside epsilon; the default's rates")
 
 
 def _self_play() -> Iterator[Option]:
@@ -105,7 +107,9 @@ def _rewards() -> Iterator[Option]:
     games = ("learner.unit=games", "learner.episodes=900")
     yield Option("games", games, about="about as many hands: a game has nine, and more of beginners")
     yield Option("scores", (*games, "state.scores=true"), ("games",))
-    yield Option("game_bonus", (*games, "state.scores=true", "reward.game_bonus=20"), ("scores",))
+    yield Option(
+        "game_bonus", (*games, "state.scores=true", "reward.game_bonus=20"), ("scores",), about="one size, untuned"
+    )
     yield Option("hand_bonus", ("reward.hand_bonus=5",))
     own = ("reward.discard=own", "reward.discard_baseline=false")
     yield Option("discard_own", own, about="with the margin in the play, the 2019 paper's offensive_defensive")
@@ -113,14 +117,21 @@ def _rewards() -> Iterator[Option]:
 
 def _inputs_and_buffers() -> Iterator[Option]:
     yield Option("state_basic", ("state=basic",))
-    yield Option("state_full", ("state=full",), about="the 2019 paper's extended state")
-    yield Option("epochs_2", ("learner.epochs_kept=2",))
-    yield Option("epochs_5", ("learner.epochs_kept=5",))
+    yield Option(
+        "state_full", ("state=full",), about="the 2019 paper's extended state, with the networks and rates of `quick`"
+    )
+    more = "more samples are learned, in more seconds"
+    yield Option("epochs_2", ("learner.epochs_kept=2",), about=more)
+    yield Option("epochs_5", ("learner.epochs_kept=5",), about=more)
     fifth = ("learner.epochs_kept=5", "learner.passes=0.2")
     yield Option("epochs_5_short", fifth, about="as many samples learned as by the default")
     ideal = ("learner.buffer_size=45000", "learner.replacement=0.1", "learner.passes=0.1")
     steps = ("learner.iterations=1310", "learner.epsilon_decay=0.99846")
-    yield Option("buffer", (*ideal, *steps), about="the 2019 paper's buffer: as many hands and samples in small steps")
+    yield Option(
+        "buffer",
+        (*ideal, *steps),
+        about="the 2019 paper's buffer: as many hands and samples in small steps; five options differ",
+    )
     yield Option("passes", ("learner.passes=2",))
     yield Option("forced", ("learner.forced=true",))
     yield Option("discard_agent", ("learner.discard_agent=expected_value",))

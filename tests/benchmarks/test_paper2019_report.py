@@ -39,9 +39,9 @@ def test_wins_are_the_published_agents_and_claims_stand_by_their_differences(pag
         (row["play network"], row["algorithm"]): row for row in table_of(page, "Final strength against deterministic")
     }
     best = rows["belanger2019_cnn_lstm", "sarsa"]
-    assert best["paper"] == "63.6% ± 0.8, 13,613 games"
+    assert best["published agent, by us"] == "64.2% [63.6, 64.9], 20,000 games"
     assert best["the paper says"] == "less monte_carlo: no clear difference (4.2); less mlp: a small boost (4.1)"
-    assert rows["belanger2019_mlp", "monte_carlo"]["paper"] == "curve only"
+    assert rows["belanger2019_mlp", "monte_carlo"]["published agent, by us"] == "-"
     assert "People in the paper: 59.3% [40.7, 75.5], 27 games." in page
 
 

@@ -58,8 +58,8 @@ def test_the_bound_of_a_difference_is_the_tables_quantile_corrected_for_the_test
 
 
 def test_verdicts_follow_the_corrected_p_value_and_the_side_of_a_half() -> None:
-    assert compared(0.52, 0.53, 0.54, 0.55, 0.56).verdict(0.05, 10) == "**helps**"
-    assert compared(0.48, 0.47, 0.46, 0.45, 0.44).verdict(0.05, 10) == "**harms**"
+    assert compared(0.52, 0.53, 0.54, 0.55, 0.56).verdict(0.05, 10) == "**beats its base**"
+    assert compared(0.48, 0.47, 0.46, 0.45, 0.44).verdict(0.05, 10) == "**loses to its base**"
     assert compared(0.48, 0.47, 0.46, 0.45, 0.44).verdict(0.051, 10).startswith("no difference larger than")
     assert compared().verdict(1.0, 10) == "not run yet"
     assert compared(0.9, 0.9).verdict(1.0, 10) == f"2 of {SEEDS} seeds run"
@@ -170,7 +170,7 @@ def test_a_verdict_stays_when_more_is_measured() -> None:
     for known in (few, more):
         tests = all_tests(known)
         adjusted = holm([test.p for test in tests])
-        assert tests[0].verdict(adjusted[0], len(tests)) == "**helps**"
+        assert tests[0].verdict(adjusted[0], len(tests)) == "**beats its base**"
         assert len(tests) == sum(len(option.bases) for option in OPTIONS.values())
 
 
@@ -183,10 +183,11 @@ def test_the_page_says_what_was_found_and_what_was_not_run(tmp_path: Path, monke
     verdicts_page.write_report(known | {"gone_seed1": {}})
     assert read_json(tmp_path / "figures.json") == json.loads(json.dumps(known))
     text = (tmp_path / "page.md").read_text()
-    assert "- **Helps**: `sarsa`.\n- **Harms**: none.\n" in text
+    assert "- **Beats its base**: `sarsa`.\n- **Loses to its base**: none.\n" in text
+    assert "win 4.2 points more than half of these games" in text and "by +4.2 points on average" in text
     # 2.776 x sqrt(0.0000025 / 5) = 0.00196, 150 s of 100
     assert "| `sarsa` | `algorithm=sarsa` | `default` | 54.2% [54.0, 54.4] |" in text
-    assert "| **helps** | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | 1.50 |" in text
+    assert "| **beats its base** | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | 1.50 |" in text
     assert "| `combined` | `learner.combined=true` | `default` |  |  | not run yet |" in text
     assert (tmp_path / "page.png").read_bytes()[1:4] == b"PNG"
 

@@ -41,7 +41,7 @@ _CHARTS: dict[str, dict[str, dict[str, str]]] = {
         "Throughput": {
             "hands a second": "speed/hands_per_second",
             "samples a second": "speed/samples_per_second",
-            "seconds of an iteration: playing, learning, monitoring": "speed/.*_seconds",
+            "seconds of an iteration: playing, learning, monitoring": "speed/(playing|learning|monitoring)_seconds",
         },
         "Schedule": {"epsilon": "schedule/epsilon", "learning rates": "schedule/.*_lr"},
     },

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -135,7 +136,7 @@ class ReplayLearner(Learner):
 
     def step(self) -> Metrics:
         """One replay iteration. Raises DivergenceError where a learning rate is too high."""
-        iteration, start = self.steps_done, seconds_running()
+        iteration, start, processor = self.steps_done, seconds_running(), process_time()
         epsilon, discard_lr, play_lr = self.options.schedule(iteration)
         hands = self.episodes.play(self._player(iteration), self.pool, iteration, self._discards_ahead)
         self.buffer.add(hands)
@@ -152,6 +153,7 @@ class ReplayLearner(Learner):
             "schedule/discard_lr": discard_lr,
             "schedule/play_lr": play_lr,
             "progress/hands": float(self.hands),
+            "speed/processor_seconds": process_time() - processor,
         }
 
     def _learn(self) -> Metrics:

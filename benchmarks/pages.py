@@ -1,0 +1,23 @@
+"""What scripts that write a page's tables share: a page holds each between two comments, which name it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+
+def filled(page: str, tables: Mapping[str, str]) -> str:
+    """A page with tables in their places. Raises SystemExit where it has no place for one."""
+    for name, table in tables.items():
+        begin, end = f"<!-- table: {name} -->", f"<!-- end: {name} -->"
+        place = re.compile(rf"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+        if len(place.findall(page)) != 1:
+            raise SystemExit(f"expected one place for a table in the page, {begin} to {end}")
+        whole = f"{begin}\n\n{table}\n\n{end}"
+        page = place.sub(lambda _, whole=whole: whole, page)
+    return page
+
+
+def line(*cells: object) -> str:
+    """A row of a Markdown table."""
+    return f"| {' | '.join(map(str, cells))} |"

@@ -1,0 +1,146 @@
+"""The queue of long runs: what it runs in which order, what it keeps, and that it goes on where it stopped."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import long_runs as script
+from benchmarks.long_runs import Queue, finished, main
+from benchmarks.long_runs_list import LongRun, long_runs
+from tests.composing import composed
+
+RUNS = list(long_runs())
+ONE = LongRun("some", "one", ("experiment=smoke",), ("seed=1",), 0.5, ("deterministic.",))
+MEASURED = LongRun(
+    *("some", "two", ("experiment=smoke",), ("seed=2",), 0.5, ("deterministic.",)),
+    match=("opponent=greedy", "games=20"),
+    curve=("deterministic/win_rate",),
+)
+PROGRESS = """step,seconds,speed/processor_seconds,speed/monitoring_seconds,deterministic/win_rate
+0,4.0,,4.0,0.4
+1,14.0,9.5,,
+2,28.0,9.0,5.0,0.6
+"""
+
+
+@pytest.fixture
+def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queue:
+    """A queue whose results go to a folder of their own, and whose commands are not run."""
+    monkeypatch.setattr(script, "DATA", tmp_path / "data")
+    monkeypatch.setattr(script, "clone_at", lambda path, commit: path)
+    monkeypatch.setattr(script.os, "nice", lambda more: more)
+    monkeypatch.setattr(script.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(script, "long_runs", lambda: iter([ONE, MEASURED]))
+    return Queue(tmp_path / "queue")
+
+
+def write(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+class Deepcrib:
+    """Stands for the command: leaves what a run leaves, or fails in the calls that are named."""
+
+    def __init__(self, *failing: str) -> None:
+        self.calls: list[list[str]] = []
+        self.failing = failing
+
+    def __call__(self, clone: Path, words: list[str], output: Any) -> int:
+        self.calls.append(words)
+        if words[0] in self.failing:
+            return 1
+        (place,) = [word.partition("=")[2] for word in words if word.startswith(("hydra.run.dir=", "resume="))]
+        figures = {"deterministic": {"win_rate": 0.6}} if words[0] == "train" else {"win_rate": 0.55, "seconds": 3}
+        write(Path(place) / "summary.json", figures | {"hours": 1})
+        write(Path(place) / "environment.json", {"machine": {"processor": "A", "host": "a name"}, "seconds": 30.0})
+        write(Path(place) / "progress.csv", PROGRESS)
+        return 0
+
+
+def test_names_are_of_one_run_each_and_the_groups_of_table_3_have_its_trials() -> None:
+    names = [(run.group, run.name) for run in RUNS]
+    assert len(set(names)) == len(names)
+    assert [len([run for run in RUNS if run.group == group]) for group in dict.fromkeys(run.group for run in RUNS)][
+        :6
+    ] == [97, 141, 30, 26, 24, 8]
+
+
+@pytest.mark.parametrize("run", [RUNS[0], RUNS[300], *RUNS[318:326]], ids=lambda run: f"{run.group}_{run.name}")
+def test_their_options_are_those_of_the_configs(run: LongRun) -> None:
+    options = composed("train", *run.words)
+    if run.group.startswith("table3"):
+        assert (options.play_network.name, options.play_network.hidden) == ("belanger2019_mlp", [128, 64, 32])
+        assert (options.learner.discard_agent, options.learner.epsilon) == ("deterministic", 0.1)
+        assert run.group == f"table3_{options.reward.play}_{options.state.play}" or "game" in run.group
+        assert options.learner.iterations == 100 and options.evaluation.hands == 10_000
+    else:
+        assert f"{options.play_network.name}_{options.algorithm.name}" == f"belanger2019_{run.name}"
+        assert options.learner.iterations == 500 and options.evaluation.exploring
+        assert options.evaluation.at[-1] == 500 and set(range(10, 501, 10)) < set(options.evaluation.at)
+
+
+def test_a_run_is_started_kept_and_then_left_alone(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = Deepcrib()
+    monkeypatch.setattr(script, "run_deepcrib", command)
+    main([str(queue.folder)])
+    main([str(queue.folder)])
+    place = queue.place(MEASURED)
+    assert [words[0] for words in command.calls] == ["train", "train", "evaluate"]
+    assert command.calls[1] == ["train", "experiment=smoke", "seed=2", f"hydra.run.dir={place}"]
+    assert command.calls[2][1:4] == [f"agent={place}", "opponent=greedy", "games=20"]
+    kept = json.loads((script.DATA / "some.json").read_text())
+    assert kept["command"] == "deepcrib train experiment=smoke" and "a name" not in str(kept)
+    assert kept["runs"]["one"]["options"] == ["seed=1"]
+    assert kept["runs"]["one"]["figures"] == {"deterministic.win_rate": 0.6}
+    two = kept["runs"]["two"]
+    assert two["match_figures"] == {"win_rate": 0.55}
+    assert (two["training_processor_seconds"], two["training_seconds"]) == (18.5, 19.0)  # 28 less 4 and 5 of matches
+    assert two["curve"] == {"step": [0, 2], "deterministic/win_rate": [0.4, 0.6]}
+
+
+def test_a_half_done_run_is_resumed_and_its_match_begins_anew(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = Deepcrib()
+    monkeypatch.setattr(script, "run_deepcrib", command)
+    write(queue.place(MEASURED) / "config.yaml", "seed: 2")
+    write(queue.match(MEASURED) / "config.yaml", "seed: 2")
+    write(queue.place(MEASURED).with_suffix(".seconds"), "100.0")
+    assert queue.work(MEASURED) == "done"
+    assert command.calls[0] == ["train", f"resume={queue.place(MEASURED)}"]
+    assert not (queue.match(MEASURED) / "config.yaml").exists()
+    assert finished("some")["two"]["processor_seconds"] >= 100
+
+
+def test_what_fails_is_noted_and_passed(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = Deepcrib("evaluate")
+    monkeypatch.setattr(script, "run_deepcrib", command)
+    main([str(queue.folder)])
+    main([str(queue.folder)])
+    assert [words[0] for words in command.calls] == ["train", "train", "evaluate"]
+    assert set(finished("some")) == {"one"}
+    assert "exit code 1, see " in queue.failed(MEASURED).read_text()
+    main([str(queue.folder), "--list"])
+    assert "1 done, 0 running, 1 failed, 0 open; 0.0 core hours left" in capsys.readouterr().out
+
+
+def test_what_another_process_runs_is_left_to_it(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = Deepcrib()
+    monkeypatch.setattr(script, "run_deepcrib", command)
+    with queue.lock("some-two"):
+        main([str(queue.folder)])
+        assert [words[0] for words in command.calls] == ["train"]
+        main([str(queue.folder), "--list"])
+    assert "1 done, 1 running, 0 failed, 0 open; 0.5 core hours left" in capsys.readouterr().out
+
+
+def test_unknown_groups_are_refused(queue: Queue, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([str(queue.folder), "--only", "table4"])
+    assert caught.value.code == 2
+    assert "--only table4: expected groups that --list shows" in capsys.readouterr().err

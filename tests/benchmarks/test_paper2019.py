@@ -1,0 +1,39 @@
+"""The page of Bélanger et al. 2019: its tables are those of the data files beside it, and of no other numbers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import pages, paper2019
+
+
+def test_the_pages_tables_are_those_of_its_data() -> None:
+    text = paper2019.PAGE.read_text(encoding="utf-8")
+    assert paper2019.page(text) == text
+
+
+def test_shares_by_either_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def trial(wins: int, losses: int, lr: float, replacement: float) -> dict:
+        won = {"hands": 100, "wins": wins, "ties": 100 - wins - losses, "losses": losses}
+        options = [f"learner.play_lr={lr}", f"learner.replacement={replacement}"]
+        options += ["learner.lr_decay=0.9", "learner.epsilon_decay=0.9", "learner.buffer_size=10000"]
+        return {"options": options, "figures": {f"deterministic.hands_won.{k}": v for k, v in won.items()}}
+
+    runs = {"001": trial(40, 40, 0.1, 0.5), "002": trial(60, 20, 0.2, 0.6), "003": trial(50, 30, 0.3, 0.7)}
+    (tmp_path / "table3_game_full.json").write_text(json.dumps({"runs": runs}))
+    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    (row,) = [line for line in paper2019.searches() if line.startswith("| game, full")]
+    # decided 0.5, 0.75, 0.625: mean 0.625, t 4.303 x 0.125 / sqrt(3) = 0.3105; all 0.4, 0.6, 0.5: 0.5 +- 0.2484
+    assert row == "| game, full | 3 of 26 | 62.5% [31.4, 93.6] | 50.0% [25.2, 74.8] | 75.0% |  | 45.6% |"
+    found = [line for line in paper2019.relations() if "faster learning rates" in line]
+    assert "| 3 |" in found[0]
+
+
+def test_a_page_without_a_place_for_a_table_is_refused() -> None:
+    with pytest.raises(SystemExit, match="expected one place for a table in the page, <!-- table: x --> to"):
+        pages.filled("no place", {"x": "| a |"})
+    text = "before\n<!-- table: x -->\nold\n<!-- end: x -->\nafter"
+    assert pages.filled(text, {"x": r"| \1 |"}) == (
+        "before\n<!-- table: x -->\n\n" + r"| \1 |" + "\n\n<!-- end: x -->\nafter"
+    )
