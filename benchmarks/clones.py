@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import IO
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+DEEPCRIB = ("-m", "deepcrib")
+"""The command, behind `python`."""
 
 
 def clone_at(path: Path, commit: str) -> Path:
@@ -23,15 +25,16 @@ def clone_at(path: Path, commit: str) -> Path:
     return path
 
 
-def run_deepcrib(clone: Path, words: Sequence[str], output: IO[str]) -> int:
-    """The exit code of `deepcrib WORDS` in a clone, on one thread and with the niceness of this process.
+def run_python(clone: Path, words: Sequence[str], output: IO[str]) -> int:
+    """The exit code of `python WORDS` in a clone, on one thread and with the niceness of this process.
 
     Where this process is stopped, the command is told to end, and saves what it can.
     """
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    own = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    own["PYTHONPATH"] = str(clone)  # before the package that this interpreter has installed
     process = subprocess.Popen(
-        [sys.executable, "-m", "deepcrib", *words],
-        cwd=clone, env=os.environ | threads, stdout=output, stderr=output, start_new_session=True,
+        [sys.executable, *words],
+        cwd=clone, env=os.environ | own, stdout=output, stderr=output, start_new_session=True,
     )  # fmt: skip
     with suppress(OSError):  # where sessions share the processor, niceness counts within each alone
         Path(f"/proc/{process.pid}/autogroup").write_text(str(os.nice(0)))

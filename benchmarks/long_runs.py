@@ -1,11 +1,12 @@
 """The queue of long runs: python benchmarks/long_runs.py FOLDER [--list] [--only GROUP ...].
 
 One process a core: started twice with one FOLDER, two share the work. Each run is a command of `deepcrib train`, and
-where it says so one of `deepcrib evaluate` behind it, from a clone of this repository at one commit in FOLDER, on one
-thread and with the lowest priority but a few, so that it takes what nothing else wants. What is done is skipped, what
-was interrupted goes on from its last state, and what failed is noted and passed. What is small of a finished run
-(options, figures, curve, seconds, commit) is kept at once, in docs/results/data/GROUP.json, and is not run again by
-whoever has that file: commit it. `--list` says what is left, in hours of a core.
+where it says so one of `deepcrib evaluate` behind it, or a script of this folder, from a clone of this repository at
+one commit in FOLDER, on one thread and with the lowest priority but a few, so that it takes what nothing else wants.
+What is done is skipped, what was interrupted goes on from its last state, and what failed is noted and passed. What
+is small of a finished run (options, figures, curve, seconds, commit) is kept at once, in
+docs/results/data/GROUP.json, and is not run again by whoever has that file: commit it. `--list` says what is left, in
+hours of a core.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
-from clones import REPOSITORY, clone_at, run_deepcrib
+from clones import DEEPCRIB, REPOSITORY, clone_at, run_python
 from filelock import BaseFileLock, FileLock, Timeout
 from long_runs_list import LongRun, long_runs
 
 from deepcrib.files import write_atomic
-from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, flat, read_json
+from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, flat, processor_name, read_json
 from deepcrib.training.progress import PROGRESS_FILE
 
 DATA = REPOSITORY / "docs" / "results" / "data"
@@ -88,12 +89,21 @@ class Queue:
         with self.lock("clone"):
             clone = clone_at(self.folder / f"deepcrib-{run.commit[:7]}", run.commit)
         if not (place / SUMMARY).exists():
-            words = [f"resume={place}"] if (place / CONFIG).exists() else [*run.words, f"hydra.run.dir={place}"]
-            self._run(run, clone, ["train", *words])
+            self._run(run, clone, self._command(run))
         if run.match and (place / SUMMARY).exists() and not (match / SUMMARY).exists():
             shutil.rmtree(match, ignore_errors=True)  # of a match that was interrupted
-            self._run(run, clone, ["evaluate", f"agent={place}", *run.match, f"hydra.run.dir={match}"])
+            words = [word.replace("RUN", str(place)) for word in run.match]
+            self._run(run, clone, [*DEEPCRIB, "evaluate", f"agent={place}", *words, f"hydra.run.dir={match}"])
         return "failed" if self.failed(run).exists() else "done"
+
+    def _command(self, run: LongRun) -> list[str]:
+        """Its own words behind `python`; a training that has begun is resumed."""
+        place = self.place(run)
+        if run.script:
+            place.mkdir(parents=True, exist_ok=True)
+            return [f"benchmarks/{run.script}", *run.words, "--to", str(place / SUMMARY)]
+        words = [f"resume={place}"] if (place / CONFIG).exists() else [*run.words, f"hydra.run.dir={place}"]
+        return [*DEEPCRIB, "train", *words]
 
     def _run(self, run: LongRun, clone: Path, words: Sequence[str]) -> None:
         """A command of a run, with its processor time, which is that of all its starts, and a note if it fails."""
@@ -101,7 +111,7 @@ class Queue:
         log.parent.mkdir(parents=True, exist_ok=True)
         before = getrusage(RUSAGE_CHILDREN)
         with log.open("a", encoding="utf-8") as output:
-            code = run_deepcrib(clone, words, output)
+            code = run_python(clone, words, output)
         after = getrusage(RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         write_atomic(spent, str(seconds + (float(spent.read_text()) if spent.exists() else 0.0)))
@@ -114,13 +124,14 @@ class Queue:
         place = self.place(run)
         if not (place / SUMMARY).exists():
             return
-        environment, spent = read_json(place / ENVIRONMENT), float(place.with_suffix(".seconds").read_text())
         found = {
             "options": list(run.options),
-            **{"commit": run.commit, "processor": environment["machine"]["processor"]},
-            **{"processor_seconds": round(spent, 1), "seconds": environment["seconds"]},
+            **{"commit": run.commit, "processor": processor_name()},
+            "processor_seconds": round(float(place.with_suffix(".seconds").read_text()), 1),
             "figures": _wanted(place, run.keeps),
         }
+        if not run.script:
+            found["seconds"] = read_json(place / ENVIRONMENT)["seconds"]
         if run.match:
             found |= {"match": list(run.match), "match_figures": _wanted(self.match(run), MATCH_FIGURES)}
         if run.curve:
@@ -128,7 +139,7 @@ class Queue:
         with self.lock(f"data-{run.group}"):
             runs = finished(run.group) | {run.name: found}
             rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(runs[name])}" for name in sorted(runs))
-            about = json.dumps({"command": f"deepcrib train {' '.join(run.common)}".rstrip()})[:-1]
+            about = json.dumps({"command": " ".join((run.program, *run.common))})[:-1]
             DATA.mkdir(parents=True, exist_ok=True)
             write_atomic(DATA / f"{run.group}.json", f'{about},\n"runs": {{\n{rows}\n}}}}\n')
 

@@ -16,11 +16,13 @@ SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 
 @dataclass(frozen=True)
 class LongRun:
-    """A training. group: the file that keeps its figures. common: words of its command that its group shares.
+    """A training, or a script. group: the file that keeps its figures. common: words that its group shares.
 
     options: its own words. hours: of a core, about. keeps: beginnings of the names in its summary that are kept.
-    match: words of `deepcrib evaluate` that measure the trained agent, or none. curve: columns of `progress.csv` that
-    are kept, with the seconds of training alone.
+    match: words of `deepcrib evaluate` that measure the trained agent, or none; RUN is its folder in them. curve:
+    columns of `progress.csv` that are kept, with the seconds of training alone. script: a file of benchmarks/ that is
+    run in place of a training. It gets the words and `--to FILE`, where it writes its figures as JSON; what of it is to
+    survive an interruption it keeps itself, beside that file.
     """
 
     group: str
@@ -32,11 +34,17 @@ class LongRun:
     commit: str = CODE
     match: tuple[str, ...] = ()
     curve: tuple[str, ...] = ()
+    script: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All of its command, behind `deepcrib train`."""
+        """All of its command, behind `program`."""
         return self.common + self.options
+
+    @property
+    def program(self) -> str:
+        """How its command begins."""
+        return f"python benchmarks/{self.script}" if self.script else "deepcrib train"
 
 
 def long_runs() -> Iterator[LongRun]:

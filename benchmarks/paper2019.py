@@ -201,10 +201,6 @@ def searches() -> Iterator[str]:
         yield line(f"{row.reward}, {row.state}", *cells)
 
 
-def _group(row: Any) -> str:
-    return f"table3_{row.reward}_{row.state}"
-
-
 def _trials(row: Searched) -> list[Mapping[str, Any]]:
     return [*finished(_group(row)).values()]
 

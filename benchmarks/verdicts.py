@@ -27,7 +27,7 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
-from clones import clone_at, run_deepcrib
+from clones import DEEPCRIB, clone_at, run_python
 from filelock import BaseFileLock, FileLock, Timeout
 from verdicts_options import GAMES, MATCH_SEED, OPPONENTS, SEEDS, Figures, Option, options
 from verdicts_page import FIGURES, write_report
@@ -99,7 +99,7 @@ class Runner:
         before = _processor_seconds()
         log.parent.mkdir(exist_ok=True)
         with log.open("w", encoding="utf-8") as output:
-            code = run_deepcrib(clone, words, output)
+            code = run_python(clone, [*DEEPCRIB, *words], output)
         if code:
             raise subprocess.CalledProcessError(code, f"{' '.join(words)} (see {log})")
         return _processor_seconds() - before

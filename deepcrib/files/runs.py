@@ -284,14 +284,15 @@ def _machine() -> dict[str, Any]:
     return {
         "host": platform.node(),
         "system": platform.platform(),
-        "processor": _processor(),
+        "processor": processor_name(),
         "cores": cores,
         "memory_gb": _memory_gb(),
         "gpus": _gpus(),
     }
 
 
-def _processor() -> str:
+def processor_name() -> str:
+    """What this machine calls its processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -49,6 +49,12 @@ class Deepcrib:
         self.failing = failing
 
     def __call__(self, clone: Path, words: list[str], output: Any) -> int:
+        if words[0] == "benchmarks/count.py":
+            self.calls.append(words)
+            write(Path(words[-1]), {"found": {"mean": 2.5, "left_out": 1}})
+            return 0
+        assert words[:2] == ["-m", "deepcrib"]
+        words = words[2:]
         self.calls.append(words)
         if words[0] in self.failing:
             return 1
@@ -84,7 +90,7 @@ def test_their_options_are_those_of_the_configs(run: LongRun) -> None:
 
 def test_a_run_is_started_kept_and_then_left_alone(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     command = Deepcrib()
-    monkeypatch.setattr(script, "run_deepcrib", command)
+    monkeypatch.setattr(script, "run_python", command)
     main([str(queue.folder)])
     main([str(queue.folder)])
     place = queue.place(MEASURED)
@@ -101,9 +107,26 @@ def test_a_run_is_started_kept_and_then_left_alone(queue: Queue, monkeypatch: py
     assert two["curve"] == {"step": [0, 2], "deterministic/win_rate": [0.4, 0.6]}
 
 
+def test_a_script_says_where_its_figures_are_and_a_match_names_its_run(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = Deepcrib()
+    monkeypatch.setattr(script, "run_python", command)
+    counted = LongRun("counts", "one", ("--hands", "5"), ("--seed", "1"), 0.1, ("found.mean",), script="count.py")
+    against_start = LongRun("some", "three", (), (), 0.1, ("x",), match=("opponent=RUN/checkpoints/first",))
+    for run in (counted, against_start):
+        assert queue.work(run) == "done"
+    place = queue.place(counted)
+    assert command.calls[0] == ["benchmarks/count.py", "--hands", "5", "--seed", "1", "--to", f"{place}/summary.json"]
+    kept = json.loads((script.DATA / "counts.json").read_text())
+    assert kept["command"] == "python benchmarks/count.py --hands 5"
+    assert kept["runs"]["one"]["figures"] == {"found.mean": 2.5}
+    assert command.calls[-1][2] == f"opponent={queue.place(against_start)}/checkpoints/first"
+
+
 def test_a_half_done_run_is_resumed_and_its_match_begins_anew(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     command = Deepcrib()
-    monkeypatch.setattr(script, "run_deepcrib", command)
+    monkeypatch.setattr(script, "run_python", command)
     write(queue.place(MEASURED) / "config.yaml", "seed: 2")
     write(queue.match(MEASURED) / "config.yaml", "seed: 2")
     write(queue.place(MEASURED).with_suffix(".seconds"), "100.0")
@@ -117,7 +140,7 @@ def test_what_fails_is_noted_and_passed(
     queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = Deepcrib("evaluate")
-    monkeypatch.setattr(script, "run_deepcrib", command)
+    monkeypatch.setattr(script, "run_python", command)
     main([str(queue.folder)])
     main([str(queue.folder)])
     assert [words[0] for words in command.calls] == ["train", "train", "evaluate"]
@@ -131,7 +154,7 @@ def test_what_another_process_runs_is_left_to_it(
     queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = Deepcrib()
-    monkeypatch.setattr(script, "run_deepcrib", command)
+    monkeypatch.setattr(script, "run_python", command)
     with queue.lock("some-two"):
         main([str(queue.folder)])
         assert [words[0] for words in command.calls] == ["train"]
