@@ -13,7 +13,7 @@ CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
-LANG_CODE = "0000000000000000000000000000000000000000"
+LANG_CODE = "5c24855f7bed1c5ba19698ce03be62932336aa76"
 """Of Lang 2018: the first one with `thesis2018_runs.py`."""
 
 
