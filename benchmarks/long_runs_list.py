@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 from paper2019_values import ALGORITHMS, TABLE_3, Searched
+from thesis2018_rows import MATCH_GAMES, MATCH_SEED, OPPONENTS, ORDER_SEEDS, ROWS, WINNERS, orders
 
 CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
+LANG_CODE = "5c24855f7bed1c5ba19698ce03be62932336aa76"
+"""Of Lang 2018: the first one with `thesis2018_runs.py`."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def long_runs(finished: Callable[[str], Mapping[str, Any]] = lambda group: {}) -
     for row in TABLE_3:
         yield from best_again(row, finished(table_3_group(row)))
     yield from setups(1)
+    yield from lang2018()
 
 
 def table_3_group(row: Searched) -> str:
@@ -120,3 +124,39 @@ def setups(seed: int) -> Iterator[LongRun]:
                 ("opponent=deterministic", "games=25000", "duplicate=true", f"seed={seed}"),
                 rates,
             )
+
+
+def lang2018() -> Iterator[LongRun]:
+    """The rows of Lang 2018, seed by seed and the longest training last, and orders of its list of strategies."""
+    for number in range(1, max(row.seeds for row in ROWS.values()) + 1):
+        yield from (_lang2018_row(name, number) for name in ROWS if number <= ROWS[name].seeds > 1)
+        if number <= ORDER_SEEDS:
+            for name, order in orders().items():
+                options = ("experiment=lang2018_base", f"learner.strategies=[{','.join(order)}]", f"seed={number}")
+                yield _lang2018_script("lang2018_orders", f"{name}_{number}", options, 0.008)
+    yield from (_lang2018_row(name, 1) for name, row in ROWS.items() if row.seeds == 1)
+
+
+def _lang2018_row(name: str, number: int) -> LongRun:
+    row = ROWS[name]
+    million = row.games / 1_000_000
+    if row.measures:
+        pairs = (str(2 * number - 1), str(2 * number)) if name == WINNERS else ()
+        words = (*row.measures, *pairs, *row.train(number))
+        return _lang2018_script(row.group, f"{name}_{number}", words, 0.008 * (1 + len(pairs)))
+    match = ("opponent=RUN/checkpoints/games_00000000.safetensors", f"games={MATCH_GAMES}")
+    return LongRun(
+        row.group,
+        f"{name}_{number}",
+        (f"evaluation.final_games={MATCH_GAMES}",),
+        row.train(number),
+        0.003 + 0.004 * million,
+        tuple(f"{opponent}.{figure}" for opponent in OPPONENTS for figure in ("games", "win_rate", "hand_margin")),
+        LANG_CODE,
+        (*match, f"seed={MATCH_SEED + row.first_seed + number - 1}"),
+    )
+
+
+def _lang2018_script(group: str, name: str, words: tuple[str, ...], hours: float) -> LongRun:
+    """Of a script that writes nothing but what is kept."""
+    return LongRun(group, name, (), words, hours, ("",), LANG_CODE, script="thesis2018_runs.py")
