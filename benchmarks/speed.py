@@ -35,9 +35,9 @@ from deepcrib.game.cards import NUM_CARDS
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
 from deepcrib.kernels.workers import num_workers, use_workers
-from deepcrib.learners.replay.experience import PlayTargets, play_samples
-from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.batch import PlayTargets, play_samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.learners.weighted.learner import WeightedLearner
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.matches import LOCKSTEP_GAMES, Recorder, play_hand

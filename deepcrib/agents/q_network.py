@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
-from deepcrib.agents.mixed import draw, softmax
 from deepcrib.agents.specs.making import make_agent
 from deepcrib.agents.specs.travel import UntrustedError
 from deepcrib.errors import UserError
 from deepcrib.files.trust import FromFile
 from deepcrib.files.weights import SavedWeights, other_agents
+from deepcrib.game.mixed import draw, epsilon_greedy_probabilities
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import below, uniform
 from deepcrib.game.rules import DISCARD_SLOTS_6
@@ -295,21 +295,6 @@ def made_for(said: FromFile, device: str) -> Agent:
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
     finally:
         _asked.reset(token)
-
-
-def epsilon_greedy_probabilities(
-    values: NDArray[np.float32], epsilon: float, temperature: float = 0.0
-) -> NDArray[np.float64]:
-    """[N, A] probabilities of an epsilon-greedy choice among values [N, A] (-inf: not legal).
-
-    With a temperature, the softmax of values / temperature is in the place of the best one.
-    """
-    legal = np.isfinite(values)
-    probabilities: NDArray[np.float64] = epsilon * legal / legal.sum(axis=1, keepdims=True)
-    if temperature:
-        return probabilities + (1 - epsilon) * softmax(values / temperature)
-    probabilities[np.arange(len(values)), values.argmax(axis=1)] += 1 - epsilon
-    return probabilities
 
 
 def _choose(values: NDArray[np.float32], keys: NDArray[np.uint64], epsilon: float) -> NDArray[np.int8]:

@@ -14,8 +14,7 @@ from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.files import runs
 from deepcrib.learners.replay import learner as replay
-from deepcrib.learners.replay.experience import PlayTargets
-from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.batch import Batch, PlayTargets
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
@@ -23,7 +22,7 @@ from deepcrib.learners.replay.options import (
     RewardOptions,
     StateOptions,
 )
-from deepcrib.learners.replay.playing import Episodes
+from deepcrib.learners.replay.play import Episodes
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import load_state, load_weights
@@ -107,7 +106,7 @@ def test_matches_are_played_in_float32_and_targets_and_self_play_are_not(
         played.append(agent)
         return play(episodes, agent, *rest)
 
-    def note_targets(hands: Trajectories, how: PlayTargets, frozen: QFunction, *rest: Any, **options: Any) -> Samples:
+    def note_targets(hands: Trajectories, how: PlayTargets, frozen: QFunction, *rest: Any, **options: Any) -> Batch:
         targets.append(frozen)
         return samples(hands, how, frozen, *rest, **options)
 

@@ -23,10 +23,10 @@ from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.workers import num_workers, run_pieces
+from deepcrib.learners.replay.batch import Batch, PlayTargets, discard_samples, experience_of, play_samples
 from deepcrib.learners.replay.buffer import ReplayBuffer
-from deepcrib.learners.replay.experience import PlayTargets, discard_samples, experience_of, play_samples
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples, begin_with
-from deepcrib.learners.replay.monitoring import draws_at, pass_metrics, show_values, speed_metrics
+from deepcrib.learners.replay.extras import sampling_of
+from deepcrib.learners.replay.monitoring import draws_at, pass_metrics, playing_metrics, show_values, speed_metrics
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
@@ -35,7 +35,7 @@ from deepcrib.learners.replay.options import (
     StateOptions,
     refuse_combinations,
 )
-from deepcrib.learners.replay.playing import episodes_of, make_pool, playing_metrics
+from deepcrib.learners.replay.play import episodes_of, make_pool
 from deepcrib.learners.replay.pretraining import (
     LESSONS,
     PretrainingResult,
@@ -44,7 +44,7 @@ from deepcrib.learners.replay.pretraining import (
     pretrain,
     require_left,
 )
-from deepcrib.learners.replay.sampling import sampling_of
+from deepcrib.learners.replay.update import LearnedNetwork, begin_with
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
     DiscardNetworkConfig,
@@ -119,7 +119,7 @@ class ReplayLearner(Learner):
         self.pretrained: PretrainingResult | None = None
         self._left: dict[str, Any] = {}  # of an interrupted pretraining, by its stage
         self._discards_ahead: NDArray[np.int8] | None = None  # a resumed run chooses the same anew
-        self._learned: dict[str, Samples] = {}
+        self._learned: dict[str, Batch] = {}
         self.watch(None, None, None)
 
     def watch(
@@ -190,7 +190,7 @@ class ReplayLearner(Learner):
         epsilon: float,
         chooser: QFunction | None = None,
         newest: int = 0,
-    ) -> dict[str, Samples]:
+    ) -> dict[str, Batch]:
         """What each network learns from hands."""
         hands = experience_of(hands, self.sees_scores)
         samples = {"play": play_samples(hands, how, target_q, epsilon, chooser=chooser, newest=newest)}

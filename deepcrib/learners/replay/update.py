@@ -18,26 +18,11 @@ from torch.optim.adam import adam
 from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.agents.q_network import CHUNK, QFunction, QNetworkAgent
 from deepcrib.errors import OptionError
-from deepcrib.learners.replay.sampling import UNIFORM, Sampling, minibatches
+from deepcrib.learners.replay.batch import Batch
+from deepcrib.learners.replay.extras import UNIFORM, Sampling, minibatches
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import Encoder
-
-
-@dataclass(frozen=True)
-class Samples:
-    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms.
-
-    The last `newest` are of the newest epoch.
-    """
-
-    states: NDArray[np.int8]
-    actions: NDArray[np.int8]
-    targets: NDArray[np.float32]
-    newest: int = 0
-
-    def __len__(self) -> int:
-        return len(self.targets)
 
 
 @dataclass(frozen=True)
@@ -76,7 +61,7 @@ class LearnedNetwork:
 
     def train_pass(
         self,
-        samples: Samples,
+        samples: Batch,
         lr: float,
         batch_size: int,
         passes: float,
@@ -224,7 +209,7 @@ def _means(noted: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
 Numbers = NDArray[np.int64]
 
 
-class Batch(NamedTuple):
+class Minibatch(NamedTuple):
     """inputs float32 [R, width]; where all actions of the B states stand side by side, groups [R] and chosen [B].
 
     groups are the states' numbers 0 .. B - 1, chosen the rows of the actions that were taken; else both are None.
@@ -259,14 +244,16 @@ class SampleInputs:
         columns = encoder.indices(states, actions)
         self._columns: Any = columns if device.type == "cpu" else torch.as_tensor(columns, device=device)
 
-    def batch(self, rows: Numbers) -> Batch:
+    def batch(self, rows: Numbers) -> Minibatch:
         """What the network is given for samples of numbers `rows` [B]."""
         if not self._grouped:
-            return Batch(self._encoder.expand(self._columns[rows], self._device), None, None)
+            return Minibatch(self._encoder.expand(self._columns[rows], self._device), None, None)
         sizes = self._sizes[rows]
         firsts = np.cumsum(sizes) - sizes
         groups = np.repeat(np.arange(len(rows)), sizes)
         members = np.arange(len(groups)) - firsts[groups] + self._starts[rows][groups]
         inputs = self._encoder.expand(self._columns[members], self._device)
         chosen = firsts + self._chosen[rows]
-        return Batch(inputs, torch.as_tensor(groups, device=self._device), torch.as_tensor(chosen, device=self._device))
+        return Minibatch(
+            inputs, torch.as_tensor(groups, device=self._device), torch.as_tensor(chosen, device=self._device)
+        )
