@@ -24,7 +24,7 @@ from rich import print as show
 from rich.table import Table
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.q_network import INFERENCE, QNetworkAgent
+from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.analysis.tables import plain_table
 from deepcrib.exact.classes import class_hands, suit_classes
 from deepcrib.exact.cribs import NUM_DISCARDS, crib_sums, uniform_weights
@@ -245,10 +245,9 @@ def _measures(device: str, network: str, seed: int, hands: int) -> list[_Measure
     discard_config = DiscardNetworkConfig(NETWORKS[network])
     discard = LearnedNetwork(discard_encoder, make_discard_network(discard_config, discard_encoder.spec), place)
     measures = []
-    for inference in INFERENCE:
-        agent = QNetworkAgent(discard.q_function(None, inference), play.q_function(None, inference), 0.05)
-        playing = partial(self_play, agent, 0, hands, seed, unit="hands")
-        measures.append(_Measure(device, network, f"{SELF_PLAY}, {inference}", hands, playing))
+    agent = QNetworkAgent(discard.q_function(), play.q_function(), 0.05)
+    playing = partial(self_play, agent, 0, hands, seed, unit="hands")
+    measures.append(_Measure(device, network, SELF_PLAY, hands, playing))
     played = self_play(agent, 0, hands, seed, unit="hands")
     how = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions())
     samples = play_samples(played, how, play.q_function(), 0.0)

@@ -578,44 +578,14 @@ def test_a_climber_takes_no_noise() -> None:
 # --- arithmetic ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noisy", [False, True])
-@pytest.mark.parametrize(
-    ("part", "network", "head"),
-    [("play", "cnn_lstm", "value"), ("play", "mlp", "categorical"), ("discard", "cnn", "dueling")],
-)
-def test_half_the_bits_give_nearly_the_same_values(
-    hands: Trajectories, part: str, network: str, head: str, noisy: bool
-) -> None:
-    """bfloat16 has eight bits of precision: an error of some hundredths of the values' own size."""
-    full = learner(part, network, head=head, noisy=noisy)
-    half = LearnedNetwork(full.encoder, full.network, CPU, "bfloat16")
-    states, actions = decisions(hands, part)
-    expected, asked = full.q_function(3).values(states, actions), half.q_function(3)
-    values = asked.values(states, actions)
-    assert values.dtype == np.float32 and (values != expected).any()
-    assert np.abs(values - expected).max() < 0.05 * max(1, np.abs(expected).max())
-    assert np.corrcoef(values, expected)[0, 1] > 0.99
-    assert {p.dtype for p in full.network.parameters()} == {torch.float32}  # those that learn
-    if head == "categorical":
-        assert asked.distributions(states, actions).sum(axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_a_run_that_infers_in_half_the_bits_learns_in_all(tmp_path: Path) -> None:
-    half = end_of(tmp_path / "half", small("value", False, inference="bfloat16", iterations=2))
-    assert same(half, end_of(tmp_path / "again", small("value", False, inference="bfloat16", iterations=2)))
-    assert {value.dtype for value in half["play"]["network"].values()} == {torch.float32}
-
-
 @pytest.mark.gpu
-@pytest.mark.parametrize("inference", ["float32", "bfloat16"])
 @pytest.mark.parametrize(("head", "noisy"), KINDS)
-def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str, noisy: bool, inference: str) -> None:
+def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str, noisy: bool) -> None:
     there = learner("play", "cnn_lstm", head=head, noisy=noisy)
     states, actions = decisions(hands, "play")
     expected = there.q_function(3).values(states, actions)
-    there = LearnedNetwork(there.encoder, there.network, torch.device("cuda"), inference)
-    error = 1e-3 if inference == "float32" else 0.1
-    assert there.q_function(3).values(states, actions) == pytest.approx(expected, abs=error)
+    there = LearnedNetwork(there.encoder, there.network, torch.device("cuda"))
+    assert there.q_function(3).values(states, actions) == pytest.approx(expected, abs=1e-3)
     samples = play_samples(hands, "q_learning", "margin", there.q_function(), 0.1)
     passed = there.train_pass(samples, 1e-3, 64, 1.0, np.random.default_rng(1), Sampling(True, 0.6, 0.4))
     assert math.isfinite(passed.loss)

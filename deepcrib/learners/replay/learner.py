@@ -100,11 +100,11 @@ class ReplayLearner(Learner):
             torch.manual_seed(derive(setting.seed, NETWORKS))
             play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
             network = make_play_network(play_network, play_encoder.spec)
-            self.play = LearnedNetwork(play_encoder, network, device, options.inference)
+            self.play = LearnedNetwork(play_encoder, network, device)
             if options.discard_agent is None:
                 encoder = make_discard_encoder(state.discard, scores=state.scores)
                 network = make_discard_network(discard_network, encoder.spec)
-                self.discard = LearnedNetwork(encoder, network, device, options.inference)
+                self.discard = LearnedNetwork(encoder, network, device)
         if options.discard_agent is not None:
             self.discards_by = make_agent(options.discard_agent, setting.device)
         if options.initial is not None:
@@ -208,7 +208,7 @@ class ReplayLearner(Learner):
             return online_q, None
         if self.steps_done % self.options.target_every == 0:
             self.target_network.load_state_dict(self.play.network.state_dict())
-        target_q = QFunction(self.play.encoder, self.target_network, self.play.device, self.options.inference)
+        target_q = QFunction(self.play.encoder, self.target_network, self.play.device)
         return target_q, online_q if self.algorithm.double else None
 
     # --- who plays --------------------------------------------------------------------------------------------
@@ -221,16 +221,11 @@ class ReplayLearner(Learner):
         """The same with the epsilon of the last iteration, and the temperature of self-play."""
         return self._agent(self.options.exploration(max(self.num_steps - 1, 0)), self.options.temperature)
 
-    def _agent(
-        self, epsilon: float, temperature: float = 0.0, noise: int | None = None, inference: str = "float32"
-    ) -> QNetworkAgent:
-        """With a seed `noise`, noisy networks explore with noise that is drawn from it once.
-
-        Matches are played in float32, as an agent made from the saved weights plays.
-        """
+    def _agent(self, epsilon: float, temperature: float = 0.0, noise: int | None = None) -> QNetworkAgent:
+        """With a seed `noise`, noisy networks explore with noise that is drawn from it once."""
         seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
-        discard_q = self.discard.q_function(seeds[0], inference) if self.discard else None
-        play_q = self.play.q_function(seeds[1], inference)
+        discard_q = self.discard.q_function(seeds[0]) if self.discard else None
+        play_q = self.play.q_function(seeds[1])
         return QNetworkAgent(
             discard_q, play_q, epsilon, name="training", discards_by=self.discards_by, temperature=temperature
         )
@@ -239,14 +234,14 @@ class ReplayLearner(Learner):
         """Who plays the hands of an iteration."""
         noise = derive(derive(self.setting.seed, SELF_PLAY), NETWORKS, iteration)
         options = self.options
-        return self._agent(options.exploration(iteration), options.temperature, noise, options.inference)
+        return self._agent(options.exploration(iteration), options.temperature, noise)
 
     def _player_ahead(self) -> QNetworkAgent | None:
         """Who plays the next iteration, where its discard network alone decides the discards, to choose them early."""
         options, following = self.options, self.steps_done + 1
         alone = self.episodes.unit == "hands" and not self.pool.meets_others(following)
-        # Noisy and bfloat16 networks are copies as they were before they learned; a GPU has no thread to spare.
-        plain = options.inference == "float32" and not self.play.network.config.noisy and self.play.device.type == "cpu"
+        # Noisy networks are copies as they were before they learned; a GPU has no thread to spare.
+        plain = not self.play.network.config.noisy and self.play.device.type == "cpu"
         if not (alone and plain) or following >= options.iterations or num_workers() < 2:
             return None
         return self._player(following)

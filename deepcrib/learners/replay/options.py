@@ -120,11 +120,6 @@ class ReplayOptions(LearnerOptions):
         "of both learning rates; or `linear`: down to 0 at the last iteration, without lr_decay",
         one_of("exponential", "linear"),
     )
-    inference: str = option(
-        "float32",
-        "or `bfloat16`: precision of networks in self-play and targets, not in learning or matches",
-        one_in("deepcrib.agents.q_network:INFERENCE"),
-    )
     discard_agent: Any = option(None, "agent that discards; only the play is learned", spec=True)
     initial: Any = option(
         None,

@@ -40,24 +40,22 @@ class PassStatistics:
 class LearnedNetwork:
     """A Q-network with its encoder and Adam; the same seed gives the same weights."""
 
-    def __init__(self, encoder: Encoder, network: QNetwork, device: torch.device, inference: str = "float32") -> None:
+    def __init__(self, encoder: Encoder, network: QNetwork, device: torch.device) -> None:
         self.encoder = encoder
         self.network = network.to(device)
         self.device = device
-        self.inference = inference
         self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
-    def q_function(self, noise: int | None = None, inference: str | None = None) -> QFunction:
-        """The values of the network as it now is; it changes as the network learns (a copy in bfloat16 does not).
+    def q_function(self, noise: int | None = None) -> QFunction:
+        """The values of the network as it now is; it changes as the network learns.
 
         With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
-        inference: `float32` or `bfloat16`, by default what the network was made with.
         """
         network = self.network
         if noise is not None and network.config.noisy:
             network = copy.deepcopy(network)
             draw_noise(network, np.random.default_rng(noise))
-        return QFunction(self.encoder, network, self.device, inference or self.inference)
+        return QFunction(self.encoder, network, self.device)
 
     def train_pass(
         self,
