@@ -17,9 +17,9 @@ from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.rewards import (
     Points,
     discard_returns,
-    discounted_returns,
     next_own,
     play_rewards,
+    returns_to_the_end,
     up_to_the_win,
 )
 from deepcrib.learners.replay.targets import ALGORITHMS
@@ -123,7 +123,7 @@ def play_samples(
         chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = skip_forced(rewards, following, chosen)
     if how.algorithm.name == "monte_carlo":
-        found = discounted_returns(rewards, following)
+        found = returns_to_the_end(rewards, following)
     else:
         values, traces = _next_values(hands, how.algorithm, following, target_q, chooser, epsilon)
         found = _returns(rewards, following, chosen, values, traces, how.algorithm, target_q.atoms)

@@ -32,6 +32,7 @@ from deepcrib.learners.replay.options import (
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
+    Schedule,
     StateOptions,
     refuse_combinations,
 )
@@ -137,40 +138,35 @@ class ReplayLearner(Learner):
     def step(self) -> Metrics:
         """One replay iteration. Raises DivergenceError where a learning rate is too high."""
         iteration, start, processor = self.steps_done, seconds_running(), process_time()
-        epsilon, discard_lr, play_lr = self.options.schedule(iteration)
+        schedule = self.options.schedule(iteration)
         hands = self.episodes.play(self._player(iteration), self.pool, iteration, self._discards_ahead)
         self.buffer.add(hands)
         played = seconds_running()
-        metrics = self._learn()
+        metrics = self._learn(schedule)
         seconds = seconds_running() - played
         self.steps_done += 1
         self.hands += len(hands)
         self.pool.remember(self.steps_done, self.discard, self.play, self.discards_by)
         samples = sum(metrics[f"progress/{part}_samples"] for part in self._learned)
         metrics |= playing_metrics(hands) | speed_metrics(len(hands), samples, played - start, seconds)
-        return metrics | {
-            "schedule/epsilon": epsilon,
-            "schedule/discard_lr": discard_lr,
-            "schedule/play_lr": play_lr,
-            "progress/hands": float(self.hands),
-            "speed/processor_seconds": process_time() - processor,
-        }
+        metrics |= {f"schedule/{name}": value for name, value in schedule._asdict().items()}
+        return metrics | {"progress/hands": float(self.hands), "speed/processor_seconds": process_time() - processor}
 
-    def _learn(self) -> Metrics:
+    def _learn(self, schedule: Schedule) -> Metrics:
         """A pass of each network over the buffer; they share nothing, so they learn side by side."""
-        iteration = self.steps_done
-        epsilon, discard_lr, play_lr = self.options.schedule(iteration)
         ahead, self._discards_ahead = self._player_ahead(), None  # made here: another thread will change its parts
         target_q, chooser = self._update_targets()
-        self._learned = self._samples(self.buffer.hands(), self.targets, target_q, epsilon, chooser, self.buffer.newest)
+        self._learned = self._samples(
+            self.buffer.hands(), self.targets, target_q, schedule.epsilon, chooser, self.buffer.newest
+        )
 
         def learn_discards(network: LearnedNetwork) -> Metrics:
-            metrics = self._pass("discard", network, discard_lr, 1)
+            metrics = self._pass("discard", network, schedule.discard_lr, 1)
             if ahead is not None:
-                self._discards_ahead = self.episodes.discards(ahead, iteration + 1)
+                self._discards_ahead = self.episodes.discards(ahead, self.steps_done + 1)
             return metrics
 
-        passes = [partial(self._pass, "play", self.play, play_lr, 0)]
+        passes = [partial(self._pass, "play", self.play, schedule.play_lr, 0)]
         if self.discard is not None:
             passes.append(partial(learn_discards, self.discard))
         return {tag: value for metrics in run_pieces(passes) for tag, value in metrics.items()}
@@ -219,7 +215,7 @@ class ReplayLearner(Learner):
 
     def exploring_agent(self) -> QNetworkAgent:
         """The same with the epsilon of the last iteration, and the temperature of self-play."""
-        return self._agent(self.options.exploration(max(self.num_steps - 1, 0)), self.options.temperature)
+        return self._agent(self.options.schedule(max(self.num_steps - 1, 0)).epsilon, self.options.temperature)
 
     def _agent(self, epsilon: float, temperature: float = 0.0, noise: int | None = None) -> QNetworkAgent:
         """With a seed `noise`, noisy networks explore with noise that is drawn from it once."""
@@ -234,7 +230,7 @@ class ReplayLearner(Learner):
         """Who plays the hands of an iteration."""
         noise = derive(derive(self.setting.seed, SELF_PLAY), NETWORKS, iteration)
         options = self.options
-        return self._agent(options.exploration(iteration), options.temperature, noise)
+        return self._agent(options.schedule(iteration).epsilon, options.temperature, noise)
 
     def _player_ahead(self) -> QNetworkAgent | None:
         """Who plays the next iteration, where its discard network alone decides the discards, to choose them early."""

@@ -45,13 +45,13 @@ def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
     return following
 
 
-def discounted_returns(rewards: Float, following: NDArray[np.int64], discount: float = 1.0) -> Float:
-    """[H, K] sums of one's own rewards from each play to the end of the hand."""
+def returns_to_the_end(rewards: Float, following: NDArray[np.int64]) -> Float:
+    """[H, K] sums of one's own rewards from each play to the end of the hand (section 3: gamma = 1)."""
     returns = rewards.astype(np.float32).copy()
     hands = np.arange(len(rewards))
     for play in range(rewards.shape[1] - 1, -1, -1):
         later = following[:, play]
-        returns[:, play] += np.where(later >= 0, discount * returns[hands, later], 0)
+        returns[:, play] += np.where(later >= 0, returns[hands, later], 0)
     return returns
 
 

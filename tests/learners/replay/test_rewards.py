@@ -15,7 +15,6 @@ from deepcrib.learners.replay.rewards import (
     PLAY_REWARDS,
     Points,
     discard_returns,
-    discounted_returns,
     game,
     game_ties,
     margin,
@@ -24,6 +23,7 @@ from deepcrib.learners.replay.rewards import (
     offensive_defensive,
     play_rewards,
     play_totals,
+    returns_to_the_end,
     up_to_the_win,
     winning_discards,
     winning_pegs,
@@ -124,7 +124,7 @@ def test_rewards_worked_by_hand(name: str) -> None:
     assert margin(points, seats).tolist() == [worked.offensive_defensive]
     assert game(points, seats).tolist() == [worked.game]
     assert game_ties(points, seats).tolist() == [worked.game_ties]
-    assert discounted_returns(margin(points, seats), next_own(seats)).tolist() == [worked.returns]
+    assert returns_to_the_end(margin(points, seats), next_own(seats)).tolist() == [worked.returns]
 
 
 def test_a_batch_is_its_hands() -> None:
@@ -138,13 +138,13 @@ def test_every_reward_has_its_name() -> None:
     assert set(PLAY_REWARDS) == {"offensive", "offensive_defensive", "game", "game_ties", "margin"}
 
 
-def test_returns_of_one_hand_with_a_discount() -> None:
-    """Own rewards 1, 2, 4, 8 of player 0 and 16, 32, 64, 128 of player 1, discount a half."""
+def test_returns_of_one_hand() -> None:
+    """Own rewards 1, 2, 4, 8 of player 0 and 16, 32, 64, 128 of player 1, no discount."""
     seats = np.array([[0, 1, 0, 1, 1, 0, 0, 1]], dtype=np.int8)
     rewards = np.array([[1, 16, 2, 32, 64, 4, 8, 128]], dtype=np.float32)
-    returns = discounted_returns(rewards, next_own(seats), 0.5)
-    # player 0: 8; 4 + 8/2; 2 + 4/2 + 8/4; 1 + 2/2 + 4/4 + 8/8. player 1 the same, 16 times.
-    assert returns.tolist() == [[4, 64, 6, 96, 128, 8, 8, 128]]
+    returns = returns_to_the_end(rewards, next_own(seats))
+    # player 0: 8; 4 + 8; 2 + 12; 1 + 14. player 1 the same, 16 times.
+    assert returns.tolist() == [[15, 240, 14, 224, 192, 12, 8, 128]]
     assert rewards.tolist() == [[1, 16, 2, 32, 64, 4, 8, 128]]  # left as they were
 
 
@@ -231,14 +231,14 @@ def test_margin_and_offensive_defensive_agree_with_two_players(hands: Trajectori
 def test_margins_telescope(hands: Trajectories, rows: list) -> None:
     """Their sum from a card on is one's own minus the opponent's points of the play from there on."""
     following = next_own(hands.play_seats)
-    returns = discounted_returns(margin(hands.play_points, hands.play_seats), following)
+    returns = returns_to_the_end(margin(hands.play_points, hands.play_seats), following)
     expected = [[sum(p[k] if s[k] == s[play] else -p[k] for k in range(play, 8)) for play in range(8)] for p, s in rows]
     assert returns.tolist() == expected
 
 
 def test_sums_of_own_points_telescope_too(hands: Trajectories, rows: list) -> None:
     following = next_own(hands.play_seats)
-    returns = discounted_returns(offensive(hands.play_points, hands.play_seats), following)
+    returns = returns_to_the_end(offensive(hands.play_points, hands.play_seats), following)
     expected = [[sum(p[k] for k in range(play, 8) if s[k] == s[play]) for play in range(8)] for p, s in rows]
     assert returns.tolist() == expected
 
@@ -470,7 +470,7 @@ def test_the_bonus_is_for_the_winners_last_card(hand: Points, winner: int, card:
     assert play_rewards(hand, "offensive_defensive")[0].tolist() == plain
     # What came before the card shares in it, what came after does not, and the loser gets nothing.
     seats = THREE_IN_A_ROW.seats[0].tolist()
-    returns = discounted_returns(rewards, next_own(hand.play_seats))[0].tolist()
+    returns = returns_to_the_end(rewards, next_own(hand.play_seats))[0].tolist()
     expected = [r + 20 * (seats[k] == winner and k <= card) for k, r in enumerate(THREE_IN_A_ROW.returns)]
     assert returns == expected
     for kind, baseline in (("own", False), ("difference", False), ("difference", True)):
@@ -509,7 +509,7 @@ def test_up_to_the_win(
     assert all(array.dtype == np.int8 for array in vars(ended).values())
     following = next_own(ended.play_seats)
     for kind, expected in (("offensive_defensive", returns), ("game", game_returns)):
-        found = discounted_returns(play_rewards(ended, kind), following)[0].tolist()
+        found = returns_to_the_end(play_rewards(ended, kind), following)[0].tolist()
         assert found == list(expected) + [0] * after
     assert [k if 0 <= k < cards_played else -1 for k in THREE_IN_A_ROW.next_own[:cards_played]] == following[
         0, :cards_played
