@@ -14,7 +14,7 @@ SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
 
 
-PAGES_CODE = "0000000000000000000000000000000000000000"
+PAGES_CODE = "346428dd132a71fa2dae5f695d633a40f6446d94"
 """Of what fills docs/results/evolution.md, partida_network.md and best_response.md, and docs/expert_rules.md."""
 OPPONENTS = ("greedy", "deterministic", "hand_max_avg")
 """Of the evolved players and the hill climbers, in full games."""
