@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from paper2019_values import ALGORITHMS, TABLE_3, Searched
+from verdicts_options import SEEDS, second, together
 
 CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
+
+VERDICTS_CODE = "0000000000000000000000000000000000000000"
+"""Of the second edition of the verdicts."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ def long_runs() -> Iterator[LongRun]:
     for row in TABLE_3:
         yield from trials(row)
     yield from setups(1)
+    yield from verdicts()
 
 
 def trials(row: Searched) -> Iterator[LongRun]:
@@ -92,3 +97,13 @@ def setups(seed: int) -> Iterator[LongRun]:
                 ("opponent=deterministic", "games=25000", "duplicate=true", f"seed={seed}"),
                 rates,
             )
+
+
+def verdicts() -> Iterator[LongRun]:
+    """Second edition of the verdicts, seed by seed: what beat its base, together and each left out; then options again."""
+    for group, chosen in (("together", together), ("options", second)):
+        for number in range(1, SEEDS + 1):
+            for option in chosen():
+                options = (option.name, str(number))
+                name = f"verdicts2_{group}_seed{number}"
+                yield LongRun(name, option.name, (), options, option.hours, ("",), VERDICTS_CODE, script="verdicts.py")
