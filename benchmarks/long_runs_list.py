@@ -14,7 +14,7 @@ CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
 
-VERDICTS_CODE = "0000000000000000000000000000000000000000"
+VERDICTS_CODE = "d987941c049172bce7f4488984f27b349d61ab62"
 """Of the second edition of the verdicts."""
 
 
