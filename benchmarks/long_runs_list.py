@@ -100,7 +100,7 @@ def setups(seed: int) -> Iterator[LongRun]:
 
 
 def verdicts() -> Iterator[LongRun]:
-    """Second edition of the verdicts, seed by seed: what beat its base, together and each left out; then options again."""
+    """Verdicts, second edition, seed by seed: what beat its base, together and each left out; then options again."""
     for group, chosen in (("together", together), ("options", second)):
         for number in range(1, SEEDS + 1):
             for option in chosen():
