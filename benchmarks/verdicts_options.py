@@ -31,7 +31,7 @@ class Option:
     about: str = ""
     setup: tuple[str, ...] = QUICK
     first_seed: int = 1
-    hours: float = 0.06
+    hours: float = 0.07
 
     def command(self, number: int) -> list[str]:
         """Words of `deepcrib` that train its seed number `number`, counted from 1."""
@@ -143,7 +143,7 @@ def second() -> Iterator[Option]:
     """Options of the first edition that are measured again, with fresh seeds."""
     known = {option.name: option for option in options()}
     for name in (*AGAIN, *AGAIN_LONG):
-        hours = 0.1 if name in ("epochs_5", "dueling") else Option.hours
+        hours = 0.12 if name in ("epochs_5", "dueling") else Option.hours
         yield replace(known[name], first_seed=known[name].first_seed + FRESH, hours=hours)
 
 
