@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from paper2019_values import ALGORITHMS, TABLE_3, Searched
 from thesis2018_rows import MATCH_GAMES, MATCH_SEED, OPPONENTS, ORDER_SEEDS, ROWS, WINNERS, orders
+from verdicts_options import SEEDS, second, together
 
 CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
@@ -36,6 +37,9 @@ CLIMBS = {
     "pollack_blair_play": ("experiment=pollack_blair_play",),
 }
 """Hill climbs, of seed 1 each."""
+
+VERDICTS_CODE = "d987941c049172bce7f4488984f27b349d61ab62"
+"""Of the second edition of the verdicts."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,7 @@ def long_runs(finished: Callable[[str], Mapping[str, Any]] = lambda group: {}) -
     yield from evolution()
     yield from partida()
     yield from scripts()
+    yield from verdicts()
 
 
 def table_3_group(row: Searched) -> str:
@@ -241,3 +246,13 @@ def scripts() -> Iterator[LongRun]:
     ):
         script = f"{group.removesuffix('_references')}.py"
         yield LongRun(group, "all", words, (), hours, ("",), PAGES_CODE, script=script)
+
+
+def verdicts() -> Iterator[LongRun]:
+    """Verdicts, second edition, seed by seed: what beat its base, together and each left out; then options again."""
+    for group, chosen in (("together", together), ("options", second)):
+        for number in range(1, SEEDS + 1):
+            for option in chosen():
+                options = (option.name, str(number))
+                name = f"verdicts2_{group}_seed{number}"
+                yield LongRun(name, option.name, (), options, option.hours, ("",), VERDICTS_CODE, script="verdicts.py")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pages import filled, line
 from scipy.stats import spearmanr, ttest_1samp
 from thesis2018_rows import COMPARED, HALF, LEADS, LOSERS, OPPONENTS, ORDER_SEEDS, ROUND_1, ROWS, START, orders
-from verdicts_page import LEVEL, holm
+from verdicts_statistics import ERROR, holm
 
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files import write_atomic
@@ -141,13 +141,13 @@ def comparisons() -> Iterator[str]:
             lines.append(line(ROWS[name].title, "500,000 games" if base == HALF else "1,000,000", *cells))
     if len(lines) > 2:
         yield from lines
-        few = sum(p <= LEVEL for p in adjusted.values())
-        yield from ("", f"In bold: of {len(tests)} tests, {few} have an adjusted p of at most {LEVEL}.")
+        few = sum(p <= ERROR for p in adjusted.values())
+        yield from ("", f"In bold: of {len(tests)} tests, {few} have an adjusted p of at most {ERROR}.")
 
 
 def _tested(one: Comparison, adjusted: float) -> tuple[str, str]:
     shown, p = _percent(mean_interval(one.differences), "+"), "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
-    return (f"**{shown}**", p) if adjusted <= LEVEL else (shown, p)
+    return (f"**{shown}**", p) if adjusted <= ERROR else (shown, p)
 
 
 # --- round 1 ----------------------------------------------------------------------------------------------------------

@@ -1,13 +1,9 @@
-"""A verdict on every option of learning: python benchmarks/verdicts.py FOLDER [--list] [--report] [--only NAME ...].
+"""One seed of an option of learning, for the verdicts: python benchmarks/verdicts.py NAME NUMBER --to FILE.
 
-Each option of docs/learning_options.md alone against the same setup without it: `experiment=quick` at a quarter of its
-length, five seeds a side, one training after another on one core; then seed i of the option meets seed i of its base,
-and three fixed opponents, on duplicate deals. Start it whenever the machine has a core to spare: what is finished is
-skipped, and a training that was interrupted starts anew. Started twice with one FOLDER, the two share the work, each on
-its own core. Runs lie in FOLDER, with a clone of this repository at the commit CODE, so that work on the source does
-not touch them. `--report` copies the figures of FOLDER to docs/results/verdicts.json and writes
-docs/results/verdicts.md of all that are there, with its figure. Needs SciPy, which comes with the extras `tests` and
-`orion`, and Matplotlib (`plots`).
+Trains the option NAME of verdicts_options.py (`second` and `together` there) with its seed number NUMBER, then measures
+it: matches against its bases with the seed of the same number, which are trained where they are not there, matches
+against the panel, and the gain of a best responder in the play. FILE gets the figures as JSON. Weights lie beside
+FILE's folder, each option's in a folder of its name. The queue, long_runs.py, runs it; `verdicts_page.py` judges.
 """
 
 from __future__ import annotations
@@ -15,178 +11,107 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
-from clones import DEEPCRIB, clone_at, run_python
-from filelock import BaseFileLock, FileLock, Timeout
-from verdicts_options import GAMES, MATCH_SEED, OPPONENTS, SEEDS, Figures, Option, options
-from verdicts_page import FIGURES, write_report
+from clones import DEEPCRIB, REPOSITORY, run_python
+from filelock import FileLock
+from verdicts_options import OPPONENTS, SEEDS, Option, second, together
 
+from deepcrib.agents import make_agent
 from deepcrib.evaluation.evaluate import evaluate
+from deepcrib.evaluation.exploit import exploit
 from deepcrib.files import write_atomic
-from deepcrib.files.runs import ENVIRONMENT, read_json
+from deepcrib.files.runs import read_json
 from deepcrib.jobs.shared.common import use_threads
+from deepcrib.training.progress import PROGRESS_FILE
 
-CODE = "e14b3ff7c59e2a7d4a7951d8b324909782b3c206"
-"""The commit that runs are made with."""
-# --- running ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Runner:
-    """Runs options in a folder, from the clone in it, one at a time, with the niceness of this process."""
-
-    folder: Path
-
-    def clone(self) -> Path:
-        """The repository at the commit CODE."""
-        return clone_at(self.folder / "deepcrib", CODE)
-
-    def place(self, option: Option, seed: int) -> Path:
-        """The run folder of one of its seeds."""
-        return self.folder / "runs" / option.run(seed)
-
-    def lock(self, name: str) -> BaseFileLock:
-        """Held while this process clones, trains or measures what `name` says; others wait, or take something else."""
-        (self.folder / "locks").mkdir(parents=True, exist_ok=True)
-        return FileLock(self.folder / "locks" / name)
-
-    def figures(self) -> Figures:
-        """What has been measured, in this folder and in those of which `--report` was written."""
-        files = sorted((self.folder / "figures").glob("*.json"))
-        return read_json(FIGURES) | {path.stem: read_json(path) for path in files}
-
-    def measure(self, option: Option, seed: int) -> dict[str, Any]:
-        """Train one seed and play its matches; its bases are trained first where this folder lacks them."""
-        found = self.train(option, seed)
-        bases = {base.name: base for base in options() if base.name in option.bases}
-        found["base_seconds"] = {name: self.train(base, seed)["seconds"] for name, base in bases.items()}
-        rivals = {name: str(self.place(base, seed)) for name, base in bases.items()} | {n: n for n in OPPONENTS}
-        agent = str(self.place(option, seed))
-        found["matches"] = {name: _match(agent, rival, seed) for name, rival in rivals.items()}
-        path = self.folder / "figures" / f"{option.run(seed)}.json"
-        path.parent.mkdir(exist_ok=True)
-        write_atomic(path, json.dumps(found))
-        return found
-
-    def train(self, option: Option, seed: int) -> dict[str, Any]:
-        """Train one seed where that is not done yet; what it took."""
-        place, command = self.place(option, seed), option.command(seed)
-        took = place / "took.json"
-        with self.lock(f"train_{place.name}"):
-            if not took.exists():
-                shutil.rmtree(place, ignore_errors=True)  # seconds count whole runs alone
-                seconds = self._run([*command, f"hydra.run.dir={place}"], self.folder / "logs" / f"{place.name}.log")
-                processor = read_json(place / ENVIRONMENT)["machine"]["processor"]
-                found = {"command": command, "commit": CODE, "processor": processor}
-                write_atomic(took, json.dumps(found | {"seconds": round(seconds, 1), "hands": _hands(place)}))
-        return read_json(took)
-
-    def _run(self, words: Sequence[str], log: Path) -> float:
-        """Processor seconds of a command, which other processes disturb less than those of the clock."""
-        with self.lock("clone"):
-            clone = self.clone()
-        before = _processor_seconds()
-        log.parent.mkdir(exist_ok=True)
-        with log.open("w", encoding="utf-8") as output:
-            code = run_python(clone, [*DEEPCRIB, *words], output)
-        if code:
-            raise subprocess.CalledProcessError(code, f"{' '.join(words)} (see {log})")
-        return _processor_seconds() - before
+KNOWN = {option.name: option for option in (*second(), *together())}
+BASE_GAMES, PANEL_GAMES, DEALS = 100_000, 20_000, 60
+"""Duplicate games against a base and against each of the panel, and deals of a best responder."""
+MATCH_SEED = 30_260
+"""Seed number i is measured on deals of seed MATCH_SEED + i, whatever the option and the opponent."""
 
 
-def queue(figures: Figures, only: Sequence[str] = ()) -> Iterator[tuple[Option, int]]:
-    """What is left to measure, in order: options and seed numbers."""
-    for option in options():
-        if not only or option.name in only:
-            done = option.measured(figures)
-            yield from ((option, seed) for seed in range(1, SEEDS + 1) if seed not in done)
-
-
-def _processor_seconds() -> float:
-    """Of all commands that this process has run."""
-    used = getrusage(RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _hands(place: Path) -> int:
-    """Hands of self-play in a run."""
-    rows = list(csv.DictReader((place / "progress.csv").open(encoding="utf-8")))
-    return int(rows[-1]["progress/hands"])
-
-
-def _match(agent: str, rival: str, seed: int) -> dict[str, float]:
-    """Win rate with its 95% interval, over pairs of games with the same cards."""
-    found = evaluate(agent, rival, GAMES, MATCH_SEED + seed, duplicate=True)
-    return {"win_rate": found.win_rate, "ci_low": found.ci_low, "ci_high": found.ci_high}
-
-
-# --- command ----------------------------------------------------------------------------------------------------------
-
-
-def main(words: Sequence[str] | None = None) -> int:
-    """Run what is not done yet; exit code 1 if anything failed."""
+def main(words: Sequence[str] | None = None) -> None:
+    """Train and measure it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--list", action="store_true", help="say what is done and what is not, and run nothing")
-    parser.add_argument("--report", action="store_true", help="write the page of what is done, and run nothing")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these options alone")
-    parser.add_argument("--nice", type=int, default=5, help="added to the niceness, of all runs")
-    chosen = parser.parse_args(words)
-    if unknown := set(chosen.only) - {option.name for option in options()}:
-        parser.error(f"--only {' '.join(sorted(unknown))}: expected names that --list shows")
-    runner = Runner(chosen.folder.resolve())
-    left = list(queue(runner.figures(), chosen.only))
-    if chosen.report:
-        write_report(runner.figures())
-    elif chosen.list:
-        _print_list(left, chosen.only)
-    else:
-        os.nice(chosen.nice)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        return _work(runner, left)
-    return 0
+    parser.add_argument("name", choices=KNOWN, metavar="NAME")
+    parser.add_argument("number", type=int, choices=range(1, SEEDS + 1), metavar="NUMBER")
+    parser.add_argument("--to", type=Path, required=True, metavar="FILE")
+    options = parser.parse_args(words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a training is ended, too
+    file = options.to.resolve()
+    write_atomic(file, json.dumps(measured(KNOWN[options.name], options.number, file.parent.parent)))
 
 
-def _print_list(left: Sequence[tuple[Option, int]], only: Sequence[str]) -> None:
-    for option in options():
-        if not only or option.name in only:
-            done = SEEDS - sum(one == option for one, _ in left)
-            print(f"{done} of {SEEDS}  {option.name}: {' '.join((*option.setup, *option.words))}")
+def measured(option: Option, number: int, folder: Path) -> dict[str, Any]:
+    """What a seed took, its matches by base and opponent, and the gain on it.
 
-
-def _work(runner: Runner, left: Sequence[tuple[Option, int]]) -> int:
-    """Measure what is left, a line each; what fails does not keep the rest from being measured."""
+    Its own training comes before those of its bases, which another process may be at.
+    """
+    found = trained(option, number, folder)
+    found["base_seconds"] = {name: trained(KNOWN[name], number, folder)["seconds"] for name in option.bases}
     use_threads(1)
-    failed = 0
-    for option, seed in left:
-        begin = time.monotonic()
-        try:
-            with runner.lock(f"measure_{option.run(seed)}").acquire(timeout=0):
-                if seed in option.measured(runner.figures()):  # by another process, meanwhile
-                    continue
-                found = runner.measure(option, seed)
-        except Timeout:  # another process measures it
-            continue
-        except subprocess.CalledProcessError as error:
-            failed += 1
-            print(error, flush=True)
-            continue
-        rates = ", ".join(f"{100 * match['win_rate']:.1f}% against {name}" for name, match in found["matches"].items())
-        took = f"{found['seconds']:.0f} processor seconds, {time.monotonic() - begin:.0f} s in all"
-        print(f"{time.strftime('%d %H:%M')} {option.run(seed)}: {rates}; {took}", flush=True)
-    return 1 if failed else 0
+    agent, seed = str(place(option.name, folder)), MATCH_SEED + number
+    rivals = {name: (str(place(name, folder)), BASE_GAMES) for name in option.bases}
+    rivals |= {name: (name, PANEL_GAMES) for name in OPPONENTS}
+    found["matches"] = {name: match(agent, rival, games, seed) for name, (rival, games) in rivals.items()}
+    return found | {"gain": gain(agent, seed)}
+
+
+def place(name: str, folder: Path) -> Path:
+    """The run folder of an option."""
+    return folder / name / "training"
+
+
+def trained(option: Option, number: int, folder: Path) -> dict[str, Any]:
+    """Processor seconds and hands of its training, which is done here where it is not there, and by one process alone.
+
+    One that was interrupted starts anew: seconds count whole runs.
+    """
+    run, took = place(option.name, folder), folder / option.name / "took.json"
+    took.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(took.with_suffix(".lock")):
+        if not took.exists():
+            shutil.rmtree(run, ignore_errors=True)
+            seconds = processor_seconds([*DEEPCRIB, *option.command(number), f"hydra.run.dir={run}"])
+            write_atomic(took, json.dumps({"seconds": round(seconds, 1), "hands": hands(run)}))
+    return read_json(took)
+
+
+def processor_seconds(words: Sequence[str]) -> float:
+    """Those of `python WORDS`, which other processes disturb less than those of the clock."""
+    before = getrusage(RUSAGE_CHILDREN)
+    if code := run_python(REPOSITORY, words, sys.stderr):
+        raise subprocess.CalledProcessError(code, " ".join(words))
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def hands(run: Path) -> int:
+    """Hands of self-play in a run."""
+    with (run / PROGRESS_FILE).open(encoding="utf-8") as lines:
+        return int(list(csv.DictReader(lines))[-1]["progress/hands"])
+
+
+def match(agent: str, rival: str, games: int, seed: int) -> dict[str, float]:
+    """Win rate with its 95% interval, over pairs of games with the same cards."""
+    found = evaluate(agent, rival, games, seed, duplicate=True)
+    return {"win_rate": found.win_rate, "ci_low": round(found.ci_low, 5), "ci_high": round(found.ci_high, 5)}
+
+
+def gain(agent: str, seed: int) -> dict[str, float]:
+    """Points a hand that a best responder gains in the play, with its 95% interval over deals."""
+    found = exploit(make_agent(agent), DEALS, seed, discards=False).total
+    return {name: round(value, 4) for name, value in vars(found).items() if name in ("gain", "ci_low", "ci_high")}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

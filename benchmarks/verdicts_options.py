@@ -1,30 +1,28 @@
-"""Every option of learning that `verdicts.py` judges: its words, what it is held against, and how it is measured."""
+"""The options of learning that are judged: the words of each, what it is held against, and with which seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 SEEDS = 5
-GAMES, MATCH_SEED = 20_000, 20_260
-"""Of every match; training seed i is measured on deals of seed MATCH_SEED + i, whatever the option and the opponent."""
-OPPONENTS = ("deterministic", "greedy", "expected_value")
-QUICK = ("experiment=quick", "learner.iterations=90", "learner.epsilon_decay=0.9778")
+OPPONENTS = ("deterministic", "greedy", "expected_value", "td_perceptron", "champion_networks")
+"""The panel; the first edition has three of them."""
+FIRST_OPPONENTS = OPPONENTS[:3]
+FULL = ("experiment=quick",)
+QUICK = (*FULL, "learner.iterations=90", "learner.epsilon_decay=0.9778")
 """A quarter of 360 iterations; epsilon falls from 0.15 to 0.02 and the learning rates to 0, as in the whole."""
 UNMEASURED = ("evaluation.opponents=[]", "evaluation.at=[]")
-
-
-Figures = dict[str, dict[str, Any]]
-"""By run: its command, commit, processor, seconds and hands, its matches by opponent or base, and base_seconds: what
-its bases took on the same machine."""
+FRESH = 10
+"""Seeds of the second edition are so much higher: no verdict of the first has seen them."""
 
 
 @dataclass(frozen=True)
 class Option:
     """What is judged: its words beside QUICK, and the options that it is held against, by name.
 
-    about: what to know of it, below the table. setup: in place of QUICK. first_seed: the others follow it.
+    about: what to know of it, below the table. setup: in place of QUICK. first_seed: the others follow it. hours: of a
+    core that a seed takes in the second edition, about, with its matches.
     """
 
     name: str
@@ -33,28 +31,15 @@ class Option:
     about: str = ""
     setup: tuple[str, ...] = QUICK
     first_seed: int = 1
+    hours: float = 0.07
 
-    def command(self, seed: int) -> list[str]:
-        """Words of `deepcrib` that train its seed number `seed`, counted from 1."""
-        return ["train", *self.setup, *self.words, *UNMEASURED, f"seed={self.first_seed + seed - 1}"]
-
-    def run(self, seed: int) -> str:
-        """The name of the run of its seed number `seed`, and of its figures."""
-        return f"{self.name}_seed{seed}"
-
-    def measured(self, figures: Figures) -> dict[int, dict[str, Any]]:
-        """Figures by seed number: of this very command, against all bases and opponents."""
-        found = {seed: figures.get(self.run(seed), {}) for seed in range(1, SEEDS + 1)}
-        rivals = {*self.bases, *OPPONENTS}
-        return {
-            seed: run
-            for seed, run in found.items()
-            if run.get("command") == self.command(seed) and rivals <= run["matches"].keys()
-        }
+    def command(self, number: int) -> list[str]:
+        """Words of `deepcrib` that train its seed number `number`, counted from 1."""
+        return ["train", *self.setup, *self.words, *UNMEASURED, f"seed={self.first_seed + number - 1}"]
 
 
 def options() -> Iterator[Option]:
-    """All options in the order in which they are run; each after its bases."""
+    """All options of the first edition; each after its bases."""
     yield Option("default", bases=())
     yield from _targets()
     yield from _replay_and_networks()
@@ -143,3 +128,50 @@ def _slow() -> Iterator[Option]:
     yield Option("dueling_discard", ("discard_network.head=dueling",))
     ideal = ("experiment=paper2019_ideal", "learner.iterations=20")
     yield Option("paper2019_ideal", setup=ideal, about="another setup altogether, for about the default's seconds")
+
+
+# --- second edition -------------------------------------------------------------------------------------------------
+
+
+AGAIN = ("default", "teacher", "epochs_2", "passes", "forced", "hand_bonus", "games", "scores", "epochs_5_short")
+AGAIN_LONG = ("epochs_5", "dueling", "default_again")
+"""What the first edition found to beat its base (but `combined`, which is `passes` by another name), and what the
+pooled spread alone decides, with the bases of these, and the default against itself."""
+
+
+def second() -> Iterator[Option]:
+    """Options of the first edition that are measured again, with fresh seeds."""
+    known = {option.name: option for option in options()}
+    for name in (*AGAIN, *AGAIN_LONG):
+        hours = 0.12 if name in ("epochs_5", "dueling") else Option.hours
+        yield replace(known[name], first_seed=known[name].first_seed + FRESH, hours=hours)
+
+
+PARTS = {
+    "teacher": ("pretraining.teacher=greedy", "pretraining.teacher_episodes=20000"),
+    "forced": ("learner.forced=true",),
+    "passes": ("learner.passes=2",),
+    "epochs": ("learner.epochs_kept=2",),
+}
+"""What beat its base in the first edition by its own spread, together `all`; two epochs, since five won 0.2 points more
+in 1.7 times the seconds."""
+SECONDS = {1096: ("all", "no_teacher"), 860: ("no_forced",), 648: ("no_passes", "no_epochs")}
+"""By iterations of plain `quick`: what takes as long. Processor seconds of an iteration as multiples of `quick`'s, from
+ten turns of all in one process: 3.03 `all`, 2.36 without `forced`, 1.77 without `passes` or without the second epoch.
+The teacher's games take 10 s more, before the first iteration: those of ten of `quick`'s."""
+
+
+def together() -> Iterator[Option]:
+    """What beat its base together, and all but one, at `quick`'s length; against it, more hands in as long, `all`."""
+    yield Option("quick", bases=(), setup=FULL, hours=0.12)
+    hands = {name: f"hands_{iterations}" for iterations, names in SECONDS.items() for name in names}
+    for iterations in SECONDS:
+        decay = f"learner.epsilon_decay={0.9944 ** (360 / iterations):.5f}"
+        more, hours = (f"learner.iterations={iterations}", decay), round(0.04 + iterations * 0.95 / 3600, 2)
+        yield Option(f"hands_{iterations}", more, ("quick",), setup=FULL, hours=hours)
+    for left_out in ("", *PARTS):
+        words = tuple(word for part, own in PARTS.items() if part != left_out for word in own)
+        name = f"no_{left_out}" if left_out else "all"
+        bases = ("quick", hands[name], *(("all",) if left_out else ()))
+        hours = {"all": 0.36, "no_teacher": 0.37, "no_forced": 0.31}.get(name, 0.25)
+        yield Option(name, words, bases, setup=FULL, hours=hours)

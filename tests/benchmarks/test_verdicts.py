@@ -1,8 +1,9 @@
-"""Verdicts on options: their statistics against worked examples and tables, the queue, and the page."""
+"""Verdicts on options: their statistics against worked examples and tables, what is run for them, and the page."""
 
 import json
-import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,32 +11,27 @@ pytest.importorskip("scipy")
 
 import verdicts
 import verdicts_page
-from verdicts import Runner, queue
-from verdicts_options import OPPONENTS, SEEDS, Option, options
-from verdicts_page import Comparison, all_tests, holm, page
+from long_runs_list import verdicts as queued
+from verdicts_options import FIRST_OPPONENTS, OPPONENTS, PARTS, SECONDS, SEEDS, Option, options, second, together
+from verdicts_page import Edition, first_edition, page
+from verdicts_statistics import Comparison, Spread, holm, judged
 
-from deepcrib.files.runs import read_json
+from deepcrib.files.runs import flat, read_json
 from tests.composing import composed
 
-OPTIONS = {option.name: option for option in options()}
-DEFAULT, SARSA = OPTIONS["default"], OPTIONS["sarsa"]
+LISTS = {"first": [*options()], "again": [*second()], "together": [*together()]}
+DEFAULT, SARSA = LISTS["first"][:2]
+TOGETHER = {option.name: option for option in LISTS["together"]}
 CENTRED, ERROR = (0.48, 0.49, 0.50, 0.51, 0.52), (0.00025 / 5) ** 0.5
-"""Five rates, and the standard error of their mean."""
+"""Five rates, and the standard error of their mean by their own spread."""
 
 
 def compared(*rates: float) -> Comparison:
     return Comparison(SARSA, DEFAULT, rates)
 
 
-def figures(option: Option, seed: int, rate: float = 0.5, seconds: float = 100.0) -> dict:
-    matches = dict.fromkeys((*option.bases, *OPPONENTS), {"win_rate": rate, "ci_low": 0.49, "ci_high": 0.51})
-    run = {"command": option.command(seed), "commit": "0123456789", "processor": "some"}
-    return run | {
-        "seconds": seconds,
-        "hands": 1000,
-        "matches": matches,
-        "base_seconds": dict.fromkeys(option.bases, 100.0),
-    }
+def verdict(*tests: Comparison, pool: bool = True) -> str:
+    return judged(tests, pool=pool)[0].verdict
 
 
 def test_holm_multiplies_the_smallest_by_their_number_and_never_falls() -> None:
@@ -45,37 +41,51 @@ def test_holm_multiplies_the_smallest_by_their_number_and_never_falls() -> None:
     assert holm([0.9, 1.0]) == pytest.approx([1.0, 1.0])
 
 
-@pytest.mark.parametrize(("quantile", "p"), [(2.132, 0.1), (2.776, 0.05), (4.604, 0.01), (8.610, 0.001)])
-def test_p_is_that_of_the_table_of_students_t_with_four_degrees_of_freedom(quantile: float, p: float) -> None:
-    assert compared(*(rate + quantile * ERROR for rate in CENTRED)).p == pytest.approx(p, rel=1e-3)
-    assert compared(*(rate - quantile * ERROR for rate in CENTRED)).p == pytest.approx(p, rel=1e-3)
+@pytest.mark.parametrize(
+    ("tests", "quantile", "p"),
+    [(1, 2.776, 0.05), (1, 4.604, 0.01), (1, 8.610, 0.001), (2, 2.306, 0.05), (2, 3.355, 0.01), (3, 3.055, 0.01)],
+)
+def test_p_is_that_of_the_table_of_students_t_with_four_degrees_a_comparison(
+    tests: int, quantile: float, p: float
+) -> None:
+    spread = Spread.pooled([compared(*(rate + shift for rate in CENTRED)) for shift in (0.0, 0.1, -0.3)[:tests]])
+    for side in (-1, 1):
+        assert spread.p([rate + side * quantile * ERROR for rate in CENTRED]) == pytest.approx(p, rel=2e-3)
+
+
+def test_the_pooled_spread_is_the_root_of_the_mean_variance() -> None:
+    wide = compared(*(0.5 + 3 * (rate - 0.5) for rate in CENTRED))
+    spread = Spread.pooled([compared(*CENTRED), wide])
+    # 0.00025 and 0.00225
+    assert (spread.deviation, spread.freedom) == (pytest.approx(0.00125**0.5), 8)
 
 
 @pytest.mark.parametrize(("tests", "quantile"), [(1, 2.776), (5, 4.604), (10, 5.598), (50, 8.610)])
 def test_the_bound_of_a_difference_is_the_tables_quantile_corrected_for_the_tests(tests: int, quantile: float) -> None:
-    found = compared(*CENTRED).verdict(1.0, tests)
+    found = verdict(compared(*CENTRED), *[compared()] * (tests - 1))
     assert found == f"no difference larger than {100 * quantile * ERROR:.1f}%"
 
 
-def test_verdicts_follow_the_corrected_p_value_and_the_side_of_a_half() -> None:
-    assert compared(0.52, 0.53, 0.54, 0.55, 0.56).verdict(0.05, 10) == "**beats its base**"
-    assert compared(0.48, 0.47, 0.46, 0.45, 0.44).verdict(0.05, 10) == "**loses to its base**"
-    assert compared(0.48, 0.47, 0.46, 0.45, 0.44).verdict(0.051, 10).startswith("no difference larger than")
-    assert compared().verdict(1.0, 10) == "not run yet"
-    assert compared(0.9, 0.9).verdict(1.0, 10) == f"2 of {SEEDS} seeds run"
-    assert compared(0.9, 0.9).p == 1.0
+def test_verdicts_follow_the_side_of_a_half_and_a_quiet_one_is_judged_by_the_noise_of_all() -> None:
+    quiet, noise = compared(0.5041, 0.5040, 0.5042, 0.5040, 0.5041), compared(*CENTRED)
+    assert verdict(quiet) == verdict(quiet, noise, pool=False) == "**beats its base**"
+    assert verdict(compared(*(1 - rate for rate in quiet.rates))) == "**loses to its base**"
+    assert verdict(quiet, noise).startswith("no difference larger than")
+    assert verdict(compared(0.9, 0.9), quiet) == f"2 of {SEEDS} seeds"
 
 
-def test_every_option_comes_after_its_bases() -> None:
-    names = list(OPTIONS)
-    assert names[0] == "default"
-    for number, option in enumerate(OPTIONS.values()):
+@pytest.mark.parametrize("name", LISTS)
+def test_every_option_comes_after_its_bases(name: str) -> None:
+    names = [option.name for option in LISTS[name]]
+    assert len(set(names)) == len(names)
+    for number, option in enumerate(LISTS[name]):
         assert set(option.bases) <= set(names[:number])
 
 
 @pytest.mark.parametrize("name", ["default", "double", "game_bonus", "buffer"])
 def test_it_is_quick_at_a_quarter_of_its_length_to_the_same_epsilon_and_measured_afterwards_alone(name: str) -> None:
-    config = composed("train", *OPTIONS[name].command(1)[1:])
+    (option,) = [option for option in LISTS["first"] if option.name == name]
+    config = composed("train", *option.command(1)[1:])
     learner, whole = config.learner, composed("train", "experiment=quick").learner
     assert config.evaluation.opponents == []
     assert learner.schedule(learner.iterations).epsilon == pytest.approx(whole.schedule(360).epsilon, abs=2e-4)
@@ -86,111 +96,134 @@ def test_it_is_quick_at_a_quarter_of_its_length_to_the_same_epsilon_and_measured
         assert 4 * learner.iterations * hands == pytest.approx(whole.iterations * whole.episodes, rel=1e-3)
 
 
-def test_no_seed_is_that_of_the_base_that_it_repeats() -> None:
-    again = OPTIONS["default_again"]
-    seeds = [option.command(seed)[-1] for option in (DEFAULT, again) for seed in range(1, SEEDS + 1)]
-    assert seeds == [f"seed={seed}" for seed in range(1, 2 * SEEDS + 1)]
+def test_all_together_is_quick_with_all_options_but_one_and_more_hands_end_with_the_same_epsilon() -> None:
+    every = set(TOGETHER["all"].words)
+    assert every == {word for words in PARTS.values() for word in words}
+    for name, words in PARTS.items():
+        assert set(TOGETHER[f"no_{name}"].words) == every - set(words)
+        assert TOGETHER[f"no_{name}"].bases[-1] == "all"
+    whole = composed("train", "experiment=quick").learner
+    for iterations, names in SECONDS.items():
+        learner = composed("train", *TOGETHER[f"hands_{iterations}"].command(1)[1:]).learner
+        assert (learner.iterations, learner.episodes) == (iterations, whole.episodes)
+        assert learner.schedule(iterations).epsilon == pytest.approx(whole.schedule(360).epsilon, abs=2e-4)
+        assert all(f"hands_{iterations}" in TOGETHER[name].bases for name in names)
+    learner = composed("train", *TOGETHER["all"].command(1)[1:]).learner
+    assert (learner.iterations, learner.passes, learner.epochs_kept, learner.forced) == (360, 2, 2, True)
 
 
-def test_the_queue_skips_what_is_measured_with_the_same_words_and_opponents() -> None:
-    known = {option.run(seed): figures(option, seed) for option in (DEFAULT, SARSA) for seed in (1, 2, 3, 4, 5)}
-    assert not list(queue(known, ["default", "sarsa"]))
-    known["default_seed2"]["command"] = ["train", "seed=2"]
-    del known["sarsa_seed4"]["matches"]["default"]
-    assert list(queue(known, ["default", "sarsa"])) == [(DEFAULT, 2), (SARSA, 4)]
-    assert [option.name for option, _ in queue({})][::SEEDS] == list(OPTIONS)
+def test_no_seed_is_that_of_its_base_or_of_the_edition_before() -> None:
+    def seeds(option: Option) -> set[str]:
+        return {option.command(number)[-1] for number in range(1, SEEDS + 1)}
+
+    first, again = ({option.name: seeds(option) for option in LISTS[name]} for name in ("first", "again"))
+    assert not first["default"] & first["default_again"] and not again["default"] & again["default_again"]
+    assert not set.union(*first.values()) & set.union(*again.values())
 
 
-def finish(runner: Runner, words: list[str], log: Path) -> float:
-    """What a training leaves, in no time; seed 3 of sarsa fails."""
-    place = Path(words[-1].partition("=")[2])
-    if place.name == "sarsa_seed3":
-        raise subprocess.CalledProcessError(1, words)
-    place.mkdir(parents=True)
-    (place / "environment.json").write_text('{"machine": {"processor": "some", "host": "a name"}}')
-    (place / "progress.csv").write_text("step,progress/hands\n0,0\n90,1000\n")
-    return 100.0
+def test_the_queue_takes_seed_after_seed_bases_first_and_knows_every_name() -> None:
+    runs = list(queued())
+    assert len(runs) == SEEDS * (len(LISTS["together"]) + len(LISTS["again"]))
+    assert [run.options for run in runs[:9]] == [(name, "1") for name in TOGETHER]
+    assert runs[9].group == "verdicts2_together_seed2" and runs[-1].group == "verdicts2_options_seed5"
+    assert all(run.options[0] in verdicts.KNOWN and run.hours <= 0.5 for run in runs)
 
 
-@pytest.fixture
-def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, int]]:
-    """Matches that were asked for; nothing is trained, played, or known beforehand."""
-    found: list[tuple[str, str, int]] = []
+class Trainings:
+    """Stands for trainings and matches: notes what was asked for, and leaves what a training leaves."""
 
-    def match(agent: str, rival: str, seed: int) -> dict[str, float]:
-        found.append((Path(agent).name, Path(rival).name, seed))
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[Any] = []
+        monkeypatch.setattr(verdicts, "processor_seconds", self.train)
+        monkeypatch.setattr(verdicts, "match", self.match)
+        monkeypatch.setattr(verdicts, "gain", lambda agent, seed: {"gain": 0.4, "ci_low": 0.3, "ci_high": 0.5})
+        monkeypatch.setattr(verdicts, "use_threads", lambda threads: None)
+        monkeypatch.setattr(verdicts.signal, "signal", lambda *_: None)
+
+    def train(self, words: list[str]) -> float:
+        place = Path(words[-1].partition("=")[2])
+        place.mkdir()
+        (place / "progress.csv").write_text("step,progress/hands\n0,0\n90,1000\n")
+        self.asked.append((place.parent.name, words[-2]))
+        return 100.0
+
+    def match(self, agent: str, rival: str, games: int, seed: int) -> dict[str, float]:
+        own, other = (Path(name).parent.name or name for name in (agent, rival))
+        self.asked.append((own, other, games, seed))
         return {"win_rate": 0.5, "ci_low": 0.49, "ci_high": 0.51}
 
-    monkeypatch.setattr(verdicts, "FIGURES", tmp_path / "none.json")
-    monkeypatch.setattr(verdicts, "_match", match)
-    monkeypatch.setattr(verdicts.os, "nice", lambda more: more)
-    monkeypatch.setattr(verdicts.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(Runner, "_run", finish)
-    return found
 
-
-def test_what_is_left_is_measured_once_and_a_failure_stops_nothing_else(
-    tmp_path: Path, played: list[tuple[str, str, int]], capsys: pytest.CaptureFixture[str]
+def test_a_seed_is_trained_and_measured_and_its_bases_only_where_they_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = [str(tmp_path), "--only", "sarsa"]
-    assert verdicts.main(words) == 1
-    assert played[:4] == [("sarsa_seed1", rival, 1) for rival in ("default_seed1", *OPPONENTS)]
-    assert {name for name, _, _ in played} == {f"sarsa_seed{seed}" for seed in (1, 2, 4, 5)}
-    assert "a name" not in (tmp_path / "figures" / "sarsa_seed1.json").read_text()
-    played.clear()
-    assert verdicts.main(words) == 1 and not played
-    assert verdicts.main([*words, "--list"]) == 0
-    assert "4 of 5  sarsa: " in capsys.readouterr().out
-
-
-def test_what_another_process_measures_or_has_measured_is_left_to_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[tuple[str, str, int]]
-) -> None:
-    runner, queued = Runner(tmp_path), list(queue({}, ["default"]))
-    with runner.lock("measure_default_seed1"):  # another process is at it
-        assert verdicts.main([str(tmp_path), "--only", "default"]) == 0
-    assert {name for name, _, _ in played} == {f"default_seed{seed}" for seed in (2, 3, 4, 5)}
-    played.clear()
-    monkeypatch.setattr(verdicts, "queue", lambda *_: queued)  # as it was before the four were measured
-    assert verdicts.main([str(tmp_path), "--only", "default"]) == 0
-    assert {name for name, _, _ in played} == {"default_seed1"}
+    known = Trainings(monkeypatch)
+    file = tmp_path / "scores" / "summary.json"
+    (tmp_path / "scores" / "training").mkdir(parents=True)  # of a training that was interrupted
+    verdicts.main(["scores", "2", "--to", str(file)])
+    assert known.asked[:3] == [("scores", "seed=12"), ("games", "seed=12"), ("scores", "games", 100_000, 30_262)]
+    panel = [("scores", name, 20_000, 30_262) for name in OPPONENTS]
+    assert known.asked[3:] == panel
+    found = read_json(file)
+    assert (found["seconds"], found["hands"], found["base_seconds"]) == (100.0, 1000, {"games": 100.0})
+    assert set(found["matches"]) == {"games", *OPPONENTS} and found["gain"]["gain"] == 0.4
+    known.asked.clear()
+    verdicts.main(["games", "2", "--to", str(tmp_path / "games" / "summary.json")])
+    assert [one for one in known.asked if len(one) == 2] == [("default", "seed=12")]
 
 
 def test_unknown_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        verdicts.main([str(tmp_path), "--only", "sarsa", "rainbow"])
+        verdicts.main(["rainbow", "1", "--to", str(tmp_path / "x.json")])
     assert caught.value.code == 2
-    assert "--only rainbow: expected names that --list shows" in capsys.readouterr().err
+    assert "invalid choice: 'rainbow'" in capsys.readouterr().err
 
 
-def test_a_verdict_stays_when_more_is_measured() -> None:
+def test_the_figures_of_the_first_edition_are_of_these_words() -> None:
+    runs = first_edition().runs
+    assert len(runs) == SEEDS * len(LISTS["first"])
+    for option in LISTS["first"]:
+        assert [runs[option.name, seed]["command"] for seed in range(1, 6)] == [option.command(n) for n in range(1, 6)]
+
+
+def measured(option: Option, rate: float, opponents: tuple[str, ...], gain: float) -> Mapping[str, Any]:
+    matches = dict.fromkeys((*option.bases, *opponents), {"win_rate": rate, "ci_low": 0.49, "ci_high": 0.51})
+    run = {"matches": matches, "seconds": 150.0, "base_seconds": dict.fromkeys(option.bases, 100.0)}
+    return dict(flat(run | {"gain": {"gain": gain}}))
+
+
+def test_a_row_says_what_is_measured_and_what_is_not_run_is_left_out() -> None:
     rates = (0.540, 0.541, 0.542, 0.543, 0.544)
-    few = {SARSA.run(seed): figures(SARSA, seed, rate) for seed, rate in enumerate(rates, 1)}
-    more = few | {OPTIONS["combined"].run(s): figures(OPTIONS["combined"], s, r) for s, r in enumerate(CENTRED, 1)}
-    for known in (few, more):
-        tests = all_tests(known)
-        adjusted = holm([test.p for test in tests])
-        assert tests[0].verdict(adjusted[0], len(tests)) == "**beats its base**"
-        assert len(tests) == sum(len(option.bases) for option in OPTIONS.values())
-
-
-def test_the_page_says_what_was_found_and_what_was_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rates, seeds = (0.540, 0.541, 0.542, 0.543, 0.544), range(1, SEEDS + 1)
-    known = {DEFAULT.run(seed): figures(DEFAULT, seed) for seed in seeds}
-    known |= {SARSA.run(seed): figures(SARSA, seed, rates[seed - 1], seconds=150.0) for seed in seeds}
-    monkeypatch.setattr(verdicts_page, "FIGURES", tmp_path / "figures.json")
-    monkeypatch.setattr(verdicts_page, "PAGE", tmp_path / "page.md")
-    verdicts_page.write_report(known | {"gone_seed1": {}})
-    assert read_json(tmp_path / "figures.json") == json.loads(json.dumps(known))
-    text = (tmp_path / "page.md").read_text()
-    assert "- **Beats its base**: `sarsa`.\n- **Loses to its base**: none.\n" in text
-    assert "win 4.2 points more than half of these games" in text and "by +4.2 points on average" in text
+    runs = {("default", seed): measured(DEFAULT, 0.5, OPPONENTS, 0.4) for seed in range(1, 6)}
+    runs |= {("sarsa", seed): measured(SARSA, rates[seed - 1], OPPONENTS, 0.45) for seed in range(1, 6)}
+    few = {key: run for key, run in runs.items() if key[1] < 4}
+    setup = DEFAULT.setup
+    (row,) = [*verdicts_page._table(Edition((DEFAULT, SARSA), OPPONENTS, runs), setup)][2:]
     # 2.776 x sqrt(0.0000025 / 5) = 0.00196, 150 s of 100
-    assert "| `sarsa` | `algorithm=sarsa` | `default` | 54.2% [54.0, 54.4] |" in text
-    assert "| **beats its base** | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | +4.2 [+4.0, +4.4] | 1.50 |" in text
-    assert "| `combined` | `learner.combined=true` | `default` |  |  | not run yet |" in text
-    assert (tmp_path / "page.png").read_bytes()[1:4] == b"PNG"
+    assert row.startswith(
+        "| `sarsa` | `algorithm=sarsa` | `default` | 54.2% [54.0, 54.4] | < 0.001 | **beats its base** |"
+    )
+    assert row.endswith("| +4.2 [+4.0, +4.4] | +4.2 | +4.2 | +4.2 | +4.2 | +4.2 | +0.050 [+0.050, +0.050] | 1.50 |")
+    (row,) = [*verdicts_page._table(Edition((DEFAULT, SARSA), OPPONENTS, few), setup)][2:]
+    assert "| 54.1% |  | 3 of 5 seeds |  | +4.1 |" in row
+    assert len([*verdicts_page._table(Edition((DEFAULT, SARSA), OPPONENTS, {}), setup)]) == 2
+
+
+def test_the_second_edition_is_read_from_what_the_queue_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {"runs": {"passes": {"figures": {"matches.default.win_rate": 0.51}}}}
+    (tmp_path / "verdicts2_options_seed3.json").write_text(json.dumps(kept))
+    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    found = verdicts_page.second_edition("options", LISTS["again"])
+    assert found.runs == {("passes", 3): {"matches.default.win_rate": 0.51}}
+    assert [test.rates for test in found.tests() if test.option.name == "passes"] == [(0.51,)]
 
 
 def test_the_published_page_is_that_of_the_published_figures() -> None:
-    assert verdicts_page.PAGE.read_text() == page(read_json(verdicts_page.FIGURES))
+    text = verdicts_page.PAGE.read_text(encoding="utf-8")
+    assert page(text) == text
+
+
+def test_the_figure_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts_page, "PAGE", tmp_path / "page.md")
+    verdicts_page.draw(judged(first_edition().tests()))
+    assert (tmp_path / "page.png").read_bytes()[1:4] == b"PNG"
+    assert first_edition().opponents == FIRST_OPPONENTS
