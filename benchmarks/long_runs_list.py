@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import oconnor2000_values as oconnor
 from paper2019_values import ALGORITHMS, TABLE_3, Searched
 
 CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
+
+OCONNOR_CODE = "TODO"
+"""Of O'Connor 2000."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,10 @@ def long_runs() -> Iterator[LongRun]:
     for row in TABLE_3:
         yield from trials(row)
     yield from setups(1)
+    yield from oconnor_checks()
+    yield from oconnor_grid()
+    yield from oconnor_game()
+    yield from oconnor_discards()
 
 
 def trials(row: Searched) -> Iterator[LongRun]:
@@ -92,3 +100,52 @@ def setups(seed: int) -> Iterator[LongRun]:
                 ("opponent=deterministic", "games=25000", "duplicate=true", f"seed={seed}"),
                 rates,
             )
+
+
+# --- O'Connor 2000 ----------------------------------------------------------------------------------------------
+
+PAIR_MARGINS = tuple(f"{name}/pair_margin" for name in oconnor.OPPONENTS)
+OCONNOR_KEEPS = ("mse.", "measured.", "exact.", "counted.", "curve.")
+"""Of the scripts."""
+
+
+def oconnor_script(group: str, name: str, script: str, *words: str) -> LongRun:
+    """A run of a script."""
+    return LongRun(f"oconnor_{group}", name, (), words, 0.01, OCONNOR_KEEPS, OCONNOR_CODE, script=script)
+
+
+def oconnor_checks() -> Iterator[LongRun]:
+    """Its network on three functions."""
+    for function in oconnor.FUNCTIONS:
+        for seed in oconnor.SEEDS:
+            words = function, "--seed", str(seed)
+            yield oconnor_script("checks", f"{function}_seed{seed}", "perceptron_checks.py", *words)
+
+
+def oconnor_discards() -> Iterator[LongRun]:
+    """The players and the networks of the simple discard game."""
+    yield oconnor_script("discard", "players", "discard_game.py", "players")
+    for units in oconnor.DISCARD_UNITS:
+        for seed in oconnor.SEEDS:
+            words = "network", "--hidden", str(units), "--seed", str(seed)
+            yield oconnor_script("discard", f"{units}_units_seed{seed}", "discard_game.py", *words)
+
+
+def oconnor_grid() -> Iterator[LongRun]:
+    """The full game by learning rate and hidden units, but for the cells that `oconnor_game` has."""
+    common = ("experiment=oconnor2000_20", *oconnor.MEASURED, oconnor.GRID_POINTS, oconnor.FEW)
+    for units, rate in oconnor.CELLS:
+        for seed in oconnor.SEEDS:
+            options = (f"learner.hidden=[{units}]", f"learner.lr={rate:g}", f"seed={seed}")
+            name = f"{units}_units_lr{rate:g}_seed{seed}"
+            yield LongRun("oconnor_grid", name, common, options, 0.013, (), OCONNOR_CODE, curve=PAIR_MARGINS)
+
+
+def oconnor_game() -> Iterator[LongRun]:
+    """The rows of the full game's table."""
+    rates = tuple(f"{name}.{figure}" for name in oconnor.OPPONENTS for figure in ("games", "win_rate", "ci_"))
+    for row in oconnor.ROWS:
+        for seed in row.seeds:
+            name, options, keeps = f"{row.name}_seed{seed}", (*row.words, f"seed={seed}"), rates if row.games else ()
+            group = "oconnor_game", name, oconnor.MEASURED, options, row.minutes / 60, keeps
+            yield LongRun(*group, OCONNOR_CODE, curve=PAIR_MARGINS)
