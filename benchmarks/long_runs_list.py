@@ -14,7 +14,7 @@ CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
 
-OCONNOR_CODE = "TODO"
+OCONNOR_CODE = "95e0d181c99127c0c37aa5a0814e1e5b3e9ebee9"
 """Of O'Connor 2000."""
 
 
