@@ -16,6 +16,8 @@ SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 
 OCONNOR_CODE = "95e0d181c99127c0c37aa5a0814e1e5b3e9ebee9"
 """Of O'Connor 2000."""
+PARTIDA_CODE = "8236c4f96164ba6329f0172195f9af75ef031590"
+"""Of Partida 2022."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def long_runs() -> Iterator[LongRun]:
     yield from oconnor_grid()
     yield from oconnor_game()
     yield from oconnor_discards()
+    yield from partida()
 
 
 def trials(row: Searched) -> Iterator[LongRun]:
@@ -149,3 +152,17 @@ def oconnor_game() -> Iterator[LongRun]:
             name, options, keeps = f"{row.name}_seed{seed}", (*row.words, f"seed={seed}"), rates if row.games else ()
             group = "oconnor_game", name, oconnor.MEASURED, options, row.minutes / 60, keeps
             yield LongRun(*group, OCONNOR_CODE, curve=PAIR_MARGINS)
+
+
+# --- Partida 2022 -----------------------------------------------------------------------------------------------
+
+
+def partida() -> Iterator[LongRun]:
+    """What search may have been in the paper; its rows in the play alone; full games."""
+    keeps = ("difference.", "rows.", "compared.", "matches.")
+    for group, script, words, hours in (
+        ("causes", "partida2022_causes.py", (), 0.08),
+        ("rows", "partida2022.py", ("rows",), 0.2),
+        ("games", "partida2022.py", ("games",), 0.35),
+    ):
+        yield LongRun(f"partida_{group}", "all", (), words, hours, keeps, PARTIDA_CODE, script=script)
