@@ -27,7 +27,7 @@ PUBLISHED_NETWORKS = "7.3 to 7.6"
 PUBLISHED_PAIRS = 4.0
 """About so many points a pair of hands more than random, after two days."""
 PUBLISHED_ERRORS = {"constant": "converged very quickly", "sum": "converged very quickly", "sine": "order of 1e-4"}
-CHECKED = (100_000, 1_000_000, 5_000_000, 10_000_000)
+CHECKED = (100_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000)
 DISCARDS_SHOWN = (100_000, 500_000, 2_000_000)
 COMPARED = (
     ("40 units", "20 units"),
@@ -73,7 +73,7 @@ def _margin(interval: Interval, digits: int = 2) -> str:
 def checks() -> Iterator[str]:
     """Mean square errors by the number of points learned, of three seeds."""
     runs = finished("oconnor_checks")
-    yield line("function", *(f"after {step:,} points" for step in CHECKED), "paper")
+    yield line("function; points:", *(f"{step:,}" for step in CHECKED), "paper, 5,000,000")
     yield "|---" * (2 + len(CHECKED)) + "|"
     for function in FUNCTIONS:
         errors = [
@@ -146,6 +146,8 @@ def margins(row: Row | str, opponent: str) -> NDArray[np.float64]:
 
 def full_game() -> Iterator[str]:
     """A line a row: points a pair of hands against each opponent, of every seed, and their mean."""
+    yield "Points per pair of hands at the end of training, 20,000 pairs a seed:"
+    yield ""
     yield line("run", "hands of training", *(f"against {name}: mean [95%] (seeds)" for name in OPPONENTS))
     yield "|---" * 5 + "|"
     for row in ROWS:
@@ -160,6 +162,8 @@ def _seeds(values: NDArray[np.float64]) -> str:
 def games() -> Iterator[str]:
     """Win rates of the rows that play full games."""
     runs = finished("oconnor_game")
+    yield "Win rates in 25,000 full games to 121, with Wilson's interval:"
+    yield ""
     yield line("run", "seed", *(f"against {name} [95%]" for name in OPPONENTS))
     yield "|---" * 5 + "|"
     for row in (row for row in ROWS if row.games):
@@ -173,6 +177,8 @@ def games() -> Iterator[str]:
 
 def comparisons() -> Iterator[str]:
     """Differences of rows, Welch's t over seeds."""
+    yield "Differences between runs of the table, with Welch's interval over seeds:"
+    yield ""
     yield line("run", "less run", *(f"against {name}: points a pair more [95%]" for name in OPPONENTS))
     yield "|---" * 5 + "|"
     for one, other in COMPARED:
@@ -201,13 +207,19 @@ def cells() -> NDArray[np.float64]:
 def grid() -> Iterator[str]:
     """Learning rate by hidden units, and the analysis of variance of their seeds."""
     values = cells()
+    yield "Points per pair of hands more than random after 200,000 hands, by learning rate and hidden units:"
+    yield ""
     yield line("learning rate", *(f"{units} units [95%]" for units in UNITS))
     yield "|---" * (1 + len(UNITS)) + "|"
     for rate, row in zip(RATES, values, strict=True):
         yield line(f"{rate:g}", *(_margin(mean_interval(cell)) for cell in row))
-    yield ""
-    tests = [f"{name} F({a}, {b}) = {f:.1f}, p = {p:.2g}" for name, (a, b, f, p) in analysis(values).items()]
-    yield f"Analysis of variance: {'; '.join(tests)}."
+    tests = analysis(values)
+    shown = [f"{name} F({a}, {b}) = {f:.1f}, p = {p:.2g}" for name, (a, b, f, p) in tests.items()]
+    together = "depends" if tests["interaction"][-1] < 0.05 else "does not show to depend"
+    yield from (
+        "",
+        f"What a learning rate is worth {together} on the units (analysis of variance: {'; '.join(shown)}).",
+    )
 
 
 def analysis(values: NDArray[np.float64]) -> dict[str, tuple[int, int, float, float]]:

@@ -238,13 +238,14 @@ def page(text: str) -> str:
         "causes": (causes_table, "partida_causes"),
     }
     found = {name: (make, kept_figures(group)) for name, (make, group) in tables.items()}
-    return filled(text, {name: "\n".join(make(figures)) for name, (make, figures) in found.items() if figures})
+    ends = {name: f"\n\nCommit `{figures['commit'][:7]}`." for name, (_, figures) in found.items() if figures}
+    return filled(text, {name: "\n".join(found[name][0](found[name][1])) + end for name, end in ends.items()})
 
 
 def kept_figures(group: str) -> dict[str, Any]:
-    """Figures of the one run of a group, none where it has not run."""
-    figures: dict[str, Any] = finished(group).get("all", {}).get("figures", {})
-    return figures
+    """Figures of the one run of a group and its commit, nothing where it has not run."""
+    run = finished(group).get("all")
+    return {"commit": run["commit"], **run["figures"]} if run else {}
 
 
 def _of(figures: Mapping[str, Any], beginning: str) -> dict[str, Any]:
@@ -294,6 +295,8 @@ def match_table(figures: Mapping[str, Any]) -> Iterator[str]:
 
 def match_comparison_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """Differences of matches on the same deals."""
+    yield "Differences between these matches on the same deals, game by game:"
+    yield ""
     yield "| agent | less agent | opponent | games | games won more, points of % [95%] | points a game more [95%] |"
     yield "|---|---|---|---|---|---|"
     both = [(f"both searches, {PEGGING}", "both searches", opponent) for opponent in BOTH]
