@@ -27,7 +27,7 @@ PUBLISHED_NETWORKS = "7.3 to 7.6"
 PUBLISHED_PAIRS = 4.0
 """About so many points a pair of hands more than random, after two days."""
 PUBLISHED_ERRORS = {"constant": "converged very quickly", "sum": "converged very quickly", "sine": "order of 1e-4"}
-CHECKED = (100_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000)
+CHECKED = (100_000, 2_000_000, 5_000_000, 10_000_000)
 DISCARDS_SHOWN = (100_000, 500_000, 2_000_000)
 COMPARED = (
     ("40 units", "20 units"),
@@ -63,10 +63,6 @@ def whole_table(table: Any) -> str | None:
         return None
 
 
-def _margin(interval: Interval, digits: int = 2) -> str:
-    return f"{interval[0]:+.{digits}f} [{interval[1]:+.{digits}f}, {interval[2]:+.{digits}f}]"
-
-
 # --- checks of the network, and the discard game ----------------------------------------------------------------
 
 
@@ -84,7 +80,7 @@ def checks() -> Iterator[str]:
 
 
 def discards() -> Iterator[str]:
-    """The players of the simple discard game, and its networks."""
+    """The players of the simple discard game, and its networks: means over seeds, Student's t."""
     runs = finished("oconnor_discard")
     players = runs["players"]["figures"]
     yield "| player | mean of 20,000 hands [95%] | exact | paper |"
@@ -93,8 +89,8 @@ def discards() -> Iterator[str]:
         yield line(name, _points(players, f"measured.{name}"), f"{players[f'exact.{name}']:.4f}", paper)
     for units in DISCARD_UNITS:
         for step in DISCARDS_SHOWN:
-            cells = [_points(runs[f"{units}_units_seed{seed}"]["figures"], f"curve.{step}") for seed in SEEDS]
-            yield line(f"{units} units, {step:,} hands, seeds 1, 2, 3", ", ".join(cells), "", PUBLISHED_NETWORKS)
+            means = [runs[f"{units}_units_seed{seed}"]["figures"][f"curve.{step}.mean"] for seed in SEEDS]
+            yield line(f"network of {units}, {step:,} hands", _mean(means, ".2f"), "", PUBLISHED_NETWORKS)
 
 
 def _points(figures: Mapping[str, float], name: str) -> str:
@@ -145,44 +141,44 @@ def margins(row: Row | str, opponent: str) -> NDArray[np.float64]:
 
 
 def full_game() -> Iterator[str]:
-    """A line a row: points a pair of hands against each opponent, of every seed, and their mean."""
-    yield "Points per pair of hands at the end of training, 20,000 pairs a seed:"
+    """A line a row: points a pair of hands against each opponent."""
+    yield "Points per pair of hands at the end of training, 20,000 pairs a seed, means over seeds [95%]:"
     yield ""
-    yield line("run", "hands of training", *(f"against {name}: mean [95%] (seeds)" for name in OPPONENTS))
-    yield "|---" * 5 + "|"
+    yield line("run", "hands of training", "seeds", *(f"against {name}" for name in OPPONENTS))
+    yield "|---" * 6 + "|"
     for row in ROWS:
-        yield line(row.label, f"{row.hands:,}", *(_seeds(margins(row, name)) for name in OPPONENTS))
+        cells = (_mean(margins(row, name)) for name in OPPONENTS)
+        yield line(row.label, f"{row.hands:,}", len(row.seeds), *cells)
 
 
-def _seeds(values: NDArray[np.float64]) -> str:
-    each = ", ".join(f"{value:+.2f}" for value in values)
-    return f"{_margin(mean_interval(values))} ({each})" if len(values) > 1 else each
+def _mean(values: Sequence[float] | NDArray[np.float64], form: str = "+.2f") -> str:
+    """A mean with its interval over seeds; of one seed the value."""
+    mean, low, high = mean_interval(values)
+    return f"{mean:{form}} [{low:{form}}, {high:{form}}]" if len(values) > 1 else f"{mean:{form}}"
 
 
 def games() -> Iterator[str]:
     """Win rates of the rows that play full games."""
     runs = finished("oconnor_game")
-    yield "Win rates in 25,000 full games to 121, with Wilson's interval:"
+    yield "Win rates in 25,000 full games to 121, per cent, means over seeds [95%]:"
     yield ""
-    yield line("run", "seed", *(f"against {name} [95%]" for name in OPPONENTS))
+    yield line("run", "seeds", *(f"against {name}" for name in OPPONENTS))
     yield "|---" * 5 + "|"
     for row in (row for row in ROWS if row.games):
-        for seed in row.seeds:
-            figures = runs[f"{row.name}_seed{seed}"]["figures"]
-            rates = [
-                [100 * figures[f"{name}.{end}"] for end in ("win_rate", "ci_low", "ci_high")] for name in OPPONENTS
-            ]
-            yield line(row.label, seed, *("{:.1f}% [{:.1f}, {:.1f}]".format(*rate) for rate in rates))
+        figures = [runs[f"{row.name}_seed{seed}"]["figures"] for seed in row.seeds]
+        rates = ([100 * each[f"{name}.win_rate"] for each in figures] for name in OPPONENTS)
+        yield line(row.label, len(row.seeds), *(_mean(rate, ".1f") for rate in rates))
 
 
 def comparisons() -> Iterator[str]:
     """Differences of rows, Welch's t over seeds."""
-    yield "Differences between runs of the table, with Welch's interval over seeds:"
+    yield "Differences between rows, with Welch's interval over seeds:"
     yield ""
-    yield line("run", "less run", *(f"against {name}: points a pair more [95%]" for name in OPPONENTS))
+    yield line("run", "less", *(f"against {name}" for name in OPPONENTS))
     yield "|---" * 5 + "|"
     for one, other in COMPARED:
-        yield line(one, other, *(_margin(welch(margins(one, name), margins(other, name)), 1) for name in OPPONENTS))
+        found = (welch(margins(one, name), margins(other, name)) for name in OPPONENTS)
+        yield line(one, other, *("{:+.1f} [{:+.1f}, {:+.1f}]".format(*difference) for difference in found))
 
 
 def welch(one: Sequence[float] | NDArray[np.float64], other: Sequence[float] | NDArray[np.float64]) -> Interval:
@@ -212,7 +208,7 @@ def grid() -> Iterator[str]:
     yield line("learning rate", *(f"{units} units [95%]" for units in UNITS))
     yield "|---" * (1 + len(UNITS)) + "|"
     for rate, row in zip(RATES, values, strict=True):
-        yield line(f"{rate:g}", *(_margin(mean_interval(cell)) for cell in row))
+        yield line(f"{rate:g}", *(_mean(cell) for cell in row))
     tests = analysis(values)
     shown = [f"{name} F({a}, {b}) = {f:.1f}, p = {p:.2g}" for name, (a, b, f, p) in tests.items()]
     together = "depends" if tests["interaction"][-1] < 0.05 else "does not show to depend"
