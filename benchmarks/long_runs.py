@@ -190,12 +190,12 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--list", action="store_true", help="say what is done and what is not, and run nothing")
     parser.add_argument("--only", nargs="+", default=[], metavar="GROUP", help="these groups alone")
     options = parser.parse_args(words)
-    runs = [run for run in long_runs() if not options.only or run.group in options.only]
-    if unknown := set(options.only) - {run.group for run in runs}:
+    if unknown := set(options.only) - {run.group for run in long_runs(finished)}:
         parser.error(f"--only {' '.join(sorted(unknown))}: expected groups that --list shows")
+    runs = (run for run in long_runs(finished) if not options.only or run.group in options.only)
     queue = Queue(options.folder.resolve())
     if options.list:
-        show(queue, runs)
+        show(queue, [*runs])
         return
     os.nice(NICENESS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

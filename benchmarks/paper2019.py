@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 from long_runs import DATA, finished
+from long_runs_list import hands_won, table_3_group
 from pages import filled, line
 from paper2019_values import ALGORITHMS, ARCHITECTURES, FIGURES, HOURS, ITERATIONS, RELATIONS, TABLE_3, Searched
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.analysis.report.statistics import rank_correlation
-from deepcrib.evaluation.hands import hands_won
+from deepcrib.evaluation.hands import hands_won as play_hands
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json
 from deepcrib.intervals import Interval, mean_interval, wilson
@@ -160,7 +161,7 @@ def measure_players() -> None:
     found = {}
     for name, hands in PLAYERS.items():
         spec = {"name": name, "to": OPPONENT} if name == "best_response" else name
-        found[name] = hands_won(PlayOf(make_agent(spec)), make_agent(OPPONENT), hands, PLAYERS_SEED).to_dict()
+        found[name] = play_hands(PlayOf(make_agent(spec)), make_agent(OPPONENT), hands, PLAYERS_SEED).to_dict()
         print(name, found[name], flush=True)
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(figures)}" for name, figures in found.items())
     about = json.dumps({"command": "python benchmarks/paper2019.py --players", "seed": PLAYERS_SEED})[:-1]
@@ -192,9 +193,9 @@ def searches() -> Iterator[str]:
         "|---|---|---|---|---|---|---|",
     )
     for row in TABLE_3:
-        trials = _trials(row)
-        again = [_shares(run)[0] for name, run in finished("table3_best").items() if name.startswith(_group(row))]
-        decided, everything = np.array([_shares(trial) for trial in trials]).reshape(-1, 2).T
+        trials, group = _trials(row), table_3_group(row)
+        again = [hands_won(run)[0] for name, run in finished("table3_best").items() if name.startswith(group)]
+        decided, everything = np.array([hands_won(trial) for trial in trials]).reshape(-1, 2).T
         means = [_shown(mean_interval(shares)) if len(shares) > 1 else "" for shares in (decided, everything, again)]
         most = f"{100 * decided.max():.1f}%" if trials else ""
         cells = f"{len(trials)} of {row.trials}", *means[:2], most, means[2], f"{row.wins / 10:.1f}%"
@@ -202,17 +203,15 @@ def searches() -> Iterator[str]:
 
 
 def _trials(row: Searched) -> list[Mapping[str, Any]]:
-    return [*finished(_group(row)).values()]
+    return [*finished(table_3_group(row)).values()]
+
+
+def _trials(row: Searched) -> list[Mapping[str, Any]]:
+    return [*finished(table_3_group(row)).values()]
 
 
 def _group(row: Searched) -> str:
     return f"table3_{row.reward}_{row.state}"
-
-
-def _shares(run: Mapping[str, Any]) -> tuple[float, float]:
-    """Hands won on play points, as shares of the decided ones and of all."""
-    wins, losses, hands = (run["figures"][f"{OPPONENT}.hands_won.{name}"] for name in ("wins", "losses", "hands"))
-    return wins / (wins + losses), wins / hands
 
 
 def relations() -> Iterator[str]:
@@ -230,7 +229,7 @@ def relations() -> Iterator[str]:
 
 
 def _best(row: Searched, share: float) -> list[Mapping[str, Any]]:
-    trials = sorted(_trials(row), key=lambda trial: _shares(trial)[0], reverse=True)
+    trials = sorted(_trials(row), key=lambda trial: hands_won(trial)[0], reverse=True)
     return trials[: math.ceil(share * len(trials))]
 
 

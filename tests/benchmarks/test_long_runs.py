@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import long_runs as script
 from benchmarks.long_runs import Queue, finished, main
-from benchmarks.long_runs_list import LongRun, long_runs
+from benchmarks.long_runs_list import TABLE_3, LongRun, best_again, long_runs
 from tests.composing import composed
 
 RUNS = list(long_runs())
@@ -32,7 +32,7 @@ def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queue:
     monkeypatch.setattr(script, "clone_at", lambda path, commit: path)
     monkeypatch.setattr(script.os, "nice", lambda more: more)
     monkeypatch.setattr(script.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(script, "long_runs", lambda: iter([ONE, MEASURED]))
+    monkeypatch.setattr(script, "long_runs", lambda finished: iter([ONE, MEASURED]))
     return Queue(tmp_path / "queue")
 
 
@@ -72,6 +72,23 @@ def test_names_are_of_one_run_each_and_the_groups_of_table_3_have_its_trials() -
     assert [len([run for run in RUNS if run.group == group]) for group in dict.fromkeys(run.group for run in RUNS)][
         :6
     ] == [97, 141, 30, 26, 24, 8]
+
+
+def test_the_best_trial_of_a_row_runs_again_when_all_have_run() -> None:
+    row = TABLE_3[3]
+    won = {f"{number:03d}": (50 + number % 7, 50 - number % 5) for number in range(1, row.trials + 1)}
+    beginning = "deterministic.hands_won."
+    found = {
+        name: {"figures": {f"{beginning}wins": wins, f"{beginning}losses": losses, f"{beginning}hands": 120}}
+        for name, (wins, losses) in won.items()
+    }
+    runs = [*best_again(row, found)]
+    (trial,) = [run for run in RUNS if (run.group, run.name) == ("table3_game_full", "019")]  # 55 and 46
+    assert [run.name for run in runs] == [f"table3_game_full_{seed}" for seed in (1001, 1002, 1003)]
+    assert runs[0].words == (*trial.words[:-1], "seed=1001", "evaluation.hands=100000")
+    assert [run for run in long_runs(lambda group: found if "game_full" in group else {}) if run not in RUNS] == runs
+    del found["001"]
+    assert not [*best_again(row, found)]
 
 
 @pytest.mark.parametrize("run", [RUNS[0], RUNS[300], *RUNS[318:326]], ids=lambda run: f"{run.group}_{run.name}")
