@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -23,6 +22,19 @@ from long_runs import DATA, finished
 from numpy.typing import NDArray
 from pages import filled, line
 from partida2022_causes import SAMPLERS, TREES
+from partida2022_values import (
+    BOTH,
+    PEGGING,
+    PUBLISHED,
+    SAMPLES,
+    SEED,
+    Row,
+    comparisons,
+    match_comparisons,
+    matches,
+    rows,
+    with_pegging,
+)
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
@@ -38,85 +50,6 @@ PAGE = DATA.parent / "search.md"
 FIGURE = DATA.parent / "partida_figure_04.png"
 HANDS, GAMES = 20_000, 10_000
 MATCH_FIGURES = ("games", "win_rate", "ci_low", "ci_high", "margin", "points", "opponent_points")
-SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)
-SEED = 2022
-PUBLISHED = {"random": -1.14, "minimax": -0.11, "greedy_minimax": 0.12}
-"""Points a hand: of 10,000 hands for random, and for the searches the means over all N, 40 times 1,000 hands."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """An agent of the table."""
-
-    name: str
-    hands: str = ""
-    samples: int = -1
-
-    @property
-    def spec(self) -> Any:
-        """What `make_agent` is given."""
-        return {"name": self.name, "hands": self.hands, "samples": self.samples} if self.hands else self.name
-
-    @property
-    def label(self) -> str:
-        """The row's name in a table."""
-        number = f"N = {self.samples}" if self.samples else "all hands"
-        return f"{self.name}, {self.hands}, {number}" if self.hands else self.name
-
-
-def rows() -> Iterator[Row]:
-    """Random; both searches by the number of samples; at N = 50 the other ways to sample; all hands instead."""
-    yield Row("random")
-    for samples in SAMPLES:
-        for name in MINIMAX_NAMES:
-            yield Row(name, "ranks", samples)
-    for name in MINIMAX_NAMES:
-        for hands in ("unseen", "kept"):
-            yield Row(name, hands, 50)
-    for name in MINIMAX_NAMES:
-        yield Row(name, "ranks", 0)
-        yield Row(name, "unseen", 0)
-
-
-BOTH = ("greedy", "deterministic")
-PEGGING = "discards: expected_value_pegging"
-
-
-def with_pegging(name: str) -> str:
-    """The label of a search whose discards count the play."""
-    return f"{name}, {PEGGING}"
-
-
-def matches() -> Iterator[tuple[str, Any, tuple[str, ...], int]]:
-    """Full games: (label, agent, opponents, games in thousands); searches first."""
-    for name in MINIMAX_NAMES:
-        yield name, name, BOTH, 10
-    yield "expected_value_pegging", "expected_value_pegging", (*BOTH, "expected_value"), 200
-    yield "expected_value", "expected_value", BOTH, 200
-    for name in MINIMAX_NAMES:
-        yield with_pegging(name), {"name": name, "discards": "expected_value_pegging"}, BOTH, 10
-    yield "minimax, hands: kept", {"name": "minimax", "hands": "kept"}, BOTH, 2  # some times slower than the others
-
-
-def match_comparisons() -> Iterator[tuple[str, str, str]]:
-    """(label, less label, opponent) of matches on the same deals."""
-    for opponent in BOTH:
-        yield from ((with_pegging(name), name, opponent) for name in MINIMAX_NAMES)
-        yield "expected_value_pegging", "expected_value", opponent
-        yield "minimax, hands: kept", "minimax", opponent
-
-
-def comparisons() -> Iterator[tuple[Row, Row]]:
-    """Rows whose difference on the same cards says something: the two searches, the samples' source, their number."""
-    first, second = MINIMAX_NAMES
-    for hands, samples in (("ranks", 50), ("ranks", 400), ("unseen", 50), ("unseen", 0)):
-        yield Row(second, hands, samples), Row(first, hands, samples)
-    for name in MINIMAX_NAMES:
-        yield Row(name, "unseen", 50), Row(name, "ranks", 50)
-        yield Row(name, "kept", 50), Row(name, "unseen", 50)
-        yield Row(name, "ranks", 100), Row(name, "ranks", 50)
-        yield Row(name, "ranks", 400), Row(name, "ranks", 100)
-        yield Row(name, "unseen", 0), Row(name, "unseen", 50)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -295,9 +228,14 @@ def match_table(figures: Mapping[str, Any]) -> Iterator[str]:
 
 def match_comparison_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """Differences of matches on the same deals."""
-    yield "Differences between these matches on the same deals, game by game:"
+    changes = []
+    for opponent in BOTH:
+        won = figures[f"compared.both searches, {PEGGING}|both searches|{opponent}.won"]
+        word = "a gain" if won[1] > 0 else "a loss" if won[2] < 0 else "no difference"
+        changes.append(f"against {opponent} {word} ({_interval(won, 2, 100)} per cent of games)")
+    yield f"**With a search in the play** they show {', '.join(changes)}. Matches on the same deals, game by game:"
     yield ""
-    yield "| agent | less agent | opponent | games | games won more, points of % [95%] | points a game more [95%] |"
+    yield "| agent | less agent | opponent | games | per cent of games won more [95%] | points a game more [95%] |"
     yield "|---|---|---|---|---|---|"
     both = [(f"both searches, {PEGGING}", "both searches", opponent) for opponent in BOTH]
     for words in (*match_comparisons(), *both):
