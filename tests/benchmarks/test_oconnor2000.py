@@ -44,11 +44,17 @@ def test_the_grid_is_three_by_three_with_the_tables_own_rows(tmp_path: Path, mon
         for run in runs:
             units, seed = composed("train", *run.words).learner.hidden[0], int(run.name[-1])
             margin = 100 * (group == "oconnor_game") + units + seed
-            kept[run.name] = {"curve": {f"{name}/pair_margin": [-1, margin] for name in oconnor2000.OPPONENTS}}
+            curve = {f"{name}/pair_margin": [-1, margin] for name in oconnor2000.OPPONENTS}
+            figures = {name: seed / 10 for name in run.keeps if name.endswith("win_rate")}
+            kept[run.name] = {"curve": curve, "figures": figures}
         (tmp_path / f"{group}.json").write_text(json.dumps({"runs": kept}))
     assert oconnor2000.cells()[:, :, 0].tolist() == [[21, 41, 81], [121, 141, 81], [21, 41, 81]]
     (row,) = [line for line in oconnor2000.full_game() if line.startswith("| 20 units |")]
     assert "| 200,000 | 3 | +122.00 [+119.52, +124.48] |" in row  # 4.303 / sqrt(3)
+    (row,) = [line for line in oconnor2000.games() if line.startswith("| td_perceptron |")]
+    assert row.startswith("| td_perceptron | 3 | 20.0 [-4.8, 44.8] |")
+    (row,) = [line for line in oconnor2000.comparisons() if line.startswith("| 40 units |")]
+    assert row.startswith("| 40 units | 20 units | +20.0 [+17.7, +22.3] |")  # 2.776 * sqrt(2 / 3)
 
 
 def test_analysis_of_variance_by_hand() -> None:
