@@ -186,10 +186,10 @@ def oconnor_game() -> Iterator[LongRun]:
 
 
 def partida() -> Iterator[LongRun]:
-    """What search may have been in the paper; its rows in the play alone; full games."""
+    """Search by what the paper may do otherwise, its rows in the play alone, and full games."""
     keeps = ("difference.", "rows.", "compared.", "matches.")
     for group, script, words, hours in (
-        ("causes", "partida2022_causes.py", (), 0.08),
+        ("causes", "partida2022_causes.py", (), 0.05),
         ("rows", "partida2022.py", ("rows",), 0.2),
         ("games", "partida2022.py", ("games",), 0.35),
     ):
