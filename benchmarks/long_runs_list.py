@@ -142,7 +142,7 @@ OCONNOR_KEEPS = ("mse.", "measured.", "exact.", "counted.", "curve.")
 
 def oconnor_script(group: str, name: str, script: str, *words: str) -> LongRun:
     """A run of a script."""
-    return LongRun(f"oconnor_{group}", name, (), words, 0.01, OCONNOR_KEEPS, OCONNOR_CODE, script=script)
+    return LongRun(f"oconnor_{group}", name, (), words, 0.003, OCONNOR_KEEPS, OCONNOR_CODE, script=script)
 
 
 def oconnor_checks() -> Iterator[LongRun]:
@@ -169,7 +169,7 @@ def oconnor_grid() -> Iterator[LongRun]:
         for seed in oconnor.SEEDS:
             options = (f"learner.hidden=[{units}]", f"learner.lr={rate:g}", f"seed={seed}")
             name = f"{units}_units_lr{rate:g}_seed{seed}"
-            yield LongRun("oconnor_grid", name, common, options, 0.013, (), OCONNOR_CODE, curve=PAIR_MARGINS)
+            yield LongRun("oconnor_grid", name, common, options, 0.005, (), OCONNOR_CODE, curve=PAIR_MARGINS)
 
 
 def oconnor_game() -> Iterator[LongRun]:
