@@ -19,12 +19,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pages import interval
 
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.evaluation.exploit import over_deals, play_after, with_starters
@@ -32,6 +35,7 @@ from deepcrib.exact.beliefs.cribs import fill_flush_means
 from deepcrib.exact.beliefs.discards import DiscardArrays
 from deepcrib.exact.beliefs.plays import SETS_4
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
+from deepcrib.files.runs import write_json
 from deepcrib.game.cards import RANKS, SUITS
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation
@@ -43,6 +47,16 @@ from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.play_tree import NUM_ENDS, STACK, fill_play_values, join_hands
+
+PLAYERS = {
+    "by_ranks": (
+        "goes by the ranks that greedy plays; knows the starter before its discard, for its play, and whether the crib "
+        "will be a flush",
+        "every player that does not look at the suits of the cards that greedy plays",
+    ),
+    "with_sight": ("sees greedy's hand from the first lead on, and whether the crib will be a flush", "every player"),
+}
+"""Those of this module, and whom they bound, in the words of docs/results/best_response.md."""
 
 
 @dataclass
@@ -62,6 +76,16 @@ def ceiling(deals: int, seed: int, progress: Callable[[int], None] | None = None
     found = over_deals(ScriptedAgent("greedy"), deals, seed, rests, progress)
     pairs = (found[0::2] + found[1::2]) / 2  # roles are strata, as in `exploit`
     return Ceiling(deals, mean_interval(pairs[:, 0]), mean_interval(pairs[:, 1]))
+
+
+def table(runs: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Rows of docs/results/best_response.md, from what `long_runs.py` keeps of this script."""
+    rows = []
+    for name, (player, bounded) in PLAYERS.items():
+        found = Interval(*(runs["all"]["figures"][f"{name}.{end}"] for end in Interval._fields))
+        cells = interval("at most more than the best response", found, ".3f")
+        rows.append({"player": player, **cells, "whom it bounds": bounded})
+    return rows
 
 
 def rests(responder: BestResponseAgent, ids: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
@@ -182,6 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--deals", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--to", type=Path, help="JSON")
     arguments = parser.parse_args()
     start, done = time.perf_counter(), 0
 
@@ -192,8 +217,10 @@ def main() -> None:
 
     found = ceiling(arguments.deals, arguments.seed, progress)
     print(f"\n{found.deals} deals, {time.perf_counter() - start:,.0f} s; points a hand at most above the best response")
-    for name, interval in (("by ranks", found.by_ranks), ("with sight", found.with_sight)):
-        print(f"{name:10} {interval.estimate:.4f} [{interval.low:.4f}, {interval.high:.4f}]")
+    for name, bound in (("by ranks", found.by_ranks), ("with sight", found.with_sight)):
+        print(f"{name:10} {bound.estimate:.4f} [{bound.low:.4f}, {bound.high:.4f}]")
+    if arguments.to is not None:
+        write_json(arguments.to, {name: getattr(found, name)._asdict() for name in PLAYERS})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Ours as a Gymnasium vector environment on all cores, by its number of games; OpenSpiel's cribbage driven from Python,
 and an environment in plain Python (`naive_environment.py`), each in one process and in one for every core. All are
 measured in one run, in turns, so that whatever else the machine does meets all of them alike; steps a CPU second suffer
-least from it. Writes FOLDER/environments.json and the table FOLDER/environments.md.
+least from it. Writes FOLDER/environments.json and FOLDER/speed.csv, the table of docs/results/data/environments/.
 
 A step is a discard or a card played by the player who is asked. Chance and passes are not counted, nor are the
 opponent's moves, which a step of ours carries out, too: there a game has half as many steps. Games compare directly.
@@ -12,6 +12,7 @@ opponent's moves, which a step of ours carries out, too: there a game has half a
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import multiprocessing
 import os
@@ -222,11 +223,14 @@ def cells(found: dict[str, dict[str, Any]]) -> list[tuple[str, ...]]:
     return table
 
 
-def markdown(found: dict[str, dict[str, Any]]) -> str:
-    """The table in Markdown."""
-    columns = tuple(column.replace("\n", " ") for column in COLUMNS)
-    lines = [columns, ("---",) * len(columns), *cells(found)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def record(found: dict[str, dict[str, Any]], path: Path) -> None:
+    """Write the table as CSV, as `tables.py` reads it: no two columns have one name, and numbers have no commas."""
+    columns = [column.replace("\n", " ") for column in COLUMNS]
+    columns[2], columns[4] = "steps, slowest turn", "games, slowest turn"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(columns)
+        lines.writerows([label, *(text.replace(",", "") for text in texts)] for label, *texts in cells(found))
 
 
 def show(found: dict[str, dict[str, Any]], title: str) -> None:
@@ -259,7 +263,7 @@ def main() -> None:
     settings = {name: getattr(options, name) for name in ("seconds", "repeats", "seed")}
     content = {**settings, "load": os.getloadavg()[0], "rows": found, "environment": environment()}
     write_atomic(options.folder / "environments.json", json.dumps(content, indent=1) + "\n")
-    write_atomic(options.folder / "environments.md", markdown(found))
+    record(found, options.folder / "speed.csv")
     show(found, f"random legal actions, {options.repeats} turns of {options.seconds:g} s each, {CORES} cores")
 
 

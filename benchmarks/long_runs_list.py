@@ -9,16 +9,39 @@ from typing import Any
 import numpy as np
 import oconnor2000_values as oconnor
 from paper2019_values import ALGORITHMS, TABLE_3, Searched
+from thesis2018_rows import MATCH_GAMES, MATCH_SEED, OPPONENTS, ORDER_SEEDS, ROWS, WINNERS, orders
 
 CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
+LANG_CODE = "5c24855f7bed1c5ba19698ce03be62932336aa76"
+"""Of Lang 2018: the first one with `thesis2018_runs.py`."""
+PAGES_CODE = "346428dd132a71fa2dae5f695d633a40f6446d94"
+"""Of what fills docs/results/evolution.md, partida_network.md and best_response.md, and docs/expert_rules.md."""
+EVOLVED_AGAINST = ("greedy", "deterministic", "hand_max_avg")
+"""Of the evolved players and the hill climbers, in full games."""
+PARTIDA = {
+    "paper_12": (5, ("experiment=partida2022", "evaluation.final_games=4000")),
+    "paper_16": (5, ("experiment=partida2022", "learner.inputs=16", "evaluation.opponents=[]")),
+    "tuned_12": (3, ("experiment=partida2022_tuned", "evaluation.final_games=6667")),
+}
+"""By setup: how many seeds, and its words."""
+CLIMBS = {
+    "pollack_blair": ("experiment=pollack_blair",),
+    "pollack_blair_hands": ("experiment=pollack_blair_hands",),
+    "pollack_blair_random": (
+        *("experiment=pollack_blair_hands", "learner.start=random"),
+        *("learner.games=2700000", "learner.checkpoint_every=300000"),
+    ),
+    "pollack_blair_play": ("experiment=pollack_blair_play",),
+}
+"""Hill climbs, of seed 1 each."""
 
 OCONNOR_CODE = "95e0d181c99127c0c37aa5a0814e1e5b3e9ebee9"
 """Of O'Connor 2000."""
-PARTIDA_CODE = "8236c4f96164ba6329f0172195f9af75ef031590"
-"""Of Partida 2022."""
+SEARCH_CODE = "8236c4f96164ba6329f0172195f9af75ef031590"
+"""Of the search of Partida 2022."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +84,12 @@ def long_runs(finished: Callable[[str], Mapping[str, Any]] = lambda group: {}) -
     for row in TABLE_3:
         yield from best_again(row, finished(table_3_group(row)))
     yield from setups(1)
-    yield from oconnor_checks()
-    yield from oconnor_grid()
-    yield from oconnor_game()
-    yield from oconnor_discards()
+    yield from oconnor2000()
+    yield from partida_search()
+    yield from lang2018()
+    yield from evolution()
     yield from partida()
+    yield from scripts()
 
 
 def table_3_group(row: Searched) -> str:
@@ -133,11 +157,113 @@ def setups(seed: int) -> Iterator[LongRun]:
             )
 
 
+def lang2018() -> Iterator[LongRun]:
+    """The rows of Lang 2018, seed by seed and the longest training last, and orders of its list of strategies."""
+    for number in range(1, max(row.seeds for row in ROWS.values()) + 1):
+        yield from (_lang2018_row(name, number) for name in ROWS if number <= ROWS[name].seeds > 1)
+        if number <= ORDER_SEEDS:
+            for name, order in orders().items():
+                options = ("experiment=lang2018_base", f"learner.strategies=[{','.join(order)}]", f"seed={number}")
+                yield _lang2018_script("lang2018_orders", f"{name}_{number}", options, 0.008)
+    yield from (_lang2018_row(name, 1) for name, row in ROWS.items() if row.seeds == 1)
+
+
+def _lang2018_row(name: str, number: int) -> LongRun:
+    row = ROWS[name]
+    million = row.games / 1_000_000
+    if row.measures:
+        pairs = (str(2 * number - 1), str(2 * number)) if name == WINNERS else ()
+        words = (*row.measures, *pairs, *row.train(number))
+        return _lang2018_script(row.group, f"{name}_{number}", words, 0.008 * (1 + len(pairs)))
+    match = ("opponent=RUN/checkpoints/games_00000000.safetensors", f"games={MATCH_GAMES}")
+    return LongRun(
+        row.group,
+        f"{name}_{number}",
+        (f"evaluation.final_games={MATCH_GAMES}",),
+        row.train(number),
+        0.003 + 0.004 * million,
+        tuple(f"{opponent}.{figure}" for opponent in OPPONENTS for figure in ("games", "win_rate", "hand_margin")),
+        LANG_CODE,
+        (*match, f"seed={MATCH_SEED + row.first_seed + number - 1}"),
+    )
+
+
+def _lang2018_script(group: str, name: str, words: tuple[str, ...], hours: float) -> LongRun:
+    """Of a script that writes nothing but what is kept."""
+    return LongRun(group, name, (), words, hours, ("",), LANG_CODE, script="thesis2018_runs.py")
+
+
+def evolved() -> dict[str, tuple[int, tuple[str, ...]]]:
+    """Curves of evolved discarders: by name how many seeds, and their words."""
+    found = {}
+    for form, cards, seeds in (
+        *(("merge", cards, 10) for cards in ("optimal", "same", "different")),
+        *((form, "optimal", 5) for form in ("toward", "punish", "mutate", "select")),
+        *(("toward", cards, 5) for cards in ("same", "different")),
+    ):
+        words = (f"experiment=kendall_shaw2002_{cards}", "learner.measure_every=20")
+        other = () if form == "merge" else (f"learner.adjust={form}", "learner.rate=0.02")
+        found[f"{form}_{cards}"] = seeds, words + other
+    for genome in ("ranks", "pairs"):
+        words = ("learner=evolution", "learner.update=population", f"learner.genome={genome}", "evaluation.every=0")
+        found[f"population_{genome}"] = 3, (*words, "learner.generations=150", "learner.deals=200")
+    return found
+
+
+def evolution() -> Iterator[LongRun]:
+    """What docs/results/evolution.md shows; seed 1 of four curves plays full games, as do the others of one seed."""
+    games = (f"evaluation.opponents=[{','.join(EVOLVED_AGAINST)}]", "evaluation.final_games=50000")
+    keeps = tuple(f"{name}.{figure}" for name in EVOLVED_AGAINST for figure in ("win_rate", "ci_", "margin"))
+    for name, (seeds, words) in evolved().items():
+        for seed in range(1, seeds + 1):
+            plays = seed == 1 and name in ("merge_optimal", "merge_same", "merge_different", "population_ranks")
+            more = (f"seed={seed}", *(games if plays else ("evaluation.opponents=[]",)))
+            tags = ("held_out/hand", "weights/spread")
+            yield LongRun("evolution", f"{name}_{seed}", (), words + more, 0.002, keeps, PAGES_CODE, curve=tags)
+    for name, words, hours in (
+        ("merge_optimal_100", (*evolved()["merge_optimal"][1], "learner.generations=100"), 0.01),
+        ("evolution_pairs", ("experiment=evolution_pairs",), 0.06),
+    ):
+        yield LongRun("evolution", name, (), (*words, "seed=1", *games), hours, keeps, PAGES_CODE)
+    tags = ("contest/moved", *(f"greedy/win_rate{end}" for end in ("", "_low", "_high")))
+    for name, words in CLIMBS.items():
+        yield LongRun("evolution", name, (), (*words, "seed=1", *games), 0.13, keeps, PAGES_CODE, curve=tags)
+
+
+def partida() -> Iterator[LongRun]:
+    """Figure 5 of Partida 2022, and the same units trained otherwise; 20,000 games against greedy in all a setup."""
+    for name, (seeds, words) in PARTIDA.items():
+        for seed in range(1, seeds + 1):
+            options, keeps = (*words, f"seed={seed}"), ("greedy.", "play_only.")
+            curve = ("play_only/difference",)
+            yield LongRun("partida_network", f"{name}_{seed}", (), options, 0.006, keeps, PAGES_CODE, curve=curve)
+
+
+def scripts() -> Iterator[LongRun]:
+    """Others that measure a page's table, or all of its tables, by themselves."""
+    agents = ("greedy", "deterministic", "td_perceptron", "partida_network", "hill_climber", "greedy_minimax", "quick")
+    for group, words, hours in (
+        ("evolution_references", (), 0.02),
+        ("best_response_ceiling", ("--deals", "2000", "--seed", "7"), 0.25),
+        ("expert_rules", (*agents, "--seed", "1"), 0.1),
+    ):
+        script = f"{group.removesuffix('_references')}.py"
+        yield LongRun(group, "all", words, (), hours, ("",), PAGES_CODE, script=script)
+
+
 # --- O'Connor 2000 ----------------------------------------------------------------------------------------------
 
 PAIR_MARGINS = tuple(f"{name}/pair_margin" for name in oconnor.OPPONENTS)
 OCONNOR_KEEPS = ("mse.", "measured.", "exact.", "counted.", "curve.")
 """Of the scripts."""
+
+
+def oconnor2000() -> Iterator[LongRun]:
+    """All of it."""
+    yield from oconnor_checks()
+    yield from oconnor_grid()
+    yield from oconnor_game()
+    yield from oconnor_discards()
 
 
 def oconnor_script(group: str, name: str, script: str, *words: str) -> LongRun:
@@ -185,7 +311,7 @@ def oconnor_game() -> Iterator[LongRun]:
 # --- Partida 2022 -----------------------------------------------------------------------------------------------
 
 
-def partida() -> Iterator[LongRun]:
+def partida_search() -> Iterator[LongRun]:
     """Search by what the paper may do otherwise, its rows in the play alone, and full games."""
     keeps = ("difference.", "rows.", "compared.", "matches.")
     for group, script, words, hours in (
@@ -193,4 +319,4 @@ def partida() -> Iterator[LongRun]:
         ("rows", "partida2022.py", ("rows",), 0.2),
         ("games", "partida2022.py", ("games",), 0.35),
     ):
-        yield LongRun(f"partida_{group}", "all", (), words, hours, keeps, PARTIDA_CODE, script=script)
+        yield LongRun(f"partida_{group}", "all", (), words, hours, keeps, SEARCH_CODE, script=script)

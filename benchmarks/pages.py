@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from deepcrib.intervals import Interval
+
 
 def filled(page: str, tables: Mapping[str, str]) -> str:
     """A page with tables in their places. Raises SystemExit where it has no place for one."""
@@ -21,3 +23,10 @@ def filled(page: str, tables: Mapping[str, str]) -> str:
 def line(*cells: object) -> str:
     """A row of a Markdown table."""
     return f"| {' | '.join(map(str, cells))} |"
+
+
+def interval(name: str, found: Interval, form: str = ".2f") -> dict[str, str]:
+    """The columns of a number and its interval; `name %` takes a share, which is written in per cent."""
+    bare = name.removesuffix(" %")
+    shown = [format(value * (1 if bare == name else 100), form) for value in found]
+    return dict(zip((name, f"{bare} low", f"{bare} high"), shown, strict=True))

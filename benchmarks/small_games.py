@@ -19,15 +19,15 @@ import pyspiel
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.mixed import softmax
-from deepcrib.agents.q_network import epsilon_greedy_probabilities
+from deepcrib.game.mixed import epsilon_greedy_probabilities, softmax
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.mirror.descent import Rates as MirrorRates
 from deepcrib.learners.nfsp.fictitious import Decisions, FictitiousSelfPlay
 from deepcrib.learners.nfsp.fictitious import Rates as NfspRates
 from deepcrib.learners.policies.learning import LearnedPolicy
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.batch import Batch
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import Block, Encoder
 from deepcrib.networks.encoders.spec import COUNT
@@ -179,7 +179,7 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     for iteration in range(options.iterations):
         done = iteration / options.iterations
         played = game.play(policy, options.episodes, generator)
-        samples = Samples(game.states[played.info], played.action.astype(np.int8), played.returns())
+        samples = Batch(game.states[played.info], played.action.astype(np.int8), played.returns())
         tau = options.tau * (options.final_tau / options.tau) ** done
         lrs = options.policy_lr * (1 - done), options.value_lr
         core.learn(

@@ -24,7 +24,7 @@ from rich import print as show
 from rich.table import Table
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.q_network import INFERENCE, QNetworkAgent
+from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.analysis.tables import plain_table
 from deepcrib.exact.classes import class_hands, suit_classes
 from deepcrib.exact.cribs import NUM_DISCARDS, crib_sums, uniform_weights
@@ -35,9 +35,9 @@ from deepcrib.game.cards import NUM_CARDS
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
 from deepcrib.kernels.workers import num_workers, use_workers
-from deepcrib.learners.replay.experience import PlayTargets, play_samples
-from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.batch import PlayTargets, play_samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.learners.weighted.learner import WeightedLearner
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.matches import LOCKSTEP_GAMES, Recorder, play_hand
@@ -245,10 +245,9 @@ def _measures(device: str, network: str, seed: int, hands: int) -> list[_Measure
     discard_config = DiscardNetworkConfig(NETWORKS[network])
     discard = LearnedNetwork(discard_encoder, make_discard_network(discard_config, discard_encoder.spec), place)
     measures = []
-    for inference in INFERENCE:
-        agent = QNetworkAgent(discard.q_function(None, inference), play.q_function(None, inference), 0.05)
-        playing = partial(self_play, agent, 0, hands, seed, unit="hands")
-        measures.append(_Measure(device, network, f"{SELF_PLAY}, {inference}", hands, playing))
+    agent = QNetworkAgent(discard.q_function(), play.q_function(), 0.05)
+    playing = partial(self_play, agent, 0, hands, seed, unit="hands")
+    measures.append(_Measure(device, network, SELF_PLAY, hands, playing))
     played = self_play(agent, 0, hands, seed, unit="hands")
     how = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions())
     samples = play_samples(played, how, play.q_function(), 0.0)

@@ -1,340 +1,303 @@
-"""The programme of Lang 2018, chapter 4, at its own length: python benchmarks/thesis2018.py FOLDER [--share 1.0].
+"""The tables of docs/results/weighted.md, Lang 2018: python benchmarks/thesis2018.py.
 
-Round 1 (16 pairs), round 2 (winners' and losers' bracket, a static opponent), every experiment of section 4.2 and the
-draft's round robin, five seeds of each, one `deepcrib train` after another in this process; then the figures. What is
-complete is not repeated, what was interrupted goes on. Tables are written to FOLDER/results.md after every run, of what
-is finished; `--tables` writes them and trains nothing. `--share` shortens games and matches.
+They are written from what `long_runs.py` keeps of its runs in docs/results/data/ (`thesis2018_rows.py` says which they
+are). Rows that have not run again yet are those of the page before, `lang2018_former.json`.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass
-from io import StringIO
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from thesis2018_figures import main as draw_figures
+from long_runs import DATA, finished
+from numpy.typing import NDArray
+from pages import filled, line
+from scipy.stats import spearmanr, ttest_1samp
+from thesis2018_rows import COMPARED, HALF, LEADS, LOSERS, OPPONENTS, ORDER_SEEDS, ROUND_1, ROWS, START, orders
+from verdicts_page import LEVEL, holm
 
-from deepcrib.agents import make_agent
-from deepcrib.cli import main as deepcrib
-from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.league.tournament import against_checkpoints, play_acc_match
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
-from deepcrib.files.weights import WEIGHTS_FILE
-from deepcrib.game.randomness import FINAL_MATCHES, derive
-from deepcrib.intervals import mean_interval
-from deepcrib.learners.weighted.agent import load_weighted
-from deepcrib.training.run_files import STATE_FILE
+from deepcrib.files import write_atomic
+from deepcrib.files.runs import read_json
+from deepcrib.intervals import Interval, mean_interval
 
-PAIRS_1, SEEDS = 16, 5
-CONTEST_GAMES, CONTEST_SEED = 101, 20_182  # of the draft: who of a pair goes on
-MATCH_GAMES, CHECKPOINT_GAMES, MATCH_SEED = 20_000, 10_000, 20_181
-CHECKPOINT = 100_000  # games between two
-OPPONENTS = ("random_weights", "hand_max_avg", "greedy", "deterministic")
-START = "own start"
-BASE, HALF, LOSERS, WINNERS = "decay_0.1", "decay_0.1 at 500,000", "round_2_losers", "round_2_winners"
-REVERSED = "list_reversed"  # ours: the strategies in the opposite order, which decides who answers for equal values
-"""The common parameters have d = 0.1, so that their runs are a row of figure 25 as well."""
-LEADS = ((-60, -16), (-15, -1), (0, 15), (16, 60))
+PAGE = DATA.parent / "weighted.md"
+SHEET = DATA.parent / "lang2018_figures.png"
+FORMER, PRINTED = "lang2018_former.json", "lang2018_printed.json"
+MEASURES = ("fixed opponents", "own start")
+"""What a comparison goes by: the mean win rate against OPPONENTS, and that against the weights of the start."""
+VARIANCES = {"preferences": "the program", "weights": "the text"}
 
-
-@dataclass(frozen=True)
-class Run:
-    """A training: its group and number there (1 has the name that the figures look for), experiment and options."""
-
-    group: str
-    number: int
-    experiment: str
-    games: int
-    overrides: tuple[str, ...]
-
-    def folder(self, root: Path) -> Path:
-        """Where it lies."""
-        return root / (self.group if self.number == 1 else f"more/{self.group}_{self.number:02d}")
-
-
-# --- what is run ----------------------------------------------------------------------------------------------------
-
-Experiments = Mapping[str, tuple[str, int, tuple[str, ...]]]
-HEADLINES: Experiments = {
-    "text": ("text", 1_000_000, ()),
-    **{f"cap_{cap}": (f"cap_{cap}", 500_000, ()) for cap in (50, 60, 70, 80)},
-    "neighbours": ("neighbours", 500_000, ()),
-    "neighbours_average": ("neighbours_average", 500_000, ()),
-    "punishment": ("punishment", 1_000_000, ()),
-    REVERSED: ("base", 1_000_000, (f"learner.strategies=[{','.join(reversed(THESIS_STRATEGIES))}]",)),
-}
-OTHERS: Experiments = {
-    "round_2_static": ("round_2_static", 350_000, ()),
-    "s_10": ("base", 1_000_000, ("learner.scaling=10",)),
-    "round_robin": ("round_robin", 1_000_000, ()),
-    **{f"scaling_{s}": ("base", 1_000_000, (f"learner.scaling={s}",)) for s in ("0.25", "0.5", "0.75", "1.5")},
-    **{f"decay_{d}": ("base", 1_000_000, (f"learner.decay={d}",)) for d in ("0", "0.25", "0.5")},
-    **{
-        f"semi_pure_{start}": (f"semi_pure_{start}", 1_000_000, ())
-        for start in ("min", "avg", "med", "poss", "avg_random")
-    },
-    "baseline_alone": ("base", 1_000_000, ("learner.baseline=true",)),
-    "baseline_small_steps": ("base", 1_000_000, ("learner.baseline=true", "learner.scaling=0.1")),
-}
-
-
-def programme() -> Iterator[Run]:
-    """All trainings, those first of which most is said: five seeds of each, and the 16 pairs of round 1."""
-    for number in range(1, SEEDS + 1):
-        yield _run(BASE, number, "base", 1_000_000)
-    yield _run(REVERSED, 1, *HEADLINES[REVERSED])
-    yield from _pairs(1, 1)
-    for number in range(1, SEEDS + 1):
-        yield _run(LOSERS, number, "round_2", 1_000_000, seed=300 + number)
-    yield from _pairs(2, SEEDS)
-    yield from _seeds(HEADLINES)
-    yield from _pairs(SEEDS + 1, 2 * SEEDS)
-    for number in range(1, SEEDS + 1):
-        yield _run(WINNERS, number, "round_2", 1_000_000, seed=200 + number)
-    yield from _seeds(OTHERS)
-    yield from _pairs(2 * SEEDS + 1, PAIRS_1)
-    yield _run("baseline", 1, "baseline", 20_000_000, ("learner.checkpoint_every=2000000",))
-
-
-def _pairs(first: int, last: int) -> Iterator[Run]:
-    return (_run("round_1", pair, "round_1", 1_000_000) for pair in range(first, last + 1))
-
-
-def _seeds(part: Experiments) -> Iterator[Run]:
-    """The first seed of all, then the others."""
-    for number in range(1, SEEDS + 1):
-        for group, (experiment, games, overrides) in part.items():
-            yield _run(group, number, experiment, games, overrides)
-
-
-def _run(
-    group: str, number: int, experiment: str, games: int, overrides: Sequence[str] = (), seed: int | None = None
-) -> Run:
-    return Run(group, number, f"lang2018_{experiment}", games, (*overrides, f"seed={seed or number}"))
-
-
-def _starts(run: Run, root: Path) -> list[str]:
-    """Winners of round 1 meet in its order: those of pairs 1 and 2, of 3 and 4, and so on."""
-    if run.group != WINNERS:
-        return []
-    first, second = (_winner(pair.folder(root)) for pair in _pairs(2 * run.number - 1, 2 * run.number))
-    return [f"learner.initial={first}", f"learner.opponents=[{second}]"]
-
-
-def _winner(folder: Path) -> Path:
-    """The weights of a pair's better agent, by an ACC match of 101 games."""
-    paths = [folder / WEIGHTS_FILE, folder / "opponent_1.safetensors"]
-    agents = [load_weighted(path) for path in paths]
-    return paths[play_acc_match(agents[0], agents[1], CONTEST_GAMES, CONTEST_SEED).winner]
-
-
-def train(run: Run, root: Path, share: float) -> None:
-    """Run one training, or go on with it, and its matches; nothing where all is there."""
-    folder = run.folder(root)
-    if not (folder / "summary.json").is_file():
-        every = max(1, round(CHECKPOINT * share))
-        words = [
-            *("train", f"experiment={run.experiment}", f"learner.checkpoint_every={every}"),
-            *(*run.overrides, *_starts(run, root)),
-            *(f"hydra.run.dir={folder}", f"learner.games={max(1, round(run.games * share))}"),
-            f"evaluation.final_games={max(2, round(MATCH_GAMES * share))}",
-        ]
-        _deepcrib(["train", f"resume={folder}"] if (folder / STATE_FILE).is_file() else words, run.group)
-    _against_start(run, root, share)
-    if run.group == BASE:
-        _half_way(run, root, share)
-    if run.group in (LOSERS, "round_1") and run.number <= SEEDS:
-        _against_checkpoints(run, root, share)
-
-
-def _deepcrib(words: Sequence[str], what: str) -> None:
-    with redirect_stdout(StringIO()):
-        code = deepcrib(words)
-    if code:
-        raise SystemExit(f"{what} ended with exit code {code}")
-
-
-# --- matches that a training does not play --------------------------------------------------------------------------
-
-
-def _kept(path: Path, make: Callable[[], Any]) -> Any:
-    """What a JSON file holds, which is made first if it is not there."""
-    if not path.is_file():
-        path.write_text(json.dumps(make()))
-    return json.loads(path.read_text())
-
-
-def _checkpoint(folder: Path, games: int) -> Path:
-    return folder / "checkpoints" / f"games_{games:08d}.safetensors"
-
-
-def _against_start(run: Run, root: Path, share: float) -> dict[str, Any]:
-    """The trained agent against the weights that it started from."""
-    folder = run.folder(root)
-    games, seed = max(2, round(MATCH_GAMES * share)), MATCH_SEED + run.number
-
-    def play() -> dict[str, Any]:
-        return evaluate(load_weighted(folder), load_weighted(_checkpoint(folder, 0)), games, seed).to_dict()
-
-    return dict(_kept(folder / "against_start.json", play))
-
-
-def _half_way(run: Run, root: Path, share: float) -> dict[str, Any]:
-    """The agent after 500,000 games, of which several experiments have no more, against its start and all opponents."""
-    folder, games = run.folder(root), max(2, round(MATCH_GAMES * share))
-
-    def play() -> dict[str, Any]:
-        agent = load_weighted(_checkpoint(folder, round(500_000 * share)))
-        others = {START: load_weighted(_checkpoint(folder, 0))} | {name: make_agent(name) for name in OPPONENTS}
-        return {
-            name: evaluate(agent, other, games, derive(MATCH_SEED + run.number, FINAL_MATCHES, index)).to_dict()
-            for index, (name, other) in enumerate(others.items())
-        }
-
-    return dict(_kept(folder / "half_way.json", play))
-
-
-def _against_checkpoints(run: Run, root: Path, share: float) -> dict[str, Any]:
-    """The trained agent against its checkpoints (table 3, figure 14d): scores by games of training, as text."""
-    folder = run.folder(root)
-
-    def play() -> dict[str, Any]:
-        step = max(1, round(CHECKPOINT * share))
-        others = {number * CHECKPOINT: load_weighted(_checkpoint(folder, number * step)) for number in range(10)}
-        games = max(2, round(CHECKPOINT_GAMES * share))
-        series = against_checkpoints(load_weighted(folder), others, games, 1, MATCH_SEED + run.number)
-        return {str(number): asdict(one.total) for number, one in series.items()}
-
-    return dict(_kept(folder / "against_checkpoints.json", play))
-
-
-# --- tables ---------------------------------------------------------------------------------------------------------
-
-
-def tables(runs: Sequence[Run], root: Path, share: float) -> str:
-    """All tables, for the runs that are finished."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        if (run.folder(root) / "against_start.json").is_file():
-            groups.setdefault(run.group, []).append(run)
-    parts = [_win_rates(groups, root, share)]
-    for group in (LOSERS, "round_1"):
-        found = [run for run in groups.get(group, []) if (run.folder(root) / "against_checkpoints.json").is_file()]
-        if found:
-            parts.append(_by_checkpoint(group, [_against_checkpoints(run, root, share) for run in found]))
-    for group in ("round_1", LOSERS, BASE, REVERSED, "text"):
-        if group in groups:
-            parts.append(_weights_by_lead(group, [run.folder(root) for run in groups[group]]))
-    if "round_1" in groups:
-        parts.append(_small_matches(groups["round_1"][0].folder(root)))
-    return "\n".join(parts)
-
-
-def _win_rates(groups: Mapping[str, Sequence[Run]], root: Path, share: float) -> str:
-    """Win rate in per cent over seeds with Student's t interval, and the mean margin in points a game."""
-    lines = [
-        "| run | seeds x games of training | " + " | ".join((START, *OPPONENTS)) + " |",
-        "|---" * (3 + len(OPPONENTS)) + "|",
-    ]
-    rows = {
-        name: [{START: _against_start(run, root, share)} | _summary(run.folder(root)) for run in runs]
-        for name, runs in groups.items()
-    }
-    sizes = {name: runs[0].games for name, runs in groups.items()}
-    if BASE in groups:
-        rows[HALF], sizes[HALF] = [_half_way(run, root, share) for run in groups[BASE]], 500_000
-    for name, results in rows.items():
-        cells = [_over_seeds([result[opponent] for result in results]) for opponent in (START, *OPPONENTS)]
-        lines.append(f"| {name} | {len(results)} x {sizes[name]:,} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def _summary(folder: Path) -> dict[str, Any]:
-    return dict(json.loads((folder / "summary.json").read_text()))
-
-
-def _over_seeds(figures: Sequence[Mapping[str, Any]]) -> str:
-    rate, low, high = (100 * value for value in mean_interval([one["win_rate"] for one in figures]))
-    margin = np.mean([one["margin"] for one in figures])
-    interval = f" [{low:.1f}, {high:.1f}]" if len(figures) > 1 else ""
-    return f"{rate:.1f}{interval}, {margin:+.2f}"
-
-
-def _by_checkpoint(group: str, scores: Sequence[Mapping[str, Any]]) -> str:
-    """Mean points a game of the final agent beyond its checkpoints, with Student's t interval over seeds."""
-    lines = [
-        f"| {group}, {len(scores)} seeds: checkpoint after | final agent's points a game | seeds |",
-        "|---|---|---|",
-    ]
-    for games in scores[0]:
-        margins = [one[games]["spread_per_game"] for one in scores]
-        mean, low, high = mean_interval(margins)
-        each = ", ".join(f"{margin:+.2f}" for margin in margins)
-        lines.append(f"| {int(games):,} | {mean:+.2f} [{low:+.2f}, {high:+.2f}] | {each} |")
-    return "\n".join(lines) + "\n"
-
-
-def _weights_by_lead(group: str, folders: Sequence[Path]) -> str:
-    """Mean final weights as the pone over the score locations with a lead in a range, of all runs of a group."""
-    agents = [load_weighted(folder) for folder in folders]
-    lead = np.subtract.outer(np.arange(121), np.arange(121))
-    titles = " | ".join(f"lead {low} to {high}" for low, high in LEADS)
-    lines = [f"| {group}, {len(agents)} runs: pone's weight of | {titles} |", "|---" * (1 + len(LEADS)) + "|"]
-    for strategy, name in enumerate(agents[0].strategies):
-        weights = np.mean([agent.weights[:, :, 0, strategy] for agent in agents], axis=0)
-        cells = [f"{weights[(lead >= low) & (lead <= high)].mean():.2f}" for low, high in LEADS]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def _small_matches(folder: Path) -> str:
-    """Tables 2 and 3 in their own form: nine games against random weights, 100 against each checkpoint."""
-    agent = load_weighted(folder)
-
-    def play() -> dict[str, Any]:
-        nine = play_acc_match(make_agent("random_weights"), agent, 9, MATCH_SEED)
-        others = {games: load_weighted(path) for games, path in _checkpoints(folder)[:-1]}
-        hundreds = against_checkpoints(agent, others, 100, 1, MATCH_SEED)
-        return {"random weights": asdict(nine)} | {f"{games:,}": asdict(s.total) for games, s in hundreds.items()}
-
-    lines = ["| opponent | games | its score - ours | its spread | its wins - ours |", "|---|---|---|---|---|"]
-    for name, score in _kept(folder / "small_matches.json", play).items():
-        ours = 1 if name == "random weights" else 0  # who is named first
-        points, wins, sign = score["game_points"], score["wins"], 1 if ours else -1
-        lines.append(
-            f"| {name} | {score['games']} | {points[1 - ours]} - {points[ours]} | {sign * score['spread']:+d} "
-            f"| {wins[1 - ours]} - {wins[ours]} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _checkpoints(folder: Path) -> list[tuple[int, Path]]:
-    return [(int(path.stem.removeprefix("games_")), path) for path in sorted((folder / "checkpoints").iterdir())]
+Run = Mapping[str, Any]
 
 
 def main() -> None:
-    """Train everything, draw the figures, and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--share", type=float, default=1.0, help="of the thesis's games, and of ours in matches")
-    parser.add_argument("--tables", action="store_true", help="of what is finished; train nothing")
-    options = parser.parse_args()
-    root, share = options.folder.resolve(), options.share
-    runs = list(dict.fromkeys(programme()))
-    for run in runs if not options.tables else []:
-        train(run, root, share)
-        print(run.group, run.number, "done", flush=True)
-        (root / "results.md").write_text(tables(runs, root, share))
-    (root / "results.md").write_text(tables(runs, root, share))
-    if not options.tables and not (root / "figures" / "summary.json").is_file():
-        draw_figures([str(root)])
-    print((root / "results.md").read_text())
+    """Write them."""
+    write_atomic(PAGE, page(PAGE.read_text(encoding="utf-8")))
+
+
+def page(text: str) -> str:
+    """The page with the tables of what is kept."""
+    former = read_json(DATA / FORMER).get("tables", {})
+    tables = {
+        "rows": [*rows()],
+        "comparisons": [*comparisons()],
+        "weights": [*printed_and_ours()] or former.get("weights", []),
+        "exploration": [*exploration()],
+        "orders": [*order_rows()] or former.get("orders", []),
+        "places": [*places()],
+        "checkpoints": [*checkpoints()] or former.get("checkpoints", []),
+        "figures": [*figures()] or former.get("figures", []),
+    }
+    return filled(text, {name: "\n".join(lines) for name, lines in tables.items()})
+
+
+def runs_of(name: str) -> dict[int, Run]:
+    """The runs of a row that are finished, by their number."""
+    row = ROWS[name]
+    kept = finished(row.group)
+    numbers = range(1, row.seeds + 1)
+    return {number: kept[f"{name}_{number}"] for number in numbers if f"{name}_{number}" in kept}
+
+
+def rate(run: Run, opponent: str) -> float:
+    """Share of games that a run won; its own start is met in the match behind it, or by its script."""
+    if opponent == START and "match_figures" in run:
+        return float(run["match_figures"]["win_rate"])
+    return float(run["figures"][f"{opponent}.win_rate"])
+
+
+# --- the main table ---------------------------------------------------------------------------------------------------
+
+
+def rows() -> Iterator[str]:
+    """A line a row: win rates over its seeds; of the page before where not all seeds have run again."""
+    yield line("run", "seeds x games", START.replace("_", " "), *OPPONENTS, "commit")
+    yield "|---" * (4 + len(OPPONENTS)) + "|"
+    former, left = read_json(DATA / FORMER), []
+    for name, row in ROWS.items():
+        runs = [*runs_of(name).values()]
+        if len(runs) < row.seeds and name in former.get("rows", {}):
+            yield line(row.title, *former["rows"][name], "*before*")
+            left.append(name)
+        elif runs:
+            cells = [_percent(mean_interval([rate(run, opponent) for run in runs])) for opponent in (START, *OPPONENTS)]
+            commits = sorted({f"`{run['commit'][:7]}`" for run in runs})
+            yield line(row.title, f"{len(runs)} x {row.games:,}", *cells, ", ".join(commits))
+    if left:
+        yield from ("", f"*before*: commits {former['commits']}; the figures of single runs are not kept.")
+
+
+def _percent(share: Interval, sign: str = "") -> str:
+    shown = f"{100 * share.estimate:{sign}.1f}"
+    return shown if np.isnan(share.low) else f"{shown} [{100 * share.low:{sign}.1f}, {100 * share.high:{sign}.1f}]"
+
+
+# --- comparisons ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A row against the one that it differs from in one thing. differences: of win rates, seed by seed."""
+
+    name: str
+    measure: str
+    differences: tuple[float, ...]
+
+    @property
+    def p(self) -> float:
+        """Two-sided p-value of the paired t test; 1 until all seeds are run, so that more runs take nothing back."""
+        return float(ttest_1samp(self.differences, 0).pvalue) if len(self.differences) == ROWS[self.name].seeds else 1.0
+
+
+def compared() -> list[Comparison]:
+    """All comparisons, run or not: their number is fixed beforehand."""
+    return [Comparison(name, measure, _differences(name, measure)) for name in COMPARED for measure in MEASURES]
+
+
+def _differences(name: str, measure: str) -> tuple[float, ...]:
+    """Seed by seed, which share cards; a semi-pure start is another one than the base's: from half of the games."""
+    runs, others = runs_of(name), runs_of(COMPARED[name])
+    opponents = OPPONENTS if measure == MEASURES[0] else (START,)
+    if measure == MEASURES[1] and name.startswith("semi_pure"):
+        return tuple(rate(run, START) - 0.5 for run in runs.values())
+    both = [(runs[number], others[number]) for number in runs if number in others]
+    return tuple(float(np.mean([rate(a, one) - rate(b, one) for one in opponents])) for a, b in both)
+
+
+def comparisons() -> Iterator[str]:
+    """A line for each row that is compared and has run: changes in points of the percentage of games won."""
+    tests = compared()
+    adjusted = dict(zip([(one.name, one.measure) for one in tests], holm([one.p for one in tests]), strict=True))
+    known = {(one.name, one.measure): one for one in tests}
+    titles = [text for measure in MEASURES for text in (f"{measure}: change [95%]", "p, Holm")]
+    lines = [line("run", "against", *titles), "|---" * (2 + len(titles)) + "|"]
+    for name, base in COMPARED.items():
+        pair = [known[name, measure] for measure in MEASURES]
+        if all(len(one.differences) > 1 for one in pair):
+            cells = [cell for one in pair for cell in _tested(one, adjusted[name, one.measure])]
+            lines.append(line(ROWS[name].title, "500,000 games" if base == HALF else "1,000,000", *cells))
+    if len(lines) > 2:
+        yield from lines
+        few = sum(p <= LEVEL for p in adjusted.values())
+        yield from ("", f"In bold: of {len(tests)} tests, {few} have an adjusted p of at most {LEVEL}.")
+
+
+def _tested(one: Comparison, adjusted: float) -> tuple[str, str]:
+    shown, p = _percent(mean_interval(one.differences), "+"), "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
+    return (f"**{shown}**", p) if adjusted <= LEVEL else (shown, p)
+
+
+# --- round 1 ----------------------------------------------------------------------------------------------------------
+
+
+def printed_and_ours() -> Iterator[str]:
+    """The printed agent's weights as the pone beside the mean of ours of round 1, by the lead."""
+    runs, printed = runs_of(ROUND_1).values(), read_json(DATA / PRINTED).get("weights", {})
+    if not runs or not printed:
+        return
+    yield line("as the pone", *(f"lead {low} to {high}" for low, high in LEADS))
+    yield "|---" * (1 + len(LEADS)) + "|"
+    for name in THESIS_STRATEGIES:
+        ours = np.mean([run["figures"][f"weights.pone.{name}"] for run in runs], axis=0)
+        yield line(name, *(f"{a:.2f} / {b:.2f}" for a, b in zip(printed["pone"][name], ours, strict=True)))
+
+
+def exploration() -> Iterator[str]:
+    """Chance of exploring at the start and end of round 1, by the program's variance and by the text's."""
+    runs = [run["figures"] for run in runs_of(ROUND_1).values()]
+    if not runs:
+        return
+    yield line(f"exploration, mean of {len(runs)} pairs", "start", "end", "least at a location, end")
+    yield "|---|---|---|---|"
+    for name, title in VARIANCES.items():
+        ends = [_percent(mean_interval([run[f"exploration.{end}.{name}"] for run in runs])) for end in ("start", "end")]
+        least = min(run["exploration.end.least_by_weights"] for run in runs)
+        yield line(f"0.3 - Var({name}), {title}", *ends, f"{100 * least:.1f}" if name == "weights" else "")
+
+
+# --- the order of the list --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """A list of strategies, means over its seeds: weights as the pone [8], in its order, and wins against its start.
+
+    winning: with a lead of 0 to 60. losing: with the first of LEADS.
+    """
+
+    name: str
+    strategies: tuple[str, ...]
+    winning: NDArray[np.float64]
+    losing: NDArray[np.float64]
+    wins: Interval
+
+    @property
+    def leader(self) -> int:
+        """Place of the strategy with the most weight in the winning half, counted from 1."""
+        return int(self.winning.argmax()) + 1
+
+
+def by_place(weights: NDArray[np.float64]) -> float:
+    """Spearman's correlation of places in the list and weights: -1 where they fall from the first to the last."""
+    return float(spearmanr(np.arange(len(weights)), weights).statistic)
+
+
+def ordered() -> list[Ordered]:
+    """The orders of which all seeds have run."""
+    kept, found = finished("lang2018_orders"), []
+    for name, order in orders().items():
+        runs = [kept[f"{name}_{seed}"] for seed in range(1, ORDER_SEEDS + 1) if f"{name}_{seed}" in kept]
+        if len(runs) == ORDER_SEEDS:
+            winning = np.mean([[run["figures"][f"winning_half.{one}"] for one in order] for run in runs], axis=0)
+            losing = np.mean([[run["figures"][f"weights.pone.{one}"][0] for one in order] for run in runs], axis=0)
+            found.append(Ordered(name, order, winning, losing, mean_interval([rate(run, START) for run in runs])))
+    return found
+
+
+def order_rows() -> Iterator[str]:
+    """A line an order, and what the random ones say together."""
+    found = ordered()
+    if not found:
+        return
+    titles = "leader of the winning half (its place)", "its weight", "rank correlation, winning", "losing", "own start"
+    yield line("order", "first to last", *titles)
+    yield "|---" * (2 + len(titles)) + "|"
+    for one in found:
+        names = [_short(name) for name in one.strategies]
+        numbers = f"{one.winning.max():.2f}", f"{by_place(one.winning):+.2f}", f"{by_place(one.losing):+.2f}"
+        leader = f"{names[one.leader - 1]} ({one.leader})"
+        yield line(one.name.replace("_", " "), ", ".join(names), leader, *numbers, _percent(one.wins))
+    if len(random := _random(found)) > 1:
+        first = sum(one.leader <= 2 for one in random)
+        winning, losing = (mean_interval([by_place(one) for one in part]) for part in _halves(random))
+        yield ""
+        yield f"Over {len(random)} random orders the rank correlation of place and weight is {_signed(winning)} in the"
+        yield f"winning half and {_signed(losing)} in the losing one, where 0 would say that the order does not count."
+        won = _percent(mean_interval([one.wins.estimate for one in random]))
+        yield f"In {first} of them one of the first two leads. They win {won} per cent against their own start."
+
+
+def _halves(found: Sequence[Ordered]) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    return [one.winning for one in found], [one.losing for one in found]
+
+
+def _signed(mean: Interval) -> str:
+    return f"{mean.estimate:+.2f} [{mean.low:+.2f}, {mean.high:+.2f}]"
+
+
+def places() -> Iterator[str]:
+    """Mean weight in the winning half by the place in the list, and by the strategy, over the random orders."""
+    random = _random(ordered())
+    if len(random) < 2:
+        return
+    placed = np.array([one.winning for one in random])
+    by_name = [[one.winning[one.strategies.index(name)] for one in random] for name in THESIS_STRATEGIES]
+    yield line("place", "weight [95% over orders]", "strategy", "weight [95% over orders]")
+    yield "|---|---|---|---|"
+    for number, (name, weights) in enumerate(zip(THESIS_STRATEGIES, by_name, strict=True)):
+        cells = [_weight(mean_interval(placed[:, number])), name, _weight(mean_interval(weights))]
+        yield line(number + 1, *cells)
+
+
+def _random(found: Sequence[Ordered]) -> list[Ordered]:
+    return [one for one in found if one.name.startswith("random")]
+
+
+def _short(strategy: str) -> str:
+    return strategy.removeprefix("hand_").replace("pegging", "peg").replace("_gained", "").replace("_given", "")
+
+
+def _weight(mean: Interval) -> str:
+    return f"{mean.estimate:.2f} [{mean.low:.2f}, {mean.high:.2f}]"
+
+
+# --- figure 14d -------------------------------------------------------------------------------------------------------
+
+
+def checkpoints() -> Iterator[str]:
+    """Points a game of the final agent of the losers' bracket beyond its checkpoints, over seeds."""
+    runs = [run["figures"] for run in runs_of(LOSERS).values()]
+    if len(runs) < 2:
+        return
+    yield line("checkpoint after", "final agent's points a game", "most of a seed")
+    yield "|---|---|---|"
+    lowest = 0.0
+    for name in (name for name in runs[0] if name.startswith("checkpoints.")):
+        margin = mean_interval([run[name] for run in runs])
+        most = max(run[name] for run in runs)
+        yield line(f"{int(name.rpartition('.')[2]):,}", _signed(margin), f"{most:+.2f}")
+        lowest = min(lowest, margin.low)
+    yield from ("", f"The largest loss that these intervals allow is {-lowest:.2f} points a game.")
+
+
+def figures() -> Iterator[str]:
+    """All of them, once the sheet is drawn (`thesis2018_sheet.py`)."""
+    if SHEET.exists():
+        yield f"![Figures 2 to 25]({SHEET.name})"
+        yield from ("", "Figures 2 to 25 of the thesis, redrawn from the first seeds; intervals are over games.")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 RUNS is a folder of run folders by names: round_1, round_2_winners, round_2_losers, round_2_static, neighbours, cap_50
 to cap_80, punishment, semi_pure_min, semi_pure_avg, semi_pure_poss, semi_pure_med, semi_pure_avg_random,
-scaling_<value>, decay_<value>. Figure 1 is a sketch and is not redrawn; of figure 20 the thesis does not say the role:
+scaling_<value>, decay_<value>, in hundredths; or the folder `runs` of `long_runs.py`, of which the first seed of each
+is drawn. Figure 1 is a sketch and is not redrawn; of figure 20 the thesis does not say the role:
 here the pone.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,12 +103,9 @@ class ThesisFigure:
 
 
 def value_of(name: str) -> float | None:
-    """0.5 for `scaling_0.5` or `decay_0.5`; None for a name that does not end with a number."""
-    try:
-        value = float(name.rpartition("_")[2])
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    """0.5 for `scaling_50` or `decay_50`; None for a name that does not end with a number."""
+    hundredths = name.rpartition("_")[2]
+    return int(hundredths) / 100 if hundredths.isdecimal() else None
 
 
 def _is_called(name: str, need: str) -> bool:
@@ -284,11 +282,14 @@ def named_runs(folder: Path) -> dict[str, WeightedRun]:
     """The finished runs in a folder whose names have a place in the figures; each one's weights are tried."""
     if not folder.is_dir():
         raise RunError(f"{folder}: expected a folder of run folders")
-    names = [path.name for path in sorted(folder.iterdir()) if belongs(path.name) and (path / WEIGHTS_FILE).is_file()]
+    paths = {path.name: path for path in folder.iterdir()}
+    for path in folder.glob("lang2018_*/*_1"):  # of the queue; a script trains in a folder inside its own
+        paths[path.name.removesuffix("_1")] = path / "run" if (path / "run").is_dir() else path
+    names = [name for name in sorted(paths) if belongs(name) and (paths[name] / WEIGHTS_FILE).is_file()]
     if not names:
         needs = dict.fromkeys(need for figure in FIGURES for need in figure.needs)
         raise RunError(f"{folder}: expected finished runs in folders by some of the names {', '.join(needs)}")
-    found = {name: weighted_run(folder / name) for name in names}
+    found = {name: replace(weighted_run(paths[name]), name=name) for name in names}
     for name, run in found.items():
         lacking = [strategy for strategy in THESIS_STRATEGIES if strategy not in run.final().strategies]
         if lacking:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
-from deepcrib.learners.replay import experience
-from deepcrib.learners.replay.experience import PlayTargets
+from deepcrib.learners.replay import batch
+from deepcrib.learners.replay.batch import Batch, PlayTargets
 from deepcrib.learners.replay.learner import ReplayLearner
-from deepcrib.learners.replay.learning import Samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.pretraining import PretrainingResult
 from deepcrib.matches.trajectories import Trajectories
@@ -104,12 +103,12 @@ def play_samples(
     forced: bool = True,
     backup: Backup = Backup(),  # noqa: B008 - it is frozen
     newest: int = 0,
-) -> Samples:
+) -> Batch:
     """The learner's plays with the targets of an algorithm and a reward, by their names."""
     how = PlayTargets(AlgorithmOptions(algorithm, backup.n_steps, backup.trace_decay), RewardOptions(reward), forced)
-    return experience.play_samples(hands, how, frozen, epsilon, chooser=backup.chooser, newest=newest)
+    return batch.play_samples(hands, how, frozen, epsilon, chooser=backup.chooser, newest=newest)
 
 
-def discard_samples(hands: Trajectories, reward: str, newest: int = 0) -> Samples:
+def discard_samples(hands: Trajectories, reward: str, newest: int = 0) -> Batch:
     """The learner's discards with the returns of a reward, by its name."""
-    return experience.discard_samples(hands, RewardOptions(discard=reward), newest)
+    return batch.discard_samples(hands, RewardOptions(discard=reward), newest)

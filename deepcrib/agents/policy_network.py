@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent
-from deepcrib.agents.mixed import draw, softmax
 from deepcrib.agents.q_network import QFunction, made_for
 from deepcrib.files.weights import SavedWeights, other_agents
+from deepcrib.game.mixed import draw, softmax
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.networks.checkpoints import make_policy
 from deepcrib.networks.encoders import compact_play

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -16,12 +15,12 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
-from deepcrib.agents.mixed import draw, softmax
 from deepcrib.agents.specs.making import make_agent
 from deepcrib.agents.specs.travel import UntrustedError
 from deepcrib.errors import UserError
 from deepcrib.files.trust import FromFile
 from deepcrib.files.weights import SavedWeights, other_agents
+from deepcrib.game.mixed import draw, epsilon_greedy_probabilities
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import below, uniform
 from deepcrib.game.rules import DISCARD_SLOTS_6
@@ -32,7 +31,6 @@ from deepcrib.networks.checkpoints import make_networks
 from deepcrib.networks.encoders import Encoder, compact_discard, compact_play
 
 NUM_DISCARDS = len(DISCARD_SLOTS_6)
-INFERENCE = ("float32", "bfloat16")
 CHUNK = 1024
 """Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
 DEVICE_CHUNK = 131072
@@ -48,19 +46,13 @@ class QFunction:
     Where its head is grouped (`networks.QNetwork`), all legal actions of a state are evaluated whichever are asked for.
     """
 
-    def __init__(
-        self, encoder: Encoder, network: torch.nn.Module, device: torch.device | str = "cpu", inference: str = "float32"
-    ) -> None:
-        """With the inference `bfloat16`, a QNetwork is copied as it now is, and the copy computes in half the bits."""
+    def __init__(self, encoder: Encoder, network: torch.nn.Module, device: torch.device | str = "cpu") -> None:
         self.encoder = encoder
         self.device = torch.device(device)
         self.network: Any = network.to(self.device)
-        self._half: Any = None
-        if inference == "bfloat16":
-            self._half = copy.deepcopy(self.network).to(torch.bfloat16)
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.readout().grouped
-        by_columns = isinstance(network, FeedForward) and network.reads_columns() and self._half is None
+        by_columns = isinstance(network, FeedForward) and network.reads_columns()
         has_columns = isinstance(encoder, Encoder) and self.device.type == "cpu"
         self._by_columns = by_columns and has_columns
 
@@ -100,7 +92,9 @@ class QFunction:
         head: CategoricalHead = self.network.readout()
 
         def probabilities(part: slice) -> torch.Tensor:
-            return head.probabilities(self._outputs(self.encoder.encode(states[part], actions[part], self.device)))
+            return head.probabilities(
+                self.network.outputs(self.encoder.encode(states[part], actions[part], self.device))
+            )
 
         return self._in_chunks((len(states), len(head.atoms)), self._chunk, probabilities)
 
@@ -108,26 +102,16 @@ class QFunction:
         """float32 values [M] of the pairs of one piece."""
         if self._by_columns and len(states) > FEW:
             return self._values_of(self.encoder.indices(states, actions))
-        return self._evaluate(self.encoder.encode(states, actions, self.device))
+        values: torch.Tensor = self.network(self.encoder.encode(states, actions, self.device))
+        return values
 
     def _values_of(self, columns: NDArray[np.int16]) -> torch.Tensor:
         """float32 values [M] of the index columns of one piece."""
         if self._by_columns and len(columns) > FEW:
-            found: torch.Tensor = self.network.values_of_columns(columns, self.encoder.scales)
-            return found
-        return self._evaluate(self.encoder.expand(columns, self.device))
-
-    def _evaluate(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
-        """float32 values [M] of rows [M, width]."""
-        if self._half is None:
-            values: torch.Tensor = self.network(rows, *groups)
-            return values
-        return self.network.readout().values(self._outputs(rows, *groups))
-
-    def _outputs(self, rows: torch.Tensor, *groups: torch.Tensor) -> torch.Tensor:
-        """float32 outputs [M] or [M, K] of a QNetwork's head."""
-        network = self.network if self._half is None else self._half
-        return network.outputs(rows.to(torch.bfloat16) if self._half is not None else rows, *groups).float()
+            values: torch.Tensor = self.network.values_of_columns(columns, self.encoder.scales)
+        else:
+            values = self.network(self.encoder.expand(columns, self.device))
+        return values
 
     def _grouped_values(self, states: NDArray[np.int8]) -> NDArray[np.float32]:
         """[N, A] values of every action that states [N, K] allow, 0 elsewhere; the actions of a state stay together."""
@@ -137,7 +121,7 @@ class QFunction:
             groups, actions = np.nonzero(legal[part])
             rows = self.encoder.encode(states[part][groups], actions.astype(np.int8), self.device)
             found = torch.zeros(legal[part].shape, device=self.device)
-            found[groups, actions] = self._evaluate(rows, torch.as_tensor(groups, device=self.device))
+            found[groups, actions] = self.network(rows, torch.as_tensor(groups, device=self.device))
             return found
 
         return self._in_chunks(legal.shape, self._chunk // legal.shape[1], values)
@@ -295,21 +279,6 @@ def made_for(said: FromFile, device: str) -> Agent:
         raise AgentError(f"{path} names an agent that cannot be made: {error}{hint}") from error
     finally:
         _asked.reset(token)
-
-
-def epsilon_greedy_probabilities(
-    values: NDArray[np.float32], epsilon: float, temperature: float = 0.0
-) -> NDArray[np.float64]:
-    """[N, A] probabilities of an epsilon-greedy choice among values [N, A] (-inf: not legal).
-
-    With a temperature, the softmax of values / temperature is in the place of the best one.
-    """
-    legal = np.isfinite(values)
-    probabilities: NDArray[np.float64] = epsilon * legal / legal.sum(axis=1, keepdims=True)
-    if temperature:
-        return probabilities + (1 - epsilon) * softmax(values / temperature)
-    probabilities[np.arange(len(values)), values.argmax(axis=1)] += 1 - epsilon
-    return probabilities
 
 
 def _choose(values: NDArray[np.float32], keys: NDArray[np.uint64], epsilon: float) -> NDArray[np.int8]:

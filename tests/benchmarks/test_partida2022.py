@@ -1,23 +1,18 @@
-"""The page of Partida 2022's search: its tables are those of its data; search by what the paper may do otherwise."""
+"""Search by what Partida 2022 may do otherwise, and matches compared on the same deals."""
 
 from itertools import combinations_with_replacement
 from pathlib import Path
 
 import numpy as np
+import partida2022
 import partida2022_causes as causes
 import pytest
 
-from benchmarks import partida2022
 from deepcrib.agents import make_agent
 from deepcrib.evaluation.play_only import play_points
 from deepcrib.game.rules import play_points as points_of_card
 
 HANDS = 60
-
-
-def test_the_pages_tables_are_those_of_its_data() -> None:
-    text = partida2022.PAGE.read_text(encoding="utf-8")
-    assert partida2022.page(text) == text
 
 
 def test_matches_on_the_same_deals_are_compared_game_by_game() -> None:

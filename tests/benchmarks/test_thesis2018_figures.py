@@ -32,8 +32,8 @@ NAMES = (
     "punishment",
     *(f"semi_pure_{strategy}" for strategy in ("min", "avg", "med", "poss")),
     "semi_pure_avg_random",
-    *(f"scaling_{value}" for value in ("0.5", "2", "10")),
-    *(f"decay_{value}" for value in ("0", "0.5")),
+    *(f"scaling_{value}" for value in ("50", "200", "1000")),
+    *(f"decay_{value}" for value in ("0", "50")),
 )
 GRAPHS = {
     **dict.fromkeys((2, 11, 12), 6),  # (a) to (f): the start to the end
@@ -119,7 +119,7 @@ def test_the_figures_are_2_to_25_and_every_run_has_a_place_in_one() -> None:
     assert [figure.number for figure in FIGURES] == list(range(2, 26)) == sorted({**GRAPHS, **SPREADS})
     used = {name for figure in FIGURES for name in figure.found(NAMES)}
     assert used == set(NAMES) and all(belongs(name) for name in NAMES)
-    assert not any(belongs(name) for name in ("round_3", "cap_55", "scaling_", "scaling_x", "decay_nan", "semi_pure"))
+    assert not any(belongs(name) for name in ("round_3", "cap_55", "scaling_", "scaling_0.5", "decay_nan", "semi_pure"))
 
 
 @pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure.number in GRAPHS], ids=lambda f: f.number)
@@ -150,7 +150,7 @@ def test_a_spread_figure_has_the_matches_of_the_thesis(figure: Any) -> None:
 
 def test_grids_stand_in_the_order_of_their_values_and_starts() -> None:
     figures = {figure.number: figure for figure in FIGURES}
-    names = ["scaling_10", "scaling_0.5", "scaling_2"]
+    names = ["scaling_1000", "scaling_50", "scaling_200"]
     drawn = figures[24].draw({name: in_memory(name) for name in names}, Matches())
     rows = [axes.get_ylabel() for axes in drawn.figure.axes if axes.images][::6]
     assert rows == ["s = 0.5", "s = 2", "s = 10"]
@@ -168,16 +168,16 @@ def test_runs_without_shared_checkpoints_cannot_be_compared() -> None:
     figure = next(figure for figure in FIGURES if figure.number == 25)
     runs = {
         f"decay_{value}": WeightedRun(f"decay_{value}", Path("1"), {games: Path("1")})
-        for value, games in ((0, 100), (0.5, 200))
+        for value, games in ((0, 100), (50, 200))
     }
-    with pytest.raises(RunError, match="decay_0, decay_0.5 share no number of games"):
+    with pytest.raises(RunError, match="decay_0, decay_50 share no number of games"):
         figure.draw(runs, Matches())
 
 
 def test_thesis_draws_what_the_runs_cover_and_says_what_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for salt, name in enumerate(("round_1", "round_2_winners", "cap_50", "cap_70", "scaling_2")):
+    for salt, name in enumerate(("round_1", "round_2_winners", "cap_50", "cap_70", "scaling_200")):
         write_run(tmp_path / "runs" / name, (0, 50, 100), salt)
     (tmp_path / "runs" / "punishment").mkdir()  # not finished
     options = "--games-scale 0.05 --matches 4 --figures 4 6 7 10 18 20 21 24 25"
@@ -202,6 +202,17 @@ def test_thesis_draws_what_the_runs_cover_and_says_what_is_missing(
     assert list(final["checkpoints"]) == ["0", "50"] and list(start["checkpoints"]) == ["50", "100"]
     assert len(final["checkpoints"]["0"]["spreads"]) == 4
     assert figures["10"]["file"] is None and "panels" not in figures["4"]
+
+
+def test_of_the_queues_folder_the_first_seeds_are_drawn(tmp_path: Path) -> None:
+    for name in ("lang2018_rows/cap_50_1", "lang2018_rows/cap_50_2", "lang2018_round_1/round_1_1/run", "x/cap_60_1"):
+        write_run(tmp_path / name, (0, 50))
+    (tmp_path / "lang2018_rows" / "cap_70_1.match").mkdir()
+    found = thesis2018_figures.named_runs(tmp_path)
+    assert {name: (run.name, run.final_path.parent) for name, run in found.items()} == {
+        "cap_50": ("cap_50", tmp_path / "lang2018_rows" / "cap_50_1"),
+        "round_1": ("round_1", tmp_path / "lang2018_round_1" / "round_1_1" / "run"),
+    }
 
 
 # --- one run ---

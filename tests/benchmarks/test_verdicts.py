@@ -78,7 +78,7 @@ def test_it_is_quick_at_a_quarter_of_its_length_to_the_same_epsilon_and_measured
     config = composed("train", *OPTIONS[name].command(1)[1:])
     learner, whole = config.learner, composed("train", "experiment=quick").learner
     assert config.evaluation.opponents == []
-    assert learner.exploration(learner.iterations) == pytest.approx(whole.exploration(360), abs=2e-4)
+    assert learner.schedule(learner.iterations).epsilon == pytest.approx(whole.schedule(360).epsilon, abs=2e-4)
     if learner.buffer_size is None:
         assert 4 * learner.iterations == whole.iterations
     else:  # 8 cards of a hand

@@ -1,21 +1,16 @@
-"""Speed of a run: what bfloat16 may change, and devices."""
+"""Devices: refused where they are not there, and runs that move between them."""
 
 import shlex
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from deepcrib.agents import make_agent
-from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.agents.q_network import QFunction
 from deepcrib.cli import main
 from deepcrib.files import runs
-from deepcrib.learners.replay import learner as replay
-from deepcrib.learners.replay.experience import PlayTargets
-from deepcrib.learners.replay.learning import Samples
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
@@ -23,18 +18,15 @@ from deepcrib.learners.replay.options import (
     RewardOptions,
     StateOptions,
 )
-from deepcrib.learners.replay.playing import Episodes
-from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import load_state, load_weights
-from deepcrib.networks.encoders import legal_plays, make_play_encoder
+from deepcrib.matches.trajectories import self_play
+from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
+from deepcrib.networks.checkpoints import load_weights
+from deepcrib.networks.encoders import legal_plays
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 from tests.replaying import train
 
 CPU = torch.device("cpu")
-HALF_PRECISION = 2**-8
-"""bfloat16 keeps eight significant bits, so rounding moves a number by at most this share of it."""
 
 
 @pytest.fixture(autouse=True)
@@ -74,84 +66,7 @@ class Matches:
         return SimpleNamespace(**dict.fromkeys(MATCH_METRICS.values(), 0.5))
 
 
-@pytest.fixture(scope="module")
-def hands() -> Trajectories:
-    return self_play(make_agent("random"), 0, 100, 5, unit="hands")
-
-
-# --- bfloat16 ---
-
-
-def test_a_layer_in_bfloat16_errs_by_its_rounding_alone(hands: Trajectories) -> None:
-    """A network of one layer sums few inputs of 0 and 1, so only weights, sum and result are rounded."""
-    torch.manual_seed(1)
-    encoder = make_play_encoder("afterstate")
-    network = make_play_network(PlayNetworkConfig("mlp", hidden=[]), encoder.spec)
-    states, actions = hands.play_states[:, 0], hands.play_actions[:, 0]
-    exact = QFunction(encoder, network, CPU).values(states, actions)
-    values = QFunction(encoder, network, CPU, "bfloat16").values(states, actions)
-    inputs = encoder.encode(states, actions, CPU)
-    magnitude = sum(p.abs().max() for p in network.parameters()).item() * inputs.abs().sum(dim=1).max().item()
-    assert values.dtype == np.float32
-    assert 0 < np.abs(values - exact).max() <= 4 * HALF_PRECISION * magnitude
-
-
-def test_matches_are_played_in_float32_and_targets_and_self_play_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a run says of its agent is what the saved weights do."""
-    played, targets, matches = [], [], Matches()
-    play, samples = Episodes.play, replay.play_samples
-
-    def note_player(episodes: Episodes, agent: QNetworkAgent, *rest: Any) -> Trajectories:
-        played.append(agent)
-        return play(episodes, agent, *rest)
-
-    def note_targets(hands: Trajectories, how: PlayTargets, frozen: QFunction, *rest: Any, **options: Any) -> Samples:
-        targets.append(frozen)
-        return samples(hands, how, frozen, *rest, **options)
-
-    monkeypatch.setattr(Episodes, "play", note_player)
-    monkeypatch.setattr(replay, "play_samples", note_targets)
-    result = train(tiny(inference="bfloat16"), tmp_path, matches)
-    loaded = load_weights(result.weights)
-    states = self_play(result.agent, 0, 12, 9, unit="hands").play_states[:, 0]
-    legal = legal_plays(states)
-    saved = QFunction(loaded.play_encoder, loaded.play_network, CPU)
-    half = QFunction(loaded.play_encoder, loaded.play_network, CPU, "bfloat16").all_values(states, legal)
-    for agent in (matches.agents[-1], result.agent):
-        assert np.array_equal(agent.play_q.all_values(states, legal), saved.all_values(states, legal))
-    assert not np.array_equal(half, saved.all_values(states, legal))
-    for function in [agent.play_q for agent in played] + [agent.discard_q for agent in played] + targets:
-        assert function._half is not None and {p.dtype for p in function._half.parameters()} == {torch.bfloat16}
-
-
-def test_with_the_same_hands_monte_carlo_learns_the_same_in_any_inference(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Trajectories
-) -> None:
-    """Returns are counted, so that only the hands can differ."""
-    monkeypatch.setattr(Episodes, "play", lambda *arguments: hands)
-    states = []
-    for inference in ("float32", "bfloat16"):
-        settings = tiny(inference=inference)
-        settings.algorithm = AlgorithmOptions("monte_carlo")
-        train(settings, tmp_path / inference, Matches())
-        states.append(load_state(tmp_path / inference / "state.pt"))
-    for part in ("play", "discard"):
-        first, second = (state["state"][part]["network"] for state in states)
-        assert all(torch.equal(first[name], second[name]) for name in first)
-
-
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        ("benchmark iteration device=abacus", "device=abacus: expected"),
-        (
-            "train learner.inference=float16",
-            "learner.inference=float16: did you mean bfloat16? expected one of float32, bfloat16",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("command", "words"), [("benchmark iteration device=abacus", "device=abacus: expected")])
 def test_refusals(command: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(command, tmp_path / "run") == 2
     error = capsys.readouterr().err
@@ -189,7 +104,7 @@ def test_a_run_on_a_gpu_goes_on_there_and_plays_anywhere(tmp_path: Path) -> None
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("options", ["", "learner.inference=bfloat16 learner.sampling=prioritised"])
+@pytest.mark.parametrize("options", ["", "learner.sampling=prioritised"])
 def test_jobs_on_a_gpu(options: str, tmp_path: Path) -> None:
     """Pretraining, training, its matches, and `evaluate`, all by device=cuda."""
     assert call(f"train experiment=smoke device=cuda {options}", tmp_path / "run") == 0

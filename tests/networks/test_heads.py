@@ -26,7 +26,8 @@ from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.learner import make_climber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay import pretraining
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.batch import Batch
+from deepcrib.learners.replay.extras import Sampling
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
@@ -35,7 +36,7 @@ from deepcrib.learners.replay.options import (
     StateOptions,
 )
 from deepcrib.learners.replay.pretraining import pretrain
-from deepcrib.learners.replay.sampling import Sampling
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
@@ -148,7 +149,7 @@ def test_a_distribution_of_two_points_is_learned(hands: Trajectories) -> None:
     returns = np.where(is_dealer, np.where(np.arange(len(states)) % 4 == 0, -1, 3), 2).astype(np.float32)
     generator = np.random.default_rng(1)
     for lr in (0.1, 0.02, 0.002):
-        found = network.train_pass(Samples(states, actions, returns), lr, 64, 5.0, generator)
+        found = network.train_pass(Batch(states, actions, returns), lr, 64, 5.0, generator)
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
     assert found.loss == pytest.approx(entropy * is_dealer.mean(), abs=0.03)  # nats
     assert found.target_mean == pytest.approx(2) and found.value_mean == pytest.approx(2, abs=0.05)
@@ -283,7 +284,7 @@ def test_a_duel_learns_a_linear_problem_exactly_for_choices_never_taken(hands: T
     worth = np.random.default_rng(3).normal(size=13)
     kept = [[slot for slot in range(6) if slot not in pair] for pair in discard_pairs()]
     truth = worth[states[:, kept] // 4].sum(axis=2) + 2 * states[:, 6:7]
-    samples = Samples(states, actions, truth[np.arange(len(states)), actions].astype(np.float32))
+    samples = Batch(states, actions, truth[np.arange(len(states)), actions].astype(np.float32))
     generator = np.random.default_rng(4)
     for lr in (0.05, 0.01, 0.002):
         last = network.train_pass(samples, lr, 64, 12.0, generator)
@@ -545,7 +546,7 @@ def test_both_networks_learn_from_real_samples(hands: Trajectories, head: str, n
         assert errors(network, samples) < 0.95 * before
 
 
-def errors(network: LearnedNetwork, samples: Samples) -> float:
+def errors(network: LearnedNetwork, samples: Batch) -> float:
     return float(np.square(network.q_function().values(samples.states, samples.actions) - samples.targets).mean())
 
 
@@ -577,44 +578,14 @@ def test_a_climber_takes_no_noise() -> None:
 # --- arithmetic ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noisy", [False, True])
-@pytest.mark.parametrize(
-    ("part", "network", "head"),
-    [("play", "cnn_lstm", "value"), ("play", "mlp", "categorical"), ("discard", "cnn", "dueling")],
-)
-def test_half_the_bits_give_nearly_the_same_values(
-    hands: Trajectories, part: str, network: str, head: str, noisy: bool
-) -> None:
-    """bfloat16 has eight bits of precision: an error of some hundredths of the values' own size."""
-    full = learner(part, network, head=head, noisy=noisy)
-    half = LearnedNetwork(full.encoder, full.network, CPU, "bfloat16")
-    states, actions = decisions(hands, part)
-    expected, asked = full.q_function(3).values(states, actions), half.q_function(3)
-    values = asked.values(states, actions)
-    assert values.dtype == np.float32 and (values != expected).any()
-    assert np.abs(values - expected).max() < 0.05 * max(1, np.abs(expected).max())
-    assert np.corrcoef(values, expected)[0, 1] > 0.99
-    assert {p.dtype for p in full.network.parameters()} == {torch.float32}  # those that learn
-    if head == "categorical":
-        assert asked.distributions(states, actions).sum(axis=1) == pytest.approx(1, abs=1e-5)
-
-
-def test_a_run_that_infers_in_half_the_bits_learns_in_all(tmp_path: Path) -> None:
-    half = end_of(tmp_path / "half", small("value", False, inference="bfloat16", iterations=2))
-    assert same(half, end_of(tmp_path / "again", small("value", False, inference="bfloat16", iterations=2)))
-    assert {value.dtype for value in half["play"]["network"].values()} == {torch.float32}
-
-
 @pytest.mark.gpu
-@pytest.mark.parametrize("inference", ["float32", "bfloat16"])
 @pytest.mark.parametrize(("head", "noisy"), KINDS)
-def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str, noisy: bool, inference: str) -> None:
+def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str, noisy: bool) -> None:
     there = learner("play", "cnn_lstm", head=head, noisy=noisy)
     states, actions = decisions(hands, "play")
     expected = there.q_function(3).values(states, actions)
-    there = LearnedNetwork(there.encoder, there.network, torch.device("cuda"), inference)
-    error = 1e-3 if inference == "float32" else 0.1
-    assert there.q_function(3).values(states, actions) == pytest.approx(expected, abs=error)
+    there = LearnedNetwork(there.encoder, there.network, torch.device("cuda"))
+    assert there.q_function(3).values(states, actions) == pytest.approx(expected, abs=1e-3)
     samples = play_samples(hands, "q_learning", "margin", there.q_function(), 0.1)
     passed = there.train_pass(samples, 1e-3, 64, 1.0, np.random.default_rng(1), Sampling(True, 0.6, 0.4))
     assert math.isfinite(passed.loss)

@@ -16,10 +16,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deepcrib.agents.mixed import softmax
+from deepcrib.game.mixed import softmax
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.policies.learning import LearnedPolicy, mean_entropy
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.batch import Batch
+from deepcrib.learners.replay.update import LearnedNetwork
 
 Logits = NDArray[np.floating]
 
@@ -59,7 +60,7 @@ class MirrorDescent:
         self.policy, self.values = policy, values
         self.slow = copy.deepcopy(policy.network)
 
-    def learn(self, samples: Samples, rates: Rates, seed: int) -> dict[str, float]:
+    def learn(self, samples: Batch, rates: Rates, seed: int) -> dict[str, float]:
         """A pass of either network, side by side, over decisions of the present policy and their returns.
 
         The policy imitates the proximal step in their states, by the values before the pass; these learn the returns.

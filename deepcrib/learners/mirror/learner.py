@@ -8,9 +8,9 @@ from deepcrib.learners.mirror.descent import MirrorDescent, Rates
 from deepcrib.learners.mirror.options import MirrorOptions
 from deepcrib.learners.policies.learner import PolicyLearner
 from deepcrib.learners.policies.learning import LearnedPolicy
-from deepcrib.learners.replay.experience import PlayTargets, play_samples
-from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.batch import PlayTargets, play_samples
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions, StateOptions
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import PlayNetworkConfig
 from deepcrib.training.learner import Metrics, Setting

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.nfsp.memory import Circular, Reservoir
 from deepcrib.learners.policies.learning import LearnedPolicy
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.batch import Batch
+from deepcrib.learners.replay.update import LearnedNetwork
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,13 @@ class FictitiousSelfPlay:
         passed, average_loss = run_pieces(passes)
         return {"loss/best_response": passed.loss, "loss/average": average_loss}
 
-    def _targets(self, rows: dict[str, NDArray[Any]]) -> Samples:
+    def _targets(self, rows: dict[str, NDArray[Any]]) -> Batch:
         """Q-learning, undiscounted: rewards and the highest value of the player's next decision."""
         follows, targets = ~rows["last"], rows["rewards"].copy()
         states = rows["next_states"][follows]
         values = self.best.q_function().all_values(states, self.best.encoder.legal(states))
         targets[follows] += values.max(axis=1)
-        return Samples(rows["states"], rows["actions"], targets)
+        return Batch(rows["states"], rows["actions"], targets)
 
     def state(self) -> dict[str, Any]:
         """Networks and memories."""

@@ -13,10 +13,10 @@ from deepcrib.learners.nfsp.fictitious import Decisions, FictitiousSelfPlay, Rat
 from deepcrib.learners.nfsp.options import NfspOptions
 from deepcrib.learners.policies.learner import PolicyLearner
 from deepcrib.learners.policies.learning import LearnedPolicy
-from deepcrib.learners.replay.experience import learned_plays, skip_forced
-from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay.batch import learned_plays, skip_forced
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.rewards import margin, next_own
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games
 from deepcrib.networks import PlayNetworkConfig
 from deepcrib.networks.encoders import legal_plays

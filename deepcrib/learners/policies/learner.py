@@ -16,10 +16,9 @@ from deepcrib.errors import OptionError
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.learners.policies.options import PolicyOptions
-from deepcrib.learners.replay.learning import LearnedNetwork
-from deepcrib.learners.replay.monitoring import speed_metrics
+from deepcrib.learners.replay.monitoring import playing_metrics, speed_metrics
 from deepcrib.learners.replay.options import StateOptions
-from deepcrib.learners.replay.playing import playing_metrics
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy

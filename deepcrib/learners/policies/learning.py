@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from deepcrib.agents import DivergenceError
-from deepcrib.agents.mixed import softmax
 from deepcrib.agents.q_network import QFunction
-from deepcrib.learners.replay.learning import LearnedNetwork, SampleInputs, adam_step
-from deepcrib.learners.replay.sampling import Ordered, sweeps
+from deepcrib.game.mixed import softmax
+from deepcrib.learners.replay.extras import Ordered, sweeps
+from deepcrib.learners.replay.update import LearnedNetwork, SampleInputs, adam_step
 from deepcrib.networks import QNetwork
 
 

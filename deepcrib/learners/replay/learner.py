@@ -23,19 +23,20 @@ from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, PRETRAINING, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.workers import num_workers, run_pieces
+from deepcrib.learners.replay.batch import Batch, PlayTargets, discard_samples, experience_of, play_samples
 from deepcrib.learners.replay.buffer import ReplayBuffer
-from deepcrib.learners.replay.experience import PlayTargets, discard_samples, experience_of, play_samples
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples, begin_with
-from deepcrib.learners.replay.monitoring import draws_at, pass_metrics, show_values, speed_metrics
+from deepcrib.learners.replay.extras import sampling_of
+from deepcrib.learners.replay.monitoring import draws_at, pass_metrics, playing_metrics, show_values, speed_metrics
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
     ReplayOptions,
     RewardOptions,
+    Schedule,
     StateOptions,
     refuse_combinations,
 )
-from deepcrib.learners.replay.playing import episodes_of, make_pool, playing_metrics
+from deepcrib.learners.replay.play import episodes_of, make_pool
 from deepcrib.learners.replay.pretraining import (
     LESSONS,
     PretrainingResult,
@@ -44,7 +45,7 @@ from deepcrib.learners.replay.pretraining import (
     pretrain,
     require_left,
 )
-from deepcrib.learners.replay.sampling import sampling_of
+from deepcrib.learners.replay.update import LearnedNetwork, begin_with
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
     DiscardNetworkConfig,
@@ -100,11 +101,11 @@ class ReplayLearner(Learner):
             torch.manual_seed(derive(setting.seed, NETWORKS))
             play_encoder = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
             network = make_play_network(play_network, play_encoder.spec)
-            self.play = LearnedNetwork(play_encoder, network, device, options.inference)
+            self.play = LearnedNetwork(play_encoder, network, device)
             if options.discard_agent is None:
                 encoder = make_discard_encoder(state.discard, scores=state.scores)
                 network = make_discard_network(discard_network, encoder.spec)
-                self.discard = LearnedNetwork(encoder, network, device, options.inference)
+                self.discard = LearnedNetwork(encoder, network, device)
         if options.discard_agent is not None:
             self.discards_by = make_agent(options.discard_agent, setting.device)
         if options.initial is not None:
@@ -119,7 +120,7 @@ class ReplayLearner(Learner):
         self.pretrained: PretrainingResult | None = None
         self._left: dict[str, Any] = {}  # of an interrupted pretraining, by its stage
         self._discards_ahead: NDArray[np.int8] | None = None  # a resumed run chooses the same anew
-        self._learned: dict[str, Samples] = {}
+        self._learned: dict[str, Batch] = {}
         self.watch(None, None, None)
 
     def watch(
@@ -137,40 +138,35 @@ class ReplayLearner(Learner):
     def step(self) -> Metrics:
         """One replay iteration. Raises DivergenceError where a learning rate is too high."""
         iteration, start, processor = self.steps_done, seconds_running(), process_time()
-        epsilon, discard_lr, play_lr = self.options.schedule(iteration)
+        schedule = self.options.schedule(iteration)
         hands = self.episodes.play(self._player(iteration), self.pool, iteration, self._discards_ahead)
         self.buffer.add(hands)
         played = seconds_running()
-        metrics = self._learn()
+        metrics = self._learn(schedule)
         seconds = seconds_running() - played
         self.steps_done += 1
         self.hands += len(hands)
         self.pool.remember(self.steps_done, self.discard, self.play, self.discards_by)
         samples = sum(metrics[f"progress/{part}_samples"] for part in self._learned)
         metrics |= playing_metrics(hands) | speed_metrics(len(hands), samples, played - start, seconds)
-        return metrics | {
-            "schedule/epsilon": epsilon,
-            "schedule/discard_lr": discard_lr,
-            "schedule/play_lr": play_lr,
-            "progress/hands": float(self.hands),
-            "speed/processor_seconds": process_time() - processor,
-        }
+        metrics |= {f"schedule/{name}": value for name, value in schedule._asdict().items()}
+        return metrics | {"progress/hands": float(self.hands), "speed/processor_seconds": process_time() - processor}
 
-    def _learn(self) -> Metrics:
+    def _learn(self, schedule: Schedule) -> Metrics:
         """A pass of each network over the buffer; they share nothing, so they learn side by side."""
-        iteration = self.steps_done
-        epsilon, discard_lr, play_lr = self.options.schedule(iteration)
         ahead, self._discards_ahead = self._player_ahead(), None  # made here: another thread will change its parts
         target_q, chooser = self._update_targets()
-        self._learned = self._samples(self.buffer.hands(), self.targets, target_q, epsilon, chooser, self.buffer.newest)
+        self._learned = self._samples(
+            self.buffer.hands(), self.targets, target_q, schedule.epsilon, chooser, self.buffer.newest
+        )
 
         def learn_discards(network: LearnedNetwork) -> Metrics:
-            metrics = self._pass("discard", network, discard_lr, 1)
+            metrics = self._pass("discard", network, schedule.discard_lr, 1)
             if ahead is not None:
-                self._discards_ahead = self.episodes.discards(ahead, iteration + 1)
+                self._discards_ahead = self.episodes.discards(ahead, self.steps_done + 1)
             return metrics
 
-        passes = [partial(self._pass, "play", self.play, play_lr, 0)]
+        passes = [partial(self._pass, "play", self.play, schedule.play_lr, 0)]
         if self.discard is not None:
             passes.append(partial(learn_discards, self.discard))
         return {tag: value for metrics in run_pieces(passes) for tag, value in metrics.items()}
@@ -190,7 +186,7 @@ class ReplayLearner(Learner):
         epsilon: float,
         chooser: QFunction | None = None,
         newest: int = 0,
-    ) -> dict[str, Samples]:
+    ) -> dict[str, Batch]:
         """What each network learns from hands."""
         hands = experience_of(hands, self.sees_scores)
         samples = {"play": play_samples(hands, how, target_q, epsilon, chooser=chooser, newest=newest)}
@@ -208,7 +204,7 @@ class ReplayLearner(Learner):
             return online_q, None
         if self.steps_done % self.options.target_every == 0:
             self.target_network.load_state_dict(self.play.network.state_dict())
-        target_q = QFunction(self.play.encoder, self.target_network, self.play.device, self.options.inference)
+        target_q = QFunction(self.play.encoder, self.target_network, self.play.device)
         return target_q, online_q if self.algorithm.double else None
 
     # --- who plays --------------------------------------------------------------------------------------------
@@ -219,18 +215,13 @@ class ReplayLearner(Learner):
 
     def exploring_agent(self) -> QNetworkAgent:
         """The same with the epsilon of the last iteration, and the temperature of self-play."""
-        return self._agent(self.options.exploration(max(self.num_steps - 1, 0)), self.options.temperature)
+        return self._agent(self.options.schedule(max(self.num_steps - 1, 0)).epsilon, self.options.temperature)
 
-    def _agent(
-        self, epsilon: float, temperature: float = 0.0, noise: int | None = None, inference: str = "float32"
-    ) -> QNetworkAgent:
-        """With a seed `noise`, noisy networks explore with noise that is drawn from it once.
-
-        Matches are played in float32, as an agent made from the saved weights plays.
-        """
+    def _agent(self, epsilon: float, temperature: float = 0.0, noise: int | None = None) -> QNetworkAgent:
+        """With a seed `noise`, noisy networks explore with noise that is drawn from it once."""
         seeds = (None, None) if noise is None else (derive(noise, NETWORKS, 0), derive(noise, NETWORKS, 1))
-        discard_q = self.discard.q_function(seeds[0], inference) if self.discard else None
-        play_q = self.play.q_function(seeds[1], inference)
+        discard_q = self.discard.q_function(seeds[0]) if self.discard else None
+        play_q = self.play.q_function(seeds[1])
         return QNetworkAgent(
             discard_q, play_q, epsilon, name="training", discards_by=self.discards_by, temperature=temperature
         )
@@ -239,14 +230,14 @@ class ReplayLearner(Learner):
         """Who plays the hands of an iteration."""
         noise = derive(derive(self.setting.seed, SELF_PLAY), NETWORKS, iteration)
         options = self.options
-        return self._agent(options.exploration(iteration), options.temperature, noise, options.inference)
+        return self._agent(options.schedule(iteration).epsilon, options.temperature, noise)
 
     def _player_ahead(self) -> QNetworkAgent | None:
         """Who plays the next iteration, where its discard network alone decides the discards, to choose them early."""
         options, following = self.options, self.steps_done + 1
         alone = self.episodes.unit == "hands" and not self.pool.meets_others(following)
-        # Noisy and bfloat16 networks are copies as they were before they learned; a GPU has no thread to spare.
-        plain = options.inference == "float32" and not self.play.network.config.noisy and self.play.device.type == "cpu"
+        # Noisy networks are copies as they were before they learned; a GPU has no thread to spare.
+        plain = not self.play.network.config.noisy and self.play.device.type == "cpu"
         if not (alone and plain) or following >= options.iterations or num_workers() < 2:
             return None
         return self._player(following)

@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.q_network import QFunction
-from deepcrib.learners.replay.learning import PassStatistics, Samples
+from deepcrib.learners.replay.batch import Batch, points_of
+from deepcrib.learners.replay.rewards import discard_returns, play_totals
+from deepcrib.learners.replay.update import PassStatistics
+from deepcrib.matches.trajectories import Trajectories
 from deepcrib.training.options import EvaluationOptions
 
 SHOWN_SAMPLES = 10_000
@@ -21,6 +24,29 @@ FIGURES = 10
 """Predicted-against-return figures of a run: TensorBoard shows no more images of a tag."""
 BINS = 30
 """Of a histogram: as many as TensorBoard draws."""
+
+
+def playing_metrics(hands: Trajectories) -> dict[str, float]:
+    """Metrics of an iteration's hands by TensorBoard tag: the learner's mean points, and how it did against others.
+
+    points_ahead_per_hand: of all kinds but heels, in the hands where another agent sat opposite.
+    """
+    own, all_hands = hands.learned == 1, np.arange(len(hands))
+    dealt = own[all_hands, hands.dealer]
+    play = play_totals(hands.play_points, hands.play_seats)[own].sum(dtype=np.float64)
+    metrics = {
+        "self_play/play_points_per_hand": float(play / own.sum()),
+        "self_play/hand_points_per_hand": float(hands.hand_points[own].mean()),
+        "self_play/crib_points_per_hand": float(hands.crib_points[dealt].sum() / max(1, dealt.sum())),
+    }
+    others = own.sum(axis=1) == 1
+    if others.any():
+        ahead = discard_returns(points_of(hands), "difference")[own & others[:, None]]
+        metrics |= {
+            "opponents/share_of_hands": float(others.mean()),
+            "opponents/points_ahead_per_hand": float(ahead.mean()),
+        }
+    return metrics
 
 
 def pass_metrics(part: str, passed: PassStatistics) -> dict[str, float]:
@@ -49,7 +75,7 @@ def show_values(
     writer: Any,
     iteration: int,
     functions: Mapping[str, QFunction | None],
-    learned: Mapping[str, Samples],
+    learned: Mapping[str, Batch],
     figure: Callable[..., Any] | None = None,
 ) -> None:
     """Write histograms of values and targets of either network; what is learned never depends on it.

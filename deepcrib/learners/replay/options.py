@@ -6,7 +6,7 @@ Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless their 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from deepcrib.errors import OptionError
 from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
@@ -69,6 +69,14 @@ class StateOptions:
     scores: bool = option(False, "both players' scores, in both states; experience then ends where a game is won")
 
 
+class Schedule(NamedTuple):
+    """Of an iteration: epsilon, and the learning rates of the two networks."""
+
+    epsilon: float
+    discard_lr: float
+    play_lr: float
+
+
 @dataclass
 class ReplayOptions(LearnerOptions):
     """`learner=replay`: the replay iteration (section 3.2)."""
@@ -120,11 +128,6 @@ class ReplayOptions(LearnerOptions):
         "of both learning rates; or `linear`: down to 0 at the last iteration, without lr_decay",
         one_of("exponential", "linear"),
     )
-    inference: str = option(
-        "float32",
-        "or `bfloat16`: precision of networks in self-play and targets, not in learning or matches",
-        one_in("deepcrib.agents.q_network:INFERENCE"),
-    )
     discard_agent: Any = option(None, "agent that discards; only the play is learned", spec=True)
     initial: Any = option(
         None,
@@ -142,15 +145,11 @@ class ReplayOptions(LearnerOptions):
     priming: list[Any] = option([], "agents that are met in every episode of the first priming_iterations", spec=True)
     priming_iterations: int = option(0, "iterations against `priming`", at_least(0))
 
-    def schedule(self, iteration: int) -> tuple[float, float, float]:
-        """(epsilon, discard learning rate, play learning rate) of an iteration, counted from 0."""
+    def schedule(self, iteration: int) -> Schedule:
+        """What iteration number `iteration`, counted from 0, explores and learns with."""
         linear = self.lr_schedule == "linear"
         factor = 1 - iteration / self.iterations if linear else self.lr_decay**iteration
-        return self.exploration(iteration), self.discard_lr * factor, self.play_lr * factor
-
-    def exploration(self, iteration: int) -> float:
-        """Epsilon of an iteration, counted from 0."""
-        return self.epsilon * self.epsilon_decay**iteration
+        return Schedule(self.epsilon * self.epsilon_decay**iteration, self.discard_lr * factor, self.play_lr * factor)
 
 
 @dataclass

@@ -32,8 +32,9 @@ from deepcrib.game.randomness import PRETRAINING, derive, uniform
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE
 from deepcrib.kernels import jit
 from deepcrib.kernels.workers import run_pieces
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples, adam_step
+from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import PretrainingOptions
+from deepcrib.learners.replay.update import LearnedNetwork, adam_step
 from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
@@ -268,7 +269,7 @@ def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | 
 
 def learn_lessons(
     networks: Mapping[str, LearnedNetwork],
-    samples: Mapping[str, Samples],
+    samples: Mapping[str, Batch],
     options: PretrainingOptions,
     seed: int,
     writer: Any = None,

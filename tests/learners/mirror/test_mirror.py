@@ -10,16 +10,17 @@ import pytest
 import torch
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.mixed import softmax
 from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
+from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.mirror.descent import MirrorDescent, Rates, proximal_logits
 from deepcrib.learners.policies.learning import LearnedPolicy
 from deepcrib.learners.registry import LEARNERS, make_learner
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import StateOptions
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import load_state, save_state
 from deepcrib.networks.encoders import Block, Encoder
@@ -75,7 +76,7 @@ def test_a_matrix_game_comes_to_its_equilibrium() -> None:
     for step in range(300):
         policy, left = core.policy.probabilities(states[:1])[0], 1 - step / 300
         mine, theirs = generator.choice(3, size=(2, len(states)), p=policy)
-        samples = Samples(states, mine.astype(np.int8), won[mine, theirs].astype(np.float32))
+        samples = Batch(states, mine.astype(np.int8), won[mine, theirs].astype(np.float32))
         core.learn(samples, Rates(1.0, 0.1, 0.003 * left, 0.1 * left, 256, 0.02), step)
     assert softmax(core.policy.logits(states[:1], core.slow))[0] == pytest.approx([0.5, 0.25, 0.25], abs=0.05)
 

@@ -11,7 +11,7 @@ from deepcrib.agents import make_agent
 from deepcrib.learners.mirror.learner import RETURNS
 from deepcrib.learners.nfsp.learner import decisions_of
 from deepcrib.learners.nfsp.memory import Circular, Memory, Reservoir
-from deepcrib.learners.replay.experience import play_samples
+from deepcrib.learners.replay.batch import play_samples
 from deepcrib.matches.trajectories import learning_games
 from tests.learners.mirror.test_mirror import new_learner
 

@@ -28,6 +28,15 @@ def test_the_core_needs_no_other_learner_no_search_and_no_league() -> None:
     assert not {"search", "evaluation", "analysis", "jobs", "envs", "app"} & {name.split(".")[1] for name in loaded}
 
 
+@pytest.mark.parametrize("module", ["rewards", "targets"])
+def test_the_equations_need_next_to_nothing(module: str) -> None:
+    """Arrays in, arrays out: no agent, no network, no record of what was played."""
+    lines = f"import deepcrib.learners.replay.{module}, json, sys\nprint(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+    own = {name for name in json.loads(done.stdout) if name.partition(".")[0] == "deepcrib"}
+    assert len(own) <= 12 and not {"torch", "deepcrib.agents", "deepcrib.matches"} & own
+
+
 def test_eight_files_from_the_command_to_the_gradient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those on the stack where a loss is differentiated; the page names every one of them."""
     stacks: list[list[str]] = []
@@ -43,7 +52,7 @@ def test_eight_files_from_the_command_to_the_gradient(tmp_path: Path, monkeypatc
     package = ROOT / "deepcrib"
     for stack in stacks:
         own = {Path(name).relative_to(ROOT).as_posix() for name in stack if Path(name).is_relative_to(package)}
-        assert "deepcrib/cli.py" in own and "deepcrib/learners/replay/learning.py" in own
+        assert "deepcrib/cli.py" in own and "deepcrib/learners/replay/update.py" in own
         assert len(own) <= 8
         assert all(f"`{name}`" in PAGE for name in own)
 

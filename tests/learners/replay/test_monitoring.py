@@ -22,7 +22,7 @@ from torch.utils.tensorboard import SummaryWriter
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.cli import main
 from deepcrib.jobs.train.monitoring import FINAL
-from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.monitoring import BINS, histogram_edges, show_values
 from tests.figures import match_of
 from tests.learners.replay.test_replay import assert_same_runs, run, small
@@ -228,7 +228,7 @@ def test_the_targets_shown_of_distributions_are_their_means() -> None:
     atoms = torch.arange(-2.0, 6.0)
     targets = np.zeros((2, 8), dtype=np.float32)
     targets[0, [0, 7]], targets[1, 5] = 0.5, 1
-    samples = Samples(np.zeros((2, 22), np.int8), np.zeros(2, np.int8), targets)
+    samples = Batch(np.zeros((2, 22), np.int8), np.zeros(2, np.int8), targets)
     play_q = SimpleNamespace(atoms=atoms, values=lambda states, actions: np.zeros(len(states), np.float32))
     shown = {}
     writer = SimpleNamespace(add_histogram=lambda tag, values, step, bins: shown.update({tag: values.tolist()}))

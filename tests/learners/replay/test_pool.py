@@ -19,12 +19,13 @@ from deepcrib.game.randomness import PRETRAINING, derive
 from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.jobs.train.config import Config
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.replay import experience, playing
-from deepcrib.learners.replay.experience import PlayTargets, legal_plays
-from deepcrib.learners.replay.learning import LearnedNetwork
+from deepcrib.learners.replay import batch, play
+from deepcrib.learners.replay.batch import PlayTargets, legal_plays
+from deepcrib.learners.replay.monitoring import playing_metrics
 from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, ReplayOptions, RewardOptions
-from deepcrib.learners.replay.playing import Pool, make_pool, playing_metrics
+from deepcrib.learners.replay.play import Pool, make_pool
 from deepcrib.learners.replay.pretraining import LESSONS, Exploring, learn_lessons, make_teacher
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.networks.checkpoints import load_weights
@@ -299,7 +300,7 @@ def test_a_run_learns_from_its_own_seat_alone(tmp_path: Path, monkeypatch: pytes
         learners.append(Asked(agents[0]))
         return learning_games([learners[-1], *agents[1:]], *args, **options)
 
-    monkeypatch.setattr(playing, "learning_games", spy)
+    monkeypatch.setattr(play, "learning_games", spy)
     figures: list[dict[str, float]] = []
     settings = meeting(["greedy", "random"], iterations=2, epochs_kept=5, opponent_share=1.0)
     run(tmp_path, settings, progress=lambda done, found: figures.append(dict(found)))
@@ -380,8 +381,8 @@ def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
     hands = self_play(teacher, 0, 60, derive(settings.seed, PRETRAINING, LESSONS), unit="hands")
     how = PlayTargets(AlgorithmOptions("monte_carlo"), settings.reward)
     samples = {
-        "play": experience.play_samples(hands, how, play.q_function(), 0.0),
-        "discard": experience.discard_samples(hands, settings.reward),
+        "play": batch.play_samples(hands, how, play.q_function(), 0.0),
+        "discard": batch.discard_samples(hands, settings.reward),
     }
     networks = {"play": play, "discard": discard}
     learn_lessons(networks, samples, settings.pretraining, 1, writer, lambda *passes: done.append(passes))

@@ -24,10 +24,9 @@ from deepcrib.errors import OptionError
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.replay import experience, learning, playing
+from deepcrib.learners.replay import batch, play, update
 from deepcrib.learners.replay import learner as replay
-from deepcrib.learners.replay.experience import PlayTargets
-from deepcrib.learners.replay.learning import LearnedNetwork, Samples
+from deepcrib.learners.replay.batch import Batch, PlayTargets
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     PretrainingOptions,
@@ -35,6 +34,7 @@ from deepcrib.learners.replay.options import (
     RewardOptions,
     StateOptions,
 )
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
@@ -147,7 +147,7 @@ def test_a_linear_target_is_learned(hands: Trajectories, part: str, network: str
     worth = np.random.default_rng(4).normal(size=14)
     worth[13] = 0  # of a card that is gone, rank -1
     targets = worth[held].sum(axis=1).astype(np.float32)
-    samples = Samples(states, actions, targets)
+    samples = Batch(states, actions, targets)
     generator = np.random.default_rng(5)
     first = learner.train_pass(samples, 5e-3, 64, 1.0, generator)
     for _ in range(3):
@@ -281,9 +281,9 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
         played.append(getattr(agent, "learner", agent).epsilon)
         return self_play(agent, *args, **options)
 
-    def spy_samples(hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, **options: Any) -> Samples:
+    def spy_samples(hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, **options: Any) -> Batch:
         targets.append(epsilon)
-        return experience.play_samples(hands, how, frozen, epsilon, **options)
+        return batch.play_samples(hands, how, frozen, epsilon, **options)
 
     def progress(done: int, figures: Any) -> None:
         state = saved(tmp_path)
@@ -291,7 +291,7 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
         assert figures["schedule/epsilon"] == played[-1]
         assert [figures[f"schedule/{part}_lr"] for part in ("discard", "play")] == rates[-1]
 
-    monkeypatch.setattr(playing, "self_play", spy_self_play)
+    monkeypatch.setattr(play, "self_play", spy_self_play)
     monkeypatch.setattr(replay, "play_samples", spy_samples)
     settings = small(iterations=3, epsilon=0.4, epsilon_decay=0.5, lr_decay=0.1, play_lr=1e-2, checkpoint_every=1)
     run(tmp_path, settings, progress=progress)
@@ -318,7 +318,7 @@ def test_self_play_has_a_temperature_and_matches_have_none(tmp_path: Path, monke
         matched.append(agent.temperature)
         return match_of(win_rate=0.5, ci_low=0.4, ci_high=0.6)
 
-    monkeypatch.setattr(playing, "self_play", spy)
+    monkeypatch.setattr(play, "self_play", spy)
     run(tmp_path, small(iterations=2, temperature=0.5, opponents=("random",), every=1), evaluate=match)
     assert [agent.temperature for agent in players] == [0.5, 0.5] and set(matched) == {0.0}
 
@@ -333,7 +333,7 @@ def test_iterations_play_games_of_their_own(tmp_path: Path, monkeypatch: pytest.
         return self_play(agent, first_game, episodes, seed, **options)
 
     seeds: set[int] = set()
-    monkeypatch.setattr(playing, "self_play", spy)
+    monkeypatch.setattr(play, "self_play", spy)
     run(tmp_path, small(iterations=3))
     every = [number for one in numbers for number in one]
     assert len(every) == 60 == len(set(every)) and len(seeds) == 1
@@ -346,9 +346,9 @@ def test_targets_of_an_iteration_come_from_the_networks_before_it(
     used: list[dict] = []
     left: list[dict] = []
 
-    def spy(hands: Trajectories, how: PlayTargets, frozen: Any, *rest: Any, **options: Any) -> Samples:
+    def spy(hands: Trajectories, how: PlayTargets, frozen: Any, *rest: Any, **options: Any) -> Batch:
         used.append({name: value.clone() for name, value in frozen.network.state_dict().items()})
-        return experience.play_samples(hands, how, frozen, *rest, **options)
+        return batch.play_samples(hands, how, frozen, *rest, **options)
 
     monkeypatch.setattr(replay, "play_samples", spy)
     settings = small(iterations=3, checkpoint_every=1)
@@ -362,12 +362,10 @@ def test_a_target_network_that_lags(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     used: list[tuple[dict, dict]] = []
     left: list[dict] = []
 
-    def spy(
-        hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, chooser: Any, **options: Any
-    ) -> Samples:
+    def spy(hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, chooser: Any, **options: Any) -> Batch:
         both = (frozen.network, chooser.network)
         used.append(tuple({name: value.clone() for name, value in one.state_dict().items()} for one in both))
-        return experience.play_samples(hands, how, frozen, epsilon, chooser=chooser, **options)
+        return batch.play_samples(hands, how, frozen, epsilon, chooser=chooser, **options)
 
     def progress(done: int, figures: Any) -> None:
         left.append(saved(tmp_path)["play"]["network"])
@@ -406,7 +404,7 @@ def test_combined_minibatches_of_the_loop_hold_the_newest_epoch(
     """Three epochs of 160 plays kept: 480 and 160 turns more, 20 minibatches of 32, each with 8 turns of the newest."""
     seen: list[list[np.ndarray]] = []
     newest: list[int] = []
-    original = learning.minibatches
+    original = update.minibatches
 
     def spy(samples: int, newest_samples: int, *rest: Any) -> Any:
         batches = original(samples, newest_samples, *rest)
@@ -415,7 +413,7 @@ def test_combined_minibatches_of_the_loop_hold_the_newest_epoch(
             newest.append(newest_samples)
         return batches
 
-    monkeypatch.setattr(learning, "minibatches", spy)
+    monkeypatch.setattr(update, "minibatches", spy)
     run(tmp_path, small(iterations=3, epochs_kept=3, batch_size=32, combined=True))
     (batches,) = seen
     assert newest == [160] and [len(rows) for rows in batches] == [32] * 20
@@ -463,8 +461,8 @@ def test_unforced_plays_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for forced in (True, False):
         counts: list[int] = []
 
-        def spy(*args: Any, counts: list[int] = counts, **options: Any) -> Samples:
-            samples = experience.play_samples(*args, **options)
+        def spy(*args: Any, counts: list[int] = counts, **options: Any) -> Batch:
+            samples = batch.play_samples(*args, **options)
             counts.append(len(samples))
             return samples
 
@@ -482,14 +480,14 @@ def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_sc
     seen: dict[str, list[Trajectories]] = {"play": [], "discard": []}
 
     def spy(part: str, sample: Any) -> Any:
-        def samples(hands: Trajectories, *args: Any, **options: Any) -> Samples:
+        def samples(hands: Trajectories, *args: Any, **options: Any) -> Batch:
             seen[part].append(hands)
             return sample(hands, *args, **options)
 
         return samples
 
-    monkeypatch.setattr(replay, "play_samples", spy("play", experience.play_samples))
-    monkeypatch.setattr(replay, "discard_samples", spy("discard", experience.discard_samples))
+    monkeypatch.setattr(replay, "play_samples", spy("play", batch.play_samples))
+    monkeypatch.setattr(replay, "discard_samples", spy("discard", batch.discard_samples))
     settings = small(iterations=1, unit="games", episodes=6)
     settings.state.scores = scores
     settings.pretraining = PretrainingOptions(enabled=False, teacher="greedy", teacher_episodes=6, epochs=1)
@@ -784,7 +782,7 @@ def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest
         seen.append(self_play(*args, **options))
         return seen[-1]
 
-    monkeypatch.setattr(playing, "self_play", spy)
+    monkeypatch.setattr(play, "self_play", spy)
     figures: list[Any] = []
     settings = small(discard_agent="greedy")
     settings.pretraining.enabled = True  # there is nothing to pretrain

@@ -16,8 +16,8 @@ import pytest
 import torch
 
 from deepcrib.agents.q_network import QFunction
-from deepcrib.learners.replay.learning import LearnedNetwork
-from deepcrib.learners.replay.sampling import UNIFORM, Sampling
+from deepcrib.learners.replay.extras import UNIFORM, Sampling
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.networks.encoders.states import OWN_RANKS, PLAY_COLUMNS, STARTER_RANK

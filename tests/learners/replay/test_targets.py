@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from deepcrib.learners.replay.extras import distributed_returns
 from deepcrib.learners.replay.targets import (
-    distributed_returns,
     double_q_value,
     expected_sarsa_value,
     lambda_returns,

@@ -1,4 +1,4 @@
-"""What a replay iteration plays: games or hands of the learner against itself and its pool, and their metrics.
+"""What a replay iteration plays: games or hands of the learner against itself and its pool.
 
 Who sits opposite the learner: itself, named agents, or networks of its own past.
 
@@ -21,9 +21,8 @@ from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import SELF_PLAY, derive
 from deepcrib.learners.replay.buffer import hands_per_iteration
-from deepcrib.learners.replay.learning import LearnedNetwork
 from deepcrib.learners.replay.options import ReplayOptions
-from deepcrib.learners.replay.rewards import discard_returns, play_totals
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play, single_hands
 from deepcrib.training.run_files import require_like
 
@@ -200,26 +199,3 @@ def episodes_of(options: ReplayOptions, seed: int, dealing: str) -> Episodes:
     if options.buffer_size is not None and options.replacement is not None:
         return Episodes("hands", hands_per_iteration(options.buffer_size, options.replacement), seed, dealing)
     return Episodes(options.unit, options.episodes, seed, dealing)
-
-
-def playing_metrics(hands: Trajectories) -> dict[str, float]:
-    """Metrics of an iteration's hands by TensorBoard tag: the learner's mean points, and how it did against others.
-
-    points_ahead_per_hand: of all kinds but heels, in the hands where another agent sat opposite.
-    """
-    own, all_hands = hands.learned == 1, np.arange(len(hands))
-    dealt = own[all_hands, hands.dealer]
-    play = play_totals(hands.play_points, hands.play_seats)[own].sum(dtype=np.float64)
-    metrics = {
-        "self_play/play_points_per_hand": float(play / own.sum()),
-        "self_play/hand_points_per_hand": float(hands.hand_points[own].mean()),
-        "self_play/crib_points_per_hand": float(hands.crib_points[dealt].sum() / max(1, dealt.sum())),
-    }
-    others = own.sum(axis=1) == 1
-    if others.any():
-        ahead = discard_returns(hands, "difference")[own & others[:, None]]
-        metrics |= {
-            "opponents/share_of_hands": float(others.mean()),
-            "opponents/points_ahead_per_hand": float(ahead.mean()),
-        }
-    return metrics

@@ -1,8 +1,8 @@
-"""Hands in the buffer -> samples for the two networks: which decisions, with which targets."""
+"""Hands in the buffer -> a batch for each of the two networks: which decisions, with which targets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,38 @@ from torch import Tensor
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.learners.replay import targets
-from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.extras import distributed_returns, mixture
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
-from deepcrib.learners.replay.rewards import discard_returns, discounted_returns, next_own, play_rewards, up_to_the_win
-from deepcrib.learners.replay.targets import ALGORITHMS, distributed_returns, mixture
+from deepcrib.learners.replay.rewards import (
+    Points,
+    discard_returns,
+    next_own,
+    play_rewards,
+    returns_to_the_end,
+    up_to_the_win,
+)
+from deepcrib.learners.replay.targets import ALGORITHMS
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
+from deepcrib.networks.encoders.states import DISCARD_OWN_SCORE
 
 Float = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms.
+
+    The last `newest` are of the newest epoch.
+    """
+
+    states: NDArray[np.int8]
+    actions: NDArray[np.int8]
+    targets: NDArray[np.float32]
+    newest: int = 0
+
+    def __len__(self) -> int:
+        return len(self.targets)
 
 
 @dataclass(frozen=True)
@@ -37,18 +61,29 @@ def experience_of(hands: Trajectories, sees_scores: bool) -> Trajectories:
     Hands are played out after a win, so that the returns of players that do not see the score are not cut. One that
     sees it would learn that points can be had after 121, where nothing follows.
     """
-    return up_to_the_win(hands) if sees_scores else hands
+    if not sees_scores:
+        return hands
+    counted = up_to_the_win(points_of(hands))
+    changed = ("play_seats", "play_points", "hand_points", "crib_points")
+    return replace(hands, **{name: getattr(counted, name) for name in changed})
 
 
-def discard_samples(hands: Trajectories, reward: RewardOptions, newest: int = 0) -> Samples:
+def points_of(hands: Trajectories) -> Points:
+    """What was pegged in them."""
+    scores = hands.discard_states[:, :, DISCARD_OWN_SCORE]
+    points = (hands.hand_points, hands.crib_points, hands.heels, hands.dealer)
+    return Points(hands.play_seats, hands.play_points, *points, scores)
+
+
+def discard_samples(hands: Trajectories, reward: RewardOptions, newest: int = 0) -> Batch:
     """The learner's discards of all hands, both seats' in self-play, with the returns of those same hands.
 
     The last `newest` hands are new.
     """
-    returns = discard_returns(hands, reward.discard, reward.discard_baseline, reward.game_bonus)
+    returns = discard_returns(points_of(hands), reward.discard, reward.discard_baseline, reward.game_bonus)
     own = hands.learned == 1
     new = int(own[len(hands) - newest :].sum())
-    return Samples(hands.discard_states[own], hands.discard_actions[own], returns[own], newest=new)
+    return Batch(hands.discard_states[own], hands.discard_actions[own], returns[own], newest=new)
 
 
 def learned_plays(hands: Trajectories) -> NDArray[np.bool_]:
@@ -65,7 +100,7 @@ def play_samples(
     *,
     chooser: QFunction | None = None,
     newest: int = 0,
-) -> Samples:
+) -> Batch:
     """The learner's plays, with their targets.
 
     Forced plays that are no decisions are left out, and their rewards belong to the decision before them. The plays of
@@ -81,20 +116,20 @@ def play_samples(
         newest: so many of the last hands are those of the newest epoch.
     """
     reward = how.reward
-    rewards = play_rewards(hands, reward.play, reward.game_bonus, reward.hand_bonus)
+    rewards = play_rewards(points_of(hands), reward.play, reward.game_bonus, reward.hand_bonus)
     following = next_own(hands.play_seats)
     chosen = hands.play_seats >= 0
     if not how.forced:
         chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = skip_forced(rewards, following, chosen)
     if how.algorithm.name == "monte_carlo":
-        found = discounted_returns(rewards, following)
+        found = returns_to_the_end(rewards, following)
     else:
         values, traces = _next_values(hands, how.algorithm, following, target_q, chooser, epsilon)
         found = _returns(rewards, following, chosen, values, traces, how.algorithm, target_q.atoms)
     chosen &= learned_plays(hands)
     new = int(chosen[len(hands) - newest :].sum())
-    return Samples(hands.play_states[chosen], hands.play_actions[chosen], found[chosen], newest=new)
+    return Batch(hands.play_states[chosen], hands.play_actions[chosen], found[chosen], newest=new)
 
 
 def skip_forced(

@@ -10,8 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepcrib.learners.replay.options import ReplayOptions
-from deepcrib.learners.replay.sampling import (
+from deepcrib.learners.replay.extras import (
     PRIORITY_FLOOR,
     Ordered,
     Prioritised,
@@ -21,6 +20,7 @@ from deepcrib.learners.replay.sampling import (
     sampling_of,
     sweeps,
 )
+from deepcrib.learners.replay.options import ReplayOptions
 
 ERRORS = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0], dtype=np.float32)
 

@@ -9,8 +9,7 @@ import torch
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.engine import Games
-from deepcrib.learners.replay.experience import experience_of, legal_plays
-from deepcrib.learners.replay.learning import Samples
+from deepcrib.learners.replay.batch import Batch, experience_of, legal_plays, points_of
 from deepcrib.learners.replay.rewards import winning_pegs
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
@@ -179,7 +178,7 @@ def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
 def last_hands() -> Trajectories:
     """The hands in which 400 games end, played out, of which 45% or so end before the last card."""
     hands = self_play(make_agent("random"), 0, 400, 702)
-    return hands.take(np.flatnonzero(winning_pegs(hands)[0] >= 0))
+    return hands.take(np.flatnonzero(winning_pegs(points_of(hands))[0] >= 0))
 
 
 def cards_before_the_end(hands: Trajectories, hand: int) -> tuple[int, list[int]]:
@@ -382,7 +381,7 @@ def test_what_was_played_was_legal(hands: Trajectories) -> None:
 
 def test_discard_samples_are_both_seats_of_every_hand(hands: Trajectories) -> None:
     samples = discard_samples(hands, "own")
-    assert isinstance(samples, Samples) and len(samples) == 2 * len(hands)
+    assert isinstance(samples, Batch) and len(samples) == 2 * len(hands)
     assert (samples.states == hands.discard_states.reshape(-1, 9)).all()
     assert (samples.actions == hands.discard_actions.reshape(-1)).all()
     for hand in range(len(hands)):

@@ -17,6 +17,21 @@ def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
     return found
 
 
+def epsilon_greedy_probabilities(
+    values: NDArray[np.float32], epsilon: float, temperature: float = 0.0
+) -> NDArray[np.float64]:
+    """[N, A] probabilities of an epsilon-greedy choice among values [N, A] (-inf: not legal).
+
+    With a temperature, the softmax of values / temperature is in the place of the best one.
+    """
+    legal = np.isfinite(values)
+    probabilities: NDArray[np.float64] = epsilon * legal / legal.sum(axis=1, keepdims=True)
+    if temperature:
+        return probabilities + (1 - epsilon) * softmax(values / temperature)
+    probabilities[np.arange(len(values)), values.argmax(axis=1)] += 1 - epsilon
+    return probabilities
+
+
 def draw(chances: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
     """[N] actions drawn by their chances [N, A], each row by its decision's key."""
     actions = np.empty(len(chances), dtype=np.int8)

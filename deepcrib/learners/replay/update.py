@@ -18,26 +18,11 @@ from torch.optim.adam import adam
 from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.agents.q_network import CHUNK, QFunction, QNetworkAgent
 from deepcrib.errors import OptionError
-from deepcrib.learners.replay.sampling import UNIFORM, Sampling, minibatches
+from deepcrib.learners.replay.batch import Batch
+from deepcrib.learners.replay.extras import UNIFORM, Sampling, minibatches
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import Encoder
-
-
-@dataclass(frozen=True)
-class Samples:
-    """E compact states [E, C], actions [E] and targets [E] (points), or distributions of returns [E, K] on atoms.
-
-    The last `newest` are of the newest epoch.
-    """
-
-    states: NDArray[np.int8]
-    actions: NDArray[np.int8]
-    targets: NDArray[np.float32]
-    newest: int = 0
-
-    def __len__(self) -> int:
-        return len(self.targets)
 
 
 @dataclass(frozen=True)
@@ -55,28 +40,26 @@ class PassStatistics:
 class LearnedNetwork:
     """A Q-network with its encoder and Adam; the same seed gives the same weights."""
 
-    def __init__(self, encoder: Encoder, network: QNetwork, device: torch.device, inference: str = "float32") -> None:
+    def __init__(self, encoder: Encoder, network: QNetwork, device: torch.device) -> None:
         self.encoder = encoder
         self.network = network.to(device)
         self.device = device
-        self.inference = inference
         self.optimizer = torch.optim.Adam(network.parameters(), fused=True)
 
-    def q_function(self, noise: int | None = None, inference: str | None = None) -> QFunction:
-        """The values of the network as it now is; it changes as the network learns (a copy in bfloat16 does not).
+    def q_function(self, noise: int | None = None) -> QFunction:
+        """The values of the network as it now is; it changes as the network learns.
 
         With a seed `noise`, a noisy network is one that has noise drawn from it, which nothing changes any more.
-        inference: `float32` or `bfloat16`, by default what the network was made with.
         """
         network = self.network
         if noise is not None and network.config.noisy:
             network = copy.deepcopy(network)
             draw_noise(network, np.random.default_rng(noise))
-        return QFunction(self.encoder, network, self.device, inference or self.inference)
+        return QFunction(self.encoder, network, self.device)
 
     def train_pass(
         self,
-        samples: Samples,
+        samples: Batch,
         lr: float,
         batch_size: int,
         passes: float,
@@ -224,7 +207,7 @@ def _means(noted: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
 Numbers = NDArray[np.int64]
 
 
-class Batch(NamedTuple):
+class Minibatch(NamedTuple):
     """inputs float32 [R, width]; where all actions of the B states stand side by side, groups [R] and chosen [B].
 
     groups are the states' numbers 0 .. B - 1, chosen the rows of the actions that were taken; else both are None.
@@ -259,14 +242,16 @@ class SampleInputs:
         columns = encoder.indices(states, actions)
         self._columns: Any = columns if device.type == "cpu" else torch.as_tensor(columns, device=device)
 
-    def batch(self, rows: Numbers) -> Batch:
+    def batch(self, rows: Numbers) -> Minibatch:
         """What the network is given for samples of numbers `rows` [B]."""
         if not self._grouped:
-            return Batch(self._encoder.expand(self._columns[rows], self._device), None, None)
+            return Minibatch(self._encoder.expand(self._columns[rows], self._device), None, None)
         sizes = self._sizes[rows]
         firsts = np.cumsum(sizes) - sizes
         groups = np.repeat(np.arange(len(rows)), sizes)
         members = np.arange(len(groups)) - firsts[groups] + self._starts[rows][groups]
         inputs = self._encoder.expand(self._columns[members], self._device)
         chosen = firsts + self._chosen[rows]
-        return Batch(inputs, torch.as_tensor(groups, device=self._device), torch.as_tensor(chosen, device=self._device))
+        return Minibatch(
+            inputs, torch.as_tensor(groups, device=self._device), torch.as_tensor(chosen, device=self._device)
+        )
