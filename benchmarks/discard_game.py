@@ -1,13 +1,22 @@
 """The simple discard game of O'Connor 2000: six cards, two thrown, four counted with a starter from the other 46.
 
 There is no play, no crib and no opponent. Players are functions of hands; a network learns the game from its points.
+
+    python benchmarks/discard_game.py players --to FILE
+    python benchmarks/discard_game.py network --hidden 20 --seed 1 --to FILE
+
+`players`: means of the three players, over hands, exactly, and without flush or nobs. `network`: mean points of a
+network by the number of hands that it has learned.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +28,8 @@ from deepcrib.exact.classes import class_hands, class_sizes, suit_classes
 from deepcrib.exact.cribs import NUM_DISCARDS, seen_cards
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
 from deepcrib.exact.strategies.discards import best_choices
-from deepcrib.game.cards import NUM_CARDS
+from deepcrib.files import write_atomic
+from deepcrib.game.cards import JACK, NUM_CARDS, NUM_SUITS
 from deepcrib.game.policies import pick
 from deepcrib.game.randomness import DISCARD_GAME, DISCARD_GAME_CHOICE, NETWORKS, below, derive, hash_key, uniform
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6, show_points
@@ -30,6 +40,12 @@ from deepcrib.learners.td.perceptron import add_gradient, backward, forward, lay
 
 PLAYERS = ("random", "ideal", "cheating")
 DEALT = 6
+MEASURED = 20_000  # hands, as in the paper
+MEASURE_SEED = 2000
+COUNTED = 100_000  # hands, of which parts of the points are counted apart
+COUNTED_SEED = 777
+STEPS = (0, 10_000, 25_000, 50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 500_000, 1_000_000, 2_000_000)
+"""Hands learned, at which a network is measured."""
 _EXPLORE = 3002  # counter of the chance to explore, in the numbers of a choice
 Player = Callable[[NDArray[np.int8], NDArray[np.int8], NDArray[np.uint64]], NDArray[np.int8]]
 """(hands [N, 6] sorted, starters [N], keys [N]) -> discard actions [N]; only the cheating one looks at the starters."""
@@ -101,6 +117,45 @@ def exact_means() -> dict[str, float]:
     return {name: float(points / total) for name, points in zip(PLAYERS, totals, strict=True)}
 
 
+WAYS = {"everything": (), "no nobs": ("nobs",), "no flush": ("flush",), "neither": ("flush", "nobs")}
+"""How a hand may be counted: what is left out."""
+
+
+def counted_means(hands: int, seed: int) -> dict[str, dict[str, Points]]:
+    """Means of the three players by each of WAYS, of players that choose by what is counted."""
+    cards, starters, _ = deal_hands(seed, hands)
+    shown = {way: _counted(cards, starters, left_out) for way, left_out in WAYS.items()}
+    sums = {way: np.zeros((hands, NUM_DISCARDS)) for way in WAYS}
+    for starter in range(NUM_CARDS):
+        rows = np.flatnonzero((cards != starter).all(axis=1))
+        same = np.full(len(rows), starter, dtype=np.int8)
+        for way, left_out in WAYS.items():
+            sums[way][rows] += _counted(cards[rows], same, left_out)
+    return {way: _means(shown[way], sums[way]) for way in WAYS}
+
+
+def _means(shown: NDArray[np.float64], sums: NDArray[np.float64]) -> dict[str, Points]:
+    """By player, of the points [N, 15] with the starter and those with all 46; ties take their mean."""
+    best = sums == sums.max(axis=1, keepdims=True)
+    by_player = shown.mean(axis=1), (shown * best).sum(axis=1) / best.sum(axis=1), shown.max(axis=1)
+    return {name: Points(len(shown), *mean_interval(points)) for name, points in zip(PLAYERS, by_player, strict=True)}
+
+
+def _counted(hands: NDArray[np.int8], starters: NDArray[np.int8], left_out: Sequence[str]) -> NDArray[np.float64]:
+    """[N, 15] points of the kept cards less those that are left out."""
+    kept = hands[:, np.asarray(KEPT_SLOTS_6)]
+    suits, suit = kept % NUM_SUITS, (starters % NUM_SUITS)[:, None]
+    flush = (suits == suits[:, :, :1]).all(axis=2)
+    parts = {
+        "flush": flush * (4 + (suits[:, :, 0] == suit)),
+        "nobs": ((kept // NUM_SUITS == JACK) & (suits == suit[:, :, None])).any(axis=2),
+    }
+    points = _points_of(hands, starters)
+    for name in left_out:
+        points -= parts[name]
+    return points
+
+
 # --- the network ----------------------------------------------------------------------------------------------------
 
 
@@ -142,6 +197,42 @@ class DiscardNetwork:
     ) -> NDArray[np.int8]:
         """Its choices: a `Player`."""
         return pick_rows(best_masks(self.values(hands)), keys)
+
+
+def learning_curve(hidden: Sequence[int], seed: int) -> dict[int, Points]:
+    """Points of a network after each of STEPS hands, over the same hands."""
+    network, curve = DiscardNetwork(hidden, seed), {}
+    for hands in STEPS:
+        network.learn(hands - network.hands)
+        curve[hands] = mean_points(network, MEASURED, MEASURE_SEED)
+    return curve
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Measure the players, or a network, and write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("players", "network"))
+    parser.add_argument("--hidden", type=int, default=20, help="units of a network")
+    parser.add_argument("--seed", type=int, default=1, help="of a network")
+    parser.add_argument("--to", type=Path, required=True, metavar="FILE")
+    options = parser.parse_args(words)
+    found = (
+        measure_players() if options.what == "players" else {"curve": learning_curve([options.hidden], options.seed)}
+    )
+    write_atomic(options.to, json.dumps(found, default=Points.to_dict))
+
+
+def measure_players() -> dict[str, Any]:
+    """Means of the three players over hands, exactly, and by what is counted."""
+    players = {"random": random_player, "ideal": ideal_player, "cheating": cheating_player}
+    return {
+        "measured": {name: mean_points(player, MEASURED, MEASURE_SEED) for name, player in players.items()},
+        "exact": exact_means(),
+        "counted": counted_means(COUNTED, COUNTED_SEED),
+    }
 
 
 # --- kernels --------------------------------------------------------------------------------------------------------
@@ -236,3 +327,7 @@ def _learn_hands(
         error = show_points(kept, starter, False) - forward(weights, sizes, kept, ones, HAND_SIZE, units)
         backward(weights, sizes, units, slopes)
         add_gradient(weights, sizes, kept, ones, HAND_SIZE, units, slopes, lr * error)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import oconnor2000_values as oconnor
 from paper2019_values import ALGORITHMS, TABLE_3, Searched
 from thesis2018_rows import MATCH_GAMES, MATCH_SEED, OPPONENTS, ORDER_SEEDS, ROWS, WINNERS, orders
 from verdicts_options import SEEDS, second, together
@@ -40,6 +41,10 @@ CLIMBS = {
 
 VERDICTS_CODE = "d987941c049172bce7f4488984f27b349d61ab62"
 """Of the second edition of the verdicts."""
+OCONNOR_CODE = "95e0d181c99127c0c37aa5a0814e1e5b3e9ebee9"
+"""Of O'Connor 2000."""
+SEARCH_CODE = "8236c4f96164ba6329f0172195f9af75ef031590"
+"""Of the search of Partida 2022."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,8 @@ def long_runs(finished: Callable[[str], Mapping[str, Any]] = lambda group: {}) -
     for row in TABLE_3:
         yield from best_again(row, finished(table_3_group(row)))
     yield from setups(1)
+    yield from oconnor2000()
+    yield from partida_search()
     yield from lang2018()
     yield from evolution()
     yield from partida()
@@ -256,3 +263,74 @@ def verdicts() -> Iterator[LongRun]:
                 options = (option.name, str(number))
                 name = f"verdicts2_{group}_seed{number}"
                 yield LongRun(name, option.name, (), options, option.hours, ("",), VERDICTS_CODE, script="verdicts.py")
+
+
+# --- O'Connor 2000 ----------------------------------------------------------------------------------------------
+
+PAIR_MARGINS = tuple(f"{name}/pair_margin" for name in oconnor.OPPONENTS)
+OCONNOR_KEEPS = ("mse.", "measured.", "exact.", "counted.", "curve.")
+"""Of the scripts."""
+
+
+def oconnor2000() -> Iterator[LongRun]:
+    """All of it."""
+    yield from oconnor_checks()
+    yield from oconnor_grid()
+    yield from oconnor_game()
+    yield from oconnor_discards()
+
+
+def oconnor_script(group: str, name: str, script: str, *words: str) -> LongRun:
+    """A run of a script."""
+    return LongRun(f"oconnor_{group}", name, (), words, 0.003, OCONNOR_KEEPS, OCONNOR_CODE, script=script)
+
+
+def oconnor_checks() -> Iterator[LongRun]:
+    """Its network on three functions."""
+    for function in oconnor.FUNCTIONS:
+        for seed in oconnor.SEEDS:
+            words = function, "--seed", str(seed)
+            yield oconnor_script("checks", f"{function}_seed{seed}", "perceptron_checks.py", *words)
+
+
+def oconnor_discards() -> Iterator[LongRun]:
+    """The players and the networks of the simple discard game."""
+    yield oconnor_script("discard", "players", "discard_game.py", "players")
+    for units in oconnor.DISCARD_UNITS:
+        for seed in oconnor.SEEDS:
+            words = "network", "--hidden", str(units), "--seed", str(seed)
+            yield oconnor_script("discard", f"{units}_units_seed{seed}", "discard_game.py", *words)
+
+
+def oconnor_grid() -> Iterator[LongRun]:
+    """The full game by learning rate and hidden units, but for the cells that `oconnor_game` has."""
+    common = ("experiment=oconnor2000_20", *oconnor.MEASURED, oconnor.GRID_POINTS, oconnor.FEW)
+    for units, rate in oconnor.CELLS:
+        for seed in oconnor.SEEDS:
+            options = (f"learner.hidden=[{units}]", f"learner.lr={rate:g}", f"seed={seed}")
+            name = f"{units}_units_lr{rate:g}_seed{seed}"
+            yield LongRun("oconnor_grid", name, common, options, 0.005, (), OCONNOR_CODE, curve=PAIR_MARGINS)
+
+
+def oconnor_game() -> Iterator[LongRun]:
+    """The rows of the full game's table."""
+    rates = tuple(f"{name}.{figure}" for name in oconnor.OPPONENTS for figure in ("games", "win_rate", "ci_"))
+    for row in oconnor.ROWS:
+        for seed in row.seeds:
+            name, options, keeps = f"{row.name}_seed{seed}", (*row.words, f"seed={seed}"), rates if row.games else ()
+            group = "oconnor_game", name, oconnor.MEASURED, options, row.minutes / 60, keeps
+            yield LongRun(*group, OCONNOR_CODE, curve=PAIR_MARGINS)
+
+
+# --- Partida 2022 -----------------------------------------------------------------------------------------------
+
+
+def partida_search() -> Iterator[LongRun]:
+    """Search by what the paper may do otherwise, its rows in the play alone, and full games."""
+    keeps = ("difference.", "rows.", "compared.", "matches.")
+    for group, script, words, hours in (
+        ("causes", "partida2022_causes.py", (), 0.05),
+        ("rows", "partida2022.py", ("rows",), 0.2),
+        ("games", "partida2022.py", ("games",), 0.35),
+    ):
+        yield LongRun(f"partida_{group}", "all", (), words, hours, keeps, SEARCH_CODE, script=script)

@@ -1,242 +1,258 @@
-"""Partida 2022 with intervals: python benchmarks/partida2022.py FOLDER [--hands 20000] [--games 10000].
+"""Partida 2022 with intervals: python benchmarks/partida2022.py [rows | games --to FILE].
 
-Sampled search against greedy in the play of random four-card hands, by the number of samples (figure 4), and full games
-of the same players, and of discards that count the play. What is in FOLDER/rows.json and FOLDER/matches.json is not
-played again, as long as hands, games, seed and the program's sources are those of FOLDER/settings.json. At the end
-FOLDER/table.md and FOLDER/partida_figure_04.png, of all rows that have been played. FOLDER/margins holds the points of
-every hand, from which rows are compared on the same cards.
+Without words it writes the tables and the figure of docs/results/search.md from what `long_runs.py` keeps of its runs
+in docs/results/data/; a table whose run is not there stays. `rows`: sampled search against greedy in the play of random
+four-card hands, by the number of samples (figure 4). `games`: full games of the same players, and of discards that
+count the play. FILE gets the figures, and differences on the same cards; the points of every hand and game lie beside
+it, and what is there is not played again.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from long_runs import DATA, finished
 from numpy.typing import NDArray
+from pages import filled, line
+from partida2022_causes import SAMPLERS, TREES
+from partida2022_values import (
+    BOTH,
+    PEGGING,
+    PUBLISHED,
+    SAMPLES,
+    SEED,
+    Row,
+    comparisons,
+    match_comparisons,
+    matches,
+    rows,
+    with_pegging,
+)
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
-from deepcrib.evaluation import evaluate as full_games
-from deepcrib.evaluation import play_only as play_alone
-from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.play_only import play_points, summarise
+from deepcrib.analysis.figures import save_png
+from deepcrib.evaluation.evaluate import Tally, summarise
+from deepcrib.evaluation.play_only import play_points
+from deepcrib.evaluation.play_only import summarise as summarise_play
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
-from deepcrib.kernels.cache import PACKAGE
-from deepcrib.kernels.sources import source_hash
+from deepcrib.matches import play_parts
 
-SAMPLES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400)
-SEED = 2022
-PUBLISHED = {"random": -1.14, "minimax": -0.11, "greedy_minimax": 0.12}
-"""Points a hand: of 10,000 hands for random, and for the searches the means over all N, 40 times 1,000 hands."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """An agent of the table."""
-
-    name: str
-    hands: str = ""
-    samples: int = -1
-
-    @property
-    def spec(self) -> Any:
-        """What `make_agent` is given."""
-        return {"name": self.name, "hands": self.hands, "samples": self.samples} if self.hands else self.name
-
-    @property
-    def label(self) -> str:
-        """The row's name in the table."""
-        return f"{self.name}, {self.hands}, N = {self.samples}" if self.hands else self.name
-
-    @property
-    def published(self) -> str:
-        """What the paper has beside it: it samples as `ranks` does."""
-        if not self.hands:
-            return f"{PUBLISHED[self.name]:+.2f}"
-        return f"{PUBLISHED[self.name]:+.2f} (mean over all N)" if self.hands == "ranks" else "-"
+PAGE = DATA.parent / "search.md"
+FIGURE = DATA.parent / "partida_figure_04.png"
+HANDS, GAMES = 20_000, 10_000
+MATCH_FIGURES = ("games", "win_rate", "ci_low", "ci_high", "margin", "points", "opponent_points")
 
 
-def rows() -> Iterator[Row]:
-    """Random; both searches by the number of samples; at N = 50 the other ways to sample; all hands instead."""
-    yield Row("random")
-    for samples in SAMPLES:
-        for name in MINIMAX_NAMES:
-            yield Row(name, "ranks", samples)
-    for name in MINIMAX_NAMES:
-        for hands in ("unseen", "kept"):
-            yield Row(name, hands, 50)
-    for name in MINIMAX_NAMES:
-        yield Row(name, "ranks", 0)
-        yield Row(name, "unseen", 0)
+def main(words: Sequence[str] | None = None) -> None:
+    """Measure, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=("rows", "games"))
+    parser.add_argument("--hands", type=int, default=HANDS, help="of each row; the same cards for all")
+    parser.add_argument(
+        "--games", type=int, default=GAMES, help="of a match with a search; others have 20 times as many"
+    )
+    parser.add_argument("--to", type=Path, metavar="FILE", help="where the figures go")
+    options = parser.parse_args(words)
+    if (options.what is None) != (options.to is None):
+        parser.error("rows and games need --to FILE, and the page none")
+    if options.what is None:
+        write_page()
+        return
+    folder = options.to.parent
+    found = play_rows(folder, options.hands) if options.what == "rows" else play_matches(folder, options.games / GAMES)
+    write_atomic(options.to, json.dumps(found))
 
 
-def matches() -> Iterator[tuple[str, Any, tuple[str, ...], int]]:
-    """Full games: (label, agent, opponents, games in thousands); searches first."""
-    both = ("greedy", "deterministic")
-    yield "minimax", "minimax", both, 10
-    yield "greedy_minimax", "greedy_minimax", both, 10
-    yield "expected_value_pegging", "expected_value_pegging", (*both, "expected_value"), 200
-    yield "expected_value", "expected_value", both, 200
-    for name in MINIMAX_NAMES:
-        label = f"{name}, discards: expected_value_pegging"
-        yield label, {"name": name, "discards": "expected_value_pegging"}, both, 10
-    yield "minimax, hands: kept", {"name": "minimax", "hands": "kept"}, both, 2  # some times slower than the others
+# --- measuring --------------------------------------------------------------------------------------------------
 
 
-def comparisons() -> Iterator[tuple[Row, Row]]:
-    """Rows whose difference on the same cards says something: the two searches, the samples' source, their number."""
-    first, second = MINIMAX_NAMES
-    for hands, samples in (("ranks", 50), ("ranks", 400), ("unseen", 50), ("unseen", 0)):
-        yield Row(second, hands, samples), Row(first, hands, samples)
-    for name in MINIMAX_NAMES:
-        yield Row(name, "unseen", 50), Row(name, "ranks", 50)
-        yield Row(name, "kept", 50), Row(name, "unseen", 50)
-        yield Row(name, "ranks", 100), Row(name, "ranks", 50)
-        yield Row(name, "ranks", 400), Row(name, "ranks", 100)
-        yield Row(name, "unseen", 0), Row(name, "unseen", 50)
+def kept(path: Path, make: Callable[[], dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Arrays of a file by name, made and kept where it is not there."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part.npz")
+        np.savez_compressed(part, **make())
+        part.replace(path)
+        print(path.stem, "done", flush=True)
+    with np.load(path) as found:
+        return dict(found)
 
 
-def load(path: Path) -> dict[str, dict[str, Any]]:
-    """Figures by label, none where the file is not there yet."""
-    found: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else {}
-    return found
+def play_rows(folder: Path, hands: int) -> dict[str, Any]:
+    """Figures of every row, and differences of rows on the same cards, over pairs of hands."""
+    found, margins = {}, {}
+    for row in rows():
+        path = folder / f"{hands} hands" / f"{row.label}.npz"
+        points = kept(path, partial(play_row, row, hands))["points"].astype(np.int64)
+        found[row.label] = summarise_play(points, duplicate=False).to_dict()
+        margins[row.label] = (points[:, 0] - points[:, 1]).reshape(-1, 2).mean(axis=1)
+    compared = {
+        f"{one.label}|{other.label}": mean_interval(margins[one.label] - margins[other.label])
+        for one, other in comparisons()
+    }
+    return {"rows": found, "compared": compared}
 
 
-def check_settings(folder: Path, hands: int, games: int) -> None:
-    """Note what the rows of a folder are played with; refuse a folder whose rows were played with something else."""
-    files = (play_alone.__file__, full_games.__file__)
-    sources = "-".join(source_hash(Path(file).resolve(), PACKAGE)[:16] for file in files)
-    settings = {"hands": hands, "games": games, "seed": SEED, "sources": sources}
-    path = folder / "settings.json"
-    found = load(path)
-    if not found and ((folder / "rows.json").exists() or (folder / "matches.json").exists()):
-        raise SystemExit(f"{folder}: rows without a settings.json; expected a new folder")
-    if found and found != settings:
-        different = ", ".join(
-            f"{key}={found.get(key)!r}, now {settings[key]!r}" for key in settings if found.get(key) != settings[key]
-        )
-        raise SystemExit(f"{path}: rows were played with {different}; expected the same, or a new folder")
-    write_atomic(path, json.dumps(settings, indent=1))
+def play_row(row: Row, hands: int) -> dict[str, NDArray[Any]]:
+    """points [hands, 2] of a row's agent and of greedy."""
+    return {"points": play_points(make_agent(row.spec), make_agent("greedy"), hands, SEED).astype(np.int8)}
 
 
-def play_matches(folder: Path, share: float) -> dict[str, dict[str, Any]]:
-    """The figures of every match by its label, played where they are not known yet."""
-    path = folder / "matches.json"
-    found = load(path)
+def play_matches(folder: Path, share: float) -> dict[str, Any]:
+    """Figures of every match, and differences of matches on the same deals, game by game."""
+    found: dict[str, Any] = {}
+    results: dict[str, NDArray[np.float64]] = {}
     for label, spec, opponents, thousands in matches():
         for opponent in opponents:
-            key = f"{label} | {opponent}"
-            if key not in found:
-                figures = evaluate(spec, opponent, max(1, round(1000 * thousands * share)), SEED).to_dict()
-                found[key] = figures
-                write_atomic(path, json.dumps(found, indent=1))
-                print(key, f"{100 * figures['win_rate']:.1f}%", f"{figures['seconds']:.0f} s", flush=True)
-    return found
+            key = f"{label}|{opponent}"
+
+            games = max(4, round(1000 * thousands * share))
+            path = folder / f"{games} games" / f"{key.replace('|', ' against ')}.npz"
+            arrays = kept(path, partial(play_match, spec, opponent, games))
+            tally = Tally(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
+            figures = summarise(tally, duplicate=False).to_dict()
+            found[key] = {name: figures[name] for name in MATCH_FIGURES}
+            won, points = tally.winner == 0, tally.scores[:, 0].astype(np.int64) - tally.scores[:, 1]
+            results[key] = np.stack([won, points], axis=1).astype(np.float64)
+    return {"matches": found, "compared": dict(compare_matches(results))}
 
 
-def match_table(found: dict[str, dict[str, Any]]) -> str:
-    """Win rates as a Markdown table."""
-    lines = ["| agent | opponent | games | win rate [95%] | margin, points a game |", "|---|---|---|---|---|"]
-    for key, figures in found.items():
-        rate, low, high = (100 * figures[name] for name in ("win_rate", "ci_low", "ci_high"))
-        interval = f"{rate:.1f}% [{low:.1f}, {high:.1f}]"
-        lines.append(f"| {key} | {figures['games']:,} | {interval} | {figures['margin']:+.2f} |")
-    return "\n".join(lines) + "\n"
+def play_match(spec: Any, opponent: str, games: int) -> dict[str, NDArray[Any]]:
+    """The arrays of a `Tally`, by name."""
+    players = [make_agent(spec), make_agent(opponent)]
+    tally = Tally.concatenate([Tally.of(part) for part in play_parts(players, games, seed=SEED)])
+    return {name: np.asarray(value) for name, value in vars(tally).items()}
 
 
-def measure(folder: Path, hands: int, wanted: list[str] | None) -> dict[str, dict[str, Any]]:
-    """The figures of rows by their labels, played where they are wanted (None: all) and not known yet."""
-    path = folder / "rows.json"
-    found = load(path)
-    for row in rows():
-        if row.label not in found and (wanted is None or row.label in wanted):
-            start, cpu = time.perf_counter(), time.process_time()
-            points = play_points(make_agent(row.spec), make_agent("greedy"), hands, SEED)
-            figures = summarise(points, duplicate=False).to_dict()
-            save_margins(folder, row, points)
-            spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
-            found[row.label] = figures | spent
-            write_atomic(path, json.dumps(found, indent=1))
-            print(row.label, f"{figures['difference']:+.3f}", f"{spent['seconds']:.0f} s", flush=True)
-    return found
+def compare_matches(results: Mapping[str, NDArray[np.float64]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of matches on the same deals: shares of games won and points a game more; results [games, 2] by match."""
+    for label, base, opponent in match_comparisons():
+        one, other = results[f"{label}|{opponent}"], results[f"{base}|{opponent}"]
+        games = min(len(one), len(other))
+        yield f"{label}|{base}|{opponent}", _difference(one[:games] - other[:games])
+    for opponent in BOTH:
+        more = [results[f"{with_pegging(name)}|{opponent}"] - results[f"{name}|{opponent}"] for name in MINIMAX_NAMES]
+        yield f"both searches, {PEGGING}|both searches|{opponent}", _difference(np.mean(more, axis=0))
 
 
-def margins_file(folder: Path, row: Row) -> Path:
-    """Where a row's points are kept, hand by hand."""
-    return folder / "margins" / f"{row.label.replace(', ', '_').replace(' = ', '_')}.npy"
+def _difference(more: NDArray[np.float64]) -> dict[str, Any]:
+    return {"games": len(more), "won": mean_interval(more[:, 0]), "points": mean_interval(more[:, 1])}
 
 
-def save_margins(folder: Path, row: Row, points: NDArray[np.int64]) -> None:
-    """Keep own minus opponent's points [hands]."""
-    path, content = margins_file(folder, row), io.BytesIO()
-    path.parent.mkdir(exist_ok=True)
-    np.save(content, (points[:, 0] - points[:, 1]).astype(np.int8))
-    write_atomic(path, content.getvalue())
+# --- the page ---------------------------------------------------------------------------------------------------
 
 
-def comparison_table(folder: Path) -> str:
-    """Differences of rows on the same cards as a Markdown table; intervals over pairs of hands."""
-    lines = ["| row | less row | points a hand more [95%] |", "|---|---|---|"]
-    for one, other in comparisons():
-        paths = [margins_file(folder, row) for row in (one, other)]
-        if all(path.is_file() for path in paths):
-            mine, theirs = (np.load(path).astype(np.float64) for path in paths)
-            found = mean_interval((mine - theirs).reshape(-1, 2).mean(axis=1))
-            interval = f"{found.estimate:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
-            lines.append(f"| {one.label} | {other.label} | {interval} |")
-    return "\n".join(lines) + "\n"
+def write_page() -> None:
+    """The tables and the figure of what is kept."""
+    write_atomic(PAGE, page(PAGE.read_text(encoding="utf-8")))
+    figures = kept_figures("partida_rows")
+    if figures:
+        curves = {
+            name: [(samples, _of(figures, f"rows.{Row(name, 'ranks', samples).label}.")) for samples in SAMPLES]
+            for name in MINIMAX_NAMES
+        }
+        save_png(differences_by_samples(curves, PUBLISHED), FIGURE, dpi=100)
 
 
-def table(found: dict[str, dict[str, Any]]) -> str:
-    """The figures as a Markdown table."""
-    lines = [
-        "| agent | hands | difference [95%] | points, opponent's | as pone | as dealer | published |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for row in (row for row in rows() if row.label in found):
-        figures = found[row.label]
-        interval = f"{figures['difference']:+.3f} [{figures['ci_low']:+.3f}, {figures['ci_high']:+.3f}]"
-        points = f"{figures['points']:.2f}, {figures['opponent_points']:.2f}"
-        role = " | ".join(f"{figures[key]:+.2f}" for key in ("as_pone", "as_dealer"))
-        lines.append(f"| {row.label} | {figures['hands']:,} | {interval} | {points} | {role} | {row.published} |")
-    return "\n".join(lines) + "\n"
-
-
-def main() -> None:
-    """Play what is missing, then write the table and the figure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--hands", type=int, default=20_000, help="of each row; the same cards for all")
-    parser.add_argument(
-        "--games", type=int, default=10_000, help="of a match with a search; others have 20 times as many"
-    )
-    parser.add_argument("--rows", nargs="+", metavar="LABEL", help="play these rows alone, and no full games")
-    options = parser.parse_args()
-    unknown = set(options.rows or ()) - {row.label for row in rows()}
-    if unknown:
-        parser.error(f"--rows: {sorted(unknown)}: expected labels of the table, like 'minimax, ranks, N = 50'")
-    options.folder.mkdir(parents=True, exist_ok=True)
-    check_settings(options.folder, options.hands, options.games)
-    found = measure(options.folder, options.hands, options.rows)
-    games = play_matches(options.folder, options.games / 10_000) if options.rows is None else {}
-    text = "\n".join([table(found), comparison_table(options.folder), *([match_table(games)] if games else [])])
-    write_atomic(options.folder / "table.md", text)
-    curves = {
-        name: [(samples, found[label]) for samples in SAMPLES if (label := Row(name, "ranks", samples).label) in found]
-        for name in MINIMAX_NAMES
+def page(text: str) -> str:
+    """The page with the tables of what is kept."""
+    tables = {
+        **{"rows": (row_table, "partida_rows"), "rows compared": (comparison_table, "partida_rows")},
+        **{"games": (match_table, "partida_games"), "games compared": (match_comparison_table, "partida_games")},
+        "causes": (causes_table, "partida_causes"),
     }
-    figure = differences_by_samples(curves, PUBLISHED)
-    if figure is not None:
-        figure.savefig(options.folder / "partida_figure_04.png", dpi=100)
-    print(text)
+    found = {name: (make, kept_figures(group)) for name, (make, group) in tables.items()}
+    ends = {name: f"\n\nCommit `{figures['commit'][:7]}`." for name, (_, figures) in found.items() if figures}
+    return filled(text, {name: "\n".join(found[name][0](found[name][1])) + end for name, end in ends.items()})
+
+
+def kept_figures(group: str) -> dict[str, Any]:
+    """Figures of the one run of a group and its commit, nothing where it has not run."""
+    run = finished(group).get("all")
+    return {"commit": run["commit"], **run["figures"]} if run else {}
+
+
+def _of(figures: Mapping[str, Any], beginning: str) -> dict[str, Any]:
+    return {name.removeprefix(beginning): value for name, value in figures.items() if name.startswith(beginning)}
+
+
+def _interval(found: Sequence[float], digits: int = 3, unit: float = 1) -> str:
+    return "{:+.{d}f} [{:+.{d}f}, {:+.{d}f}]".format(*(unit * value for value in found), d=digits)
+
+
+def row_table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Both searches by samples, and random."""
+    yield (
+        "| hands, N | "
+        + " | ".join(f"{name} [95%] | points, opponent's | as pone, dealer" for name in MINIMAX_NAMES)
+        + " |"
+    )
+    yield "|---" * 7 + "|"
+    for row in (row for row in rows() if row.name in ("random", MINIMAX_NAMES[0])):
+        cells: list[str] = []
+        for name in MINIMAX_NAMES if row.hands else ("random",):
+            own = _of(figures, f"rows.{Row(name, row.hands, row.samples).label}.")
+            cells.append(_interval([own[key] for key in ("difference", "ci_low", "ci_high")]))
+            cells.append(f"{own['points']:.2f}, {own['opponent_points']:.2f}")
+            cells.append(f"{own['as_pone']:+.2f}, {own['as_dealer']:+.2f}")
+        label = f"{row.hands}, {row.samples or 'all hands'}" if row.hands else "random play"
+        yield line(label, *cells, *[""] * (6 - len(cells)))
+
+
+def comparison_table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Differences of rows on the same cards."""
+    yield from ("| row | less row | points a hand more [95%] |", "|---|---|---|")
+    for one, other in comparisons():
+        yield line(one.label, other.label, _interval(figures[f"compared.{one.label}|{other.label}"]))
+
+
+def match_table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Win rates."""
+    yield "| agent | opponent | games | win rate [95%] | margin, points a game |"
+    yield "|---|---|---|---|---|"
+    for label, _, opponents, _ in matches():
+        for opponent in opponents:
+            own = _of(figures, f"matches.{label}|{opponent}.")
+            rate = "{:.1f}% [{:.1f}, {:.1f}]".format(*(100 * own[key] for key in ("win_rate", "ci_low", "ci_high")))
+            yield line(label, opponent, f"{own['games']:,}", rate, f"{own['margin']:+.2f}")
+
+
+def match_comparison_table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Differences of matches on the same deals."""
+    changes = []
+    for opponent in BOTH:
+        won = figures[f"compared.both searches, {PEGGING}|both searches|{opponent}.won"]
+        word = "a gain" if won[1] > 0 else "a loss" if won[2] < 0 else "no difference"
+        changes.append(f"against {opponent} {word} ({_interval(won, 2, 100)} per cent of games)")
+    yield f"**With a search in the play** they show {', '.join(changes)}. Matches on the same deals, game by game:"
+    yield ""
+    yield "| agent | less agent | opponent | games | per cent of games won more [95%] | points a game more [95%] |"
+    yield "|---|---|---|---|---|---|"
+    both = [(f"both searches, {PEGGING}", "both searches", opponent) for opponent in BOTH]
+    for words in (*match_comparisons(), *both):
+        own = _of(figures, f"compared.{'|'.join(words)}.")
+        yield line(*words, f"{own['games']:,}", _interval(own["won"], 2, 100), _interval(own["points"], 2))
+
+
+def causes_table(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Differences to greedy by sampler and tree, and what is lost to the row of the rules on the same cards."""
+    searches = (f"{name} [95%] | less the first row" for name in MINIMAX_NAMES)
+    yield line("sampler, tree", *searches, "second search less first")
+    yield "|---" * 6 + "|"
+    for name in map(".".join, product(SAMPLERS, TREES)):
+        first, second = (_of(figures, f"difference.{search}.{name}.") for search in MINIMAX_NAMES)
+        cells = (first["all"], first["less_rules"], second["all"], second["less_rules"], second["less_minimax"])
+        yield line(name.replace(".", ", "), *(_interval(cell, 2) for cell in cells))
+    yield line("paper", f"{PUBLISHED['minimax']:+.2f}", "", f"{PUBLISHED['greedy_minimax']:+.2f}", "", "+0.23")
 
 
 def differences_by_samples(
@@ -245,12 +261,9 @@ def differences_by_samples(
     """Mean difference of play points against greedy by the number of samples, a line an agent, with 95% intervals.
 
     curves: by agent, (samples, figures of `evaluation.play_only`). published: points, dashed in the agent's colour.
-    None when matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        return None
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     for name, points in curves.items():

@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import oconnor2000
 import pages
 import paper2019
+import partida2022
 import pytest
 import tables
 from evolution import climb_table, curve_table, game_table
@@ -20,13 +22,21 @@ from deepcrib.evaluation.experts import PROBES
 from tests.composing import composed
 
 DOCS = Path(__file__).parents[2] / "docs"
+
+
+def written_by(script: Any) -> str:
+    """The page of a script, as it would write it."""
+    page: str = script.page(script.PAGE.read_text(encoding="utf-8"))
+    return page
+
+
 WRITTEN: dict[str, Callable[[], str]] = {
-    "paper2019": lambda: paper2019.page(paper2019.PAGE.read_text(encoding="utf-8")),
+    **{script.PAGE.stem: partial(written_by, script) for script in (paper2019, oconnor2000, partida2022)},
     **{page: partial(tables.written, page) for page in tables.pages()},
 }
 WHOLE = {"league", "verdicts"}
 """Pages that a script of their own writes from its file."""
-BY_HAND = {"paper2019", "search", "td_perceptron"}
+BY_HAND = {"paper2019"}
 """Pages with tables that no data stand behind. None may be added."""
 INTERVAL = re.compile(r"^\|.*\[[+-]?[\d.]+, [+-]?[\d.]+\]", re.MULTILINE)
 DATA_TABLE = re.compile(r"<!-- table: (.+?) -->.*?<!-- end: \1 -->", re.DOTALL)

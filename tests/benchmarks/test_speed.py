@@ -14,9 +14,9 @@ def test_rates_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     found, table = speed.time_devices(1, hands=20, turns=1)
     assert set(found["rates"]) == {"cpu"} and set(found["rates"]["cpu"]) == {"mlp", "cnn_lstm"}
     for rates in found["rates"]["cpu"].values():
-        assert len(rates) == 4
+        assert len(rates) == 3
         assert all(rate["per_second"] > 0 and rate["per_cpu_second"] > 0 for rate in rates.values())
-    assert table.row_count == 8
+    assert table.row_count == 6
 
 
 @pytest.mark.slow
