@@ -95,6 +95,10 @@ class StudyStorage(Legacy):
 
     # trials
 
+    def stored_trials(self, experiment: Any) -> list[tuple[dict[str, Any], Trial]]:
+        """All trials, as the database has them, and as Orion reads them."""
+        return [(one, Trial(**one)) for one in self._db.read("trials", {"experiment": experiment._id})]
+
     def reserve_trial(self, experiment: Any) -> Trial | None:
         """A trial that waits, now reserved by this worker."""
         waiting = {"experiment": experiment._id, "status": {"$in": ["new", "interrupted", "suspended"]}}
