@@ -147,7 +147,7 @@ class StudyStorage(Legacy):
         holder = {name: lock.get(name) for name in ("worker", "heartbeat")}
         if lock["locked"] and self._is_gone("lock", **holder):
             fits = {name: value for name, value in holder.items() if value is not None}
-            if self.change("algo", {"experiment": uid, "locked": 1, **fits}, {"locked": 0}) is not None:
+            if self.change("algo", {"experiment": uid, "locked": lock["locked"], **fits}, {"locked": 0}) is not None:
                 self._say(f"the study's lock is released: its process {shown(holder['worker'])} has ended")
 
     def _is_gone(self, key: str, worker: str | None, heartbeat: Any) -> bool:

@@ -176,7 +176,9 @@ class Study:
 
         The algorithm observes first what came out since, also of workers that were killed.
         """
-        with self.experiment.acquire_algorithm_lock() as algorithm:
+        with contextlib.ExitStack() as held:
+            with self._damage_in_one_line():  # of the algorithm's state
+                algorithm = held.enter_context(self.experiment.acquire_algorithm_lock())
             trials = self.trials()
             algorithm.observe([t for t in trials if t.status in FINISHED and not algorithm.has_observed(t)])
             if len(trials) < self.options.max_trials:

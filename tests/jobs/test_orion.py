@@ -440,6 +440,17 @@ def test_a_strangers_trial_is_one_of_the_search(study: _study.Study, changes: di
         open_study(path)
 
 
+@pytest.mark.parametrize("state", [5, {"a": 1}], ids=str)
+def test_a_strangers_algorithm_ends_in_one_line(study: _study.Study, state: Any) -> None:
+    path = changed(study, "algo", {"state": pickle.dumps(state)})
+    with pytest.raises(RunError, match=f"^{path} cannot be read: it is damaged"):
+        open_study(path).ask()
+
+
+def test_a_strangers_lock_is_released(study: _study.Study, dead: str) -> None:
+    assert open_study(changed(study, "algo", {"locked": 7, "worker": dead})).ask() is not None
+
+
 def test_values_of_a_choice_are_those_that_were_named() -> None:
     item = _space.parameter("learner.climb", "choice(both,play,3)", {})
     assert [item.holds(value) for value in ("both", 3, "${oc.env:HOME}", 4, None, ["both"])] == [True] * 2 + [False] * 4
