@@ -276,12 +276,10 @@ def from_weights(
     return QNetworkAgent(functions[0], functions[1], epsilon, name=saved.path, temperature=temperature, **made)
 
 
-MOST_FILES = 64
-"""Files of weights that one file may name, and these in turn: a few that each name two would make billions."""
+MOST_FILES = 64  # that one file of weights may name, and these in turn: a few that each name two would make billions
 _asked: ContextVar[tuple[Path, ...]] = ContextVar("asked", default=())
 """Files whose other agents are being made, each named by the one before."""
-_made: ContextVar[list[Path]] = ContextVar("made")
-"""All of them since the first."""
+_made: ContextVar[list[Path]] = ContextVar("made")  # all of them since the first
 
 
 def made_for(said: FromFile, device: str) -> Agent:
