@@ -260,8 +260,10 @@ def from_weights(
     return QNetworkAgent(functions[0], functions[1], epsilon, name=saved.path, temperature=temperature, **made)
 
 
+MOST_FILES = 64  # that one file of weights may name, and these in turn: a few that each name two would make billions
 _asked: ContextVar[tuple[Path, ...]] = ContextVar("asked", default=())
 """Files whose other agents are being made, each named by the one before."""
+_made: ContextVar[list[Path]] = ContextVar("made")  # all of them since the first
 
 
 def made_for(said: FromFile, device: str) -> Agent:
@@ -269,6 +271,11 @@ def made_for(said: FromFile, device: str) -> Agent:
     file, path = Path(os.path.realpath(said.file)), said.file
     if file in _asked.get():
         raise AgentError(f"{path}: {said.part} comes back to this file, expected an agent that decides")
+    if not _asked.get():
+        _made.set([])
+    _made.get().append(file)
+    if len(_made.get()) > MOST_FILES:
+        raise AgentError(f"{path}: {said.part} is one of more than {MOST_FILES} agents that files name for others")
     token = _asked.set((*_asked.get(), file))
     try:
         return make_agent(said, device)

@@ -61,12 +61,20 @@ def lies_in(folder: Path, path: Path) -> bool:
 
 
 def require_no_way_out(folder: Path) -> None:
-    """Refuse a run folder with a link to elsewhere, which would be written through. Raises RunError."""
-    for place, folders, files in os.walk(folder):
+    """Refuse a run folder with a link to elsewhere, which would be written through, or a pipe. Raises RunError."""
+    if is_trusting():
+        return
+    for place, folders, files in os.walk(folder, onerror=_refuse_unread):
         for path in (Path(place, name) for name in (*folders, *files)):
             if path.is_symlink() and not lies_in(folder, path):
                 expected = "expected a file of its own (trust=true follows it)"
                 raise RunError(f"{path} is a link to {os.readlink(path)}, outside of the run folder: {expected}")
+            if os.path.exists(path) and not (path.is_file() or path.is_dir()):  # nobody may ever write to it
+                raise RunError(f"{path} is neither a file nor a folder (trust=true reads it)")
+
+
+def _refuse_unread(error: OSError) -> None:
+    raise RunError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
 def require_small_yaml(text: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from safetensors.numpy import save
 
 from deepcrib.errors import RunError, UserError
 from deepcrib.files import write_atomic
-from deepcrib.files.trust import FromFile
+from deepcrib.files.trust import FromFile, is_trusting, lies_in
 
 FORMAT = "deepcrib weights"
 FORMAT_VERSION = "2"
@@ -139,10 +140,16 @@ def cannot_read(path: Path, error: OSError) -> CheckpointError:
 
 def _file_of(path: Path) -> Path:
     if not path.is_dir():
+        if path.exists() and not path.is_file():  # a pipe, say, which nobody may ever write to
+            raise CheckpointError(f"{path} is no file")
         return path
-    if not (path / WEIGHTS_FILE).is_file():
+    file = path / WEIGHTS_FILE
+    if not file.is_file():
         raise CheckpointError(f"the folder {path} holds no {WEIGHTS_FILE}: not a finished run?")
-    return path / WEIGHTS_FILE
+    if not is_trusting() and not lies_in(path, file):
+        expected = "expected a file of its own (trust=true follows it)"
+        raise CheckpointError(f"{file} is a link to {os.readlink(file)}, outside of the run folder: {expected}")
+    return file
 
 
 def _require_format(path: Path, header: Mapping[str, str]) -> None:

@@ -110,7 +110,7 @@ def find_files(places: Iterable[Path | str]) -> list[Path]:
     """Files of games: those named, and all *.jsonl below folders that are, by name; each once. Raises RecordError."""
     found: dict[Path, Path] = {}
     for place in map(Path, places):
-        inside = sorted(place.rglob("*.jsonl")) if place.is_dir() else [place]
+        inside = sorted(filter(Path.is_file, place.rglob("*.jsonl"))) if place.is_dir() else [place]
         if not inside:
             raise RecordError(f"{place}: no games: expected files *.jsonl in this folder, or below it")
         for path in inside:

@@ -70,7 +70,8 @@ def read_progress(folder: Path | str) -> dict[str, Curve]:
     """The curve of every column that has values but `step`. Raises RunError where there is no such file, or another."""
     path = Path(folder) / PROGRESS_FILE
     columns, rows = _read(path)
-    cells = np.array(rows, dtype=str).reshape(len(rows), len(columns))  # [T, C]
+    # of Python's texts: as NumPy's, every cell would take the room of the longest
+    cells = np.array(rows, dtype=object).reshape(len(rows), len(columns))  # [T, C]
     there = cells != ""
     with _reading(path):
         return {
@@ -101,7 +102,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise RunError(
             f"{path}: not there: expected a run of deepcrib train, by this version or a later one"
         ) from error
-    except (OSError, ValueError, csv.Error) as error:
+    except (OSError, ValueError, OverflowError, csv.Error) as error:
         raise RunError(
             f"{path}: cannot be read: expected columns {STEP}, {SECONDS}, and numbers in all rows"
         ) from error

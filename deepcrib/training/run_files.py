@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -38,7 +39,9 @@ def fitting_state(path: Path) -> Iterator[dict[str, Any]]:
 def fitting(what: Path | str) -> Iterator[None]:
     """While something saved is taken over: whatever its contents make fail is a CheckpointError of one line."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Using a non-tuple sequence")  # a tensor in the place of a mapping
+            yield
     except CheckpointError:
         raise
     except (AttributeError, RuntimeError, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:

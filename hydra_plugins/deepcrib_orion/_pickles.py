@@ -1,16 +1,21 @@
-"""Orion's database of one file, and the states of its algorithms, read as data: both are pickles."""
+"""Orion's database of one file, and the states of its algorithms, read as data: both are pickles.
+
+So is what a study in it says of itself: Orion evaluates priors, and opens other databases that an experiment names.
+"""
 
 from __future__ import annotations
 
 import io
 import pickle
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from orion.core.io.database.ephemeraldb import EphemeralDB
 from orion.core.io.database.pickleddb import PickledDB
+from orion.core.io.space_builder import SpaceBuilder
 
 from deepcrib.files.trust import is_trusting
 
@@ -25,6 +30,9 @@ _DATA = {
     "orion.algo.pbt.pbt": {"Lineages", "LineageNode"},
 }
 """By module, what databases of Orion's own algorithms consist of beside arrays: data. Anything else may be code."""
+_METADATA = {"deepcrib", "user", "orion_version", "datetime"}
+_EXPERIMENT = {"_id", "name", "version", "max_trials", "max_broken", "working_dir", "knowledge_base"}
+"""What a study of ours consists of beside its space, algorithm, metadata and what it refers to."""
 _PLAIN = re.compile(r"[iuf][1248]|b1|[SU]\d{1,6}")
 """Types of arrays without pointers: an object or a record that a pickle describes is any address in memory."""
 
@@ -100,3 +108,25 @@ class DataPickledDB(PickledDB):
         path = Path(self.host)
         content = path.read_bytes() if path.exists() else b""
         return read_pickle(content) if content else EphemeralDB()
+
+
+def require_plain_study(document: Mapping[str, Any], algorithm: str, space: Mapping[str, str]) -> None:
+    """Refuse an experiment that says else than a study of ours, of an algorithm over a space of priors, does.
+
+    Raises UnpicklingError with the part, or what a document of another form makes fail.
+    """
+    if is_trusting():
+        return
+    metadata, refers = document["metadata"], document["refers"]
+    parts = {
+        "space": document["space"] == SpaceBuilder().build(dict(space)).configuration,
+        "algorithm": [name.lower() for name in document["algorithm"]] == [algorithm.lower()],
+        "refers": refers["parent_id"] is None and refers["adapter"] == [],
+        "metadata": set(metadata) <= _METADATA,
+        "knowledge_base": document.get("knowledge_base") is None,
+    }
+    parts = {str(name): name in _EXPERIMENT for name in document} | parts
+    for part, fits in parts.items():
+        if not fits:
+            what = f"it holds a study with a {part} that deepcrib does not write"
+            raise pickle.UnpicklingError(f"{what} (trust=true reads it)")

@@ -13,6 +13,7 @@ from typing import Any
 from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, Override, RangeSweep
 
 from deepcrib.errors import OptionError
+from deepcrib.files.runs import is_number
 from deepcrib.jobs.hydra.schema import parse
 
 SYNTAX = "choice(a,b), interval(low,high), tag(log,interval(low,high)), range(start,stop) or fidelity(low,high,base)"
@@ -57,6 +58,12 @@ class Parameter:
     def extremes(self) -> list[str]:
         """Overrides with values that, if an option takes them, it takes all: both bounds, or every choice."""
         return [self.override(value) for value in (self.choices or self.bounds)]
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is one that can have been searched: a choice, or a number, whose range its option knows."""
+        if self.kind == "choice":
+            return isinstance(value, str | int | float) and value in self.choices
+        return is_number(value)
 
     def override(self, value: Any) -> str:
         """`key=value` for a value of Orion's."""

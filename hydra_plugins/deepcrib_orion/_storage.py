@@ -95,6 +95,10 @@ class StudyStorage(Legacy):
 
     # trials
 
+    def stored_trials(self, experiment: Any) -> list[tuple[dict[str, Any], Trial]]:
+        """All trials, as the database has them, and as Orion reads them."""
+        return [(one, Trial(**one)) for one in self._db.read("trials", {"experiment": experiment._id})]
+
     def reserve_trial(self, experiment: Any) -> Trial | None:
         """A trial that waits, now reserved by this worker."""
         waiting = {"experiment": experiment._id, "status": {"$in": ["new", "interrupted", "suspended"]}}
@@ -143,7 +147,7 @@ class StudyStorage(Legacy):
         holder = {name: lock.get(name) for name in ("worker", "heartbeat")}
         if lock["locked"] and self._is_gone("lock", **holder):
             fits = {name: value for name, value in holder.items() if value is not None}
-            if self.change("algo", {"experiment": uid, "locked": 1, **fits}, {"locked": 0}) is not None:
+            if self.change("algo", {"experiment": uid, "locked": lock["locked"], **fits}, {"locked": 0}) is not None:
                 self._say(f"the study's lock is released: its process {shown(holder['worker'])} has ended")
 
     def _is_gone(self, key: str, worker: str | None, heartbeat: Any) -> bool:

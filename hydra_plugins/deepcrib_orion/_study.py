@@ -17,10 +17,10 @@ from orion.core.io.database import DatabaseTimeout, DuplicateKeyError
 from orion.core.io.experiment_builder import ExperimentBuilder
 from orion.core.utils.exceptions import RaceCondition
 
-from deepcrib.errors import OptionError, RunError
+from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files import writing
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
-from hydra_plugins.deepcrib_orion._pickles import DataPickledDB
+from hydra_plugins.deepcrib_orion._pickles import DataPickledDB, require_plain_study
 from hydra_plugins.deepcrib_orion._space import Parameter
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, StudyStorage, shown
 from hydra_plugins.deepcrib_orion._trials import TrialRow
@@ -50,9 +50,11 @@ class Study:
         logging.getLogger("orion").setLevel(logging.ERROR)
         with self.failures_in_one_line():
             self.storage = StudyStorage(database_config(database), options.heartbeat, say)
-            self._refuse_another()
-            self.experiment = self._build()
-            self._recover()
+            with self._damage_in_one_line():
+                self._refuse_another()
+                self.experiment = self._build()
+                self._recover()
+                self._require_own_trials()
         self.storage.give_signs()
 
     def trials(self) -> list[Any]:
@@ -87,8 +89,15 @@ class Study:
         return trial
 
     def overrides(self, trial: Any) -> list[str]:
-        """A trial's values as overrides, groups first, which their options then change."""
+        """A trial's values as overrides, groups first, which their options then change.
+
+        Raises RunError for what is not searched: a database may be anybody's, and words are worked out.
+        """
         values = {item.name: item.value for item in trial._params}
+        for name, parameter in self.parameters.items():
+            if not parameter.holds(values.get(name)):
+                said = f"{parameter.key}={values.get(name)!r:.60}"
+                raise RunError(f"{self.database}: trial {trial.id} has {said}, expected {parameter.prior}")
         ordered = sorted(self.parameters.values(), key=lambda parameter: parameter.key.count("."))
         return [parameter.override(values[parameter.name]) for parameter in ordered]
 
@@ -122,6 +131,25 @@ class Study:
         except (pickle.UnpicklingError, EOFError) as error:
             raise RunError(f"{self.database} cannot be read: {error}") from error
 
+    @contextlib.contextmanager
+    def _damage_in_one_line(self) -> Iterator[None]:
+        """Raise RunError for a database whose documents are not as Orion writes them."""
+        try:
+            yield
+        except UserError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:100]
+            raise RunError(f"{_without_password(self.database)} cannot be read: it is damaged ({reason})") from error
+
+    def _require_own_trials(self) -> None:
+        """Refuse trials with other values than are searched, or under another name than their values give them."""
+        for document, trial in self.storage.stored_trials(self.experiment):
+            self.overrides(trial)
+            if (document["id"], document["status"]) != (trial.id, trial.status):  # it would be waited for without end
+                raise ValueError(f"trial {document['id']!r:.40} has the values of {trial.id}")
+        self.rows(Path())
+
     def _row(self, number: int, trial: Any, folder: Path) -> TrialRow:
         sign = -1.0 if self.options.direction == "maximize" else 1.0
         errors = [item.value for item in trial.results if item.name == "standard_error"]
@@ -148,13 +176,20 @@ class Study:
 
         The algorithm observes first what came out since, also of workers that were killed.
         """
-        with self.experiment.acquire_algorithm_lock() as algorithm:
+        with contextlib.ExitStack() as held:
+            with self._damage_in_one_line():  # of the algorithm's state
+                algorithm = held.enter_context(self.experiment.acquire_algorithm_lock())
             trials = self.trials()
             algorithm.observe([t for t in trials if t.status in FINISHED and not algorithm.has_observed(t)])
             if len(trials) < self.options.max_trials:
                 for trial in algorithm.suggest(1):
                     with contextlib.suppress(DuplicateKeyError):  # suggested by a process that was killed then
                         self.experiment.register_trial(trial)
+
+    @property
+    def _space(self) -> dict[str, str]:
+        """Priors by Orion's names."""
+        return {parameter.name: parameter.prior for parameter in self.parameters.values()}
 
     def _refuse_another(self) -> None:
         """Raise OptionError when the database holds another study of this name."""
@@ -172,11 +207,13 @@ class Study:
                     f"{place} a study with another {part}, {_difference(theirs.get(part), value)}; "
                     "a new study needs another hydra.sweeper.name"
                 )
+        for document in found:  # all of it, since Orion evaluates what stands there
+            require_plain_study(document, self.options.algorithm, self._space)
 
     def _build(self) -> Any:
         builder, algorithm = ExperimentBuilder(self.storage), self.options.algorithm
         arguments = {
-            "space": {parameter.name: parameter.prior for parameter in self.parameters.values()},
+            "space": self._space,
             "algorithm": {algorithm: self.record["settings"]},
             "max_trials": self.options.max_trials,
             "max_broken": self.options.max_broken,
@@ -225,6 +262,8 @@ def database_config(database: str) -> dict[str, Any]:
 
 def _is_orions(path: Path) -> bool:
     """Whether a file begins as a pickle of Orion's database does; nothing in it is executed to find out."""
+    if not path.is_file():  # a pipe, say, which nobody may ever write to
+        return False
     with path.open("rb") as file:
         head = file.read(100)
     return head.startswith(pickle.PROTO) and b"orion.core.io.database.ephemeraldb" in head

@@ -713,6 +713,11 @@ def test_sizes_that_no_machine_has(words: str, tmp_path: Path, capsys: pytest.Ca
     assert one_line(capsys).startswith("deepcrib: too large for this machine: ")
 
 
+def test_a_spec_that_is_nested_too_deeply(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", f"agent={150 * '{name:minimax,discards:'}greedy{150 * '}'}"]) == 2
+    assert one_line(capsys).endswith(": nested too deeply")
+
+
 def test_overrides_that_take_long_to_read(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ("train", "train resume=/nowhere"):
         assert main([*words.split(), f"evaluation.at=[{','.join(map(str, range(9000)))}]"]) == 2

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 from orion.client import build_experiment  # noqa: E402
 from orion.core.io.database import DatabaseError, DatabaseTimeout  # noqa: E402
+from orion.core.utils.flatten import flatten  # noqa: E402
 from pymongo.errors import AutoReconnect  # noqa: E402
 
 from hydra_plugins.deepcrib_orion import _search, _space, _storage, _study, _trials  # noqa: E402
@@ -341,6 +342,10 @@ def test_another_study_of_the_same_name_is_refused(study: _study.Study, changes:
 def test_a_file_that_orion_did_not_write_is_left_alone(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "data.pkl"
     path.write_bytes(content)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OptionError, match="pipe: expected a database that Orion wrote, or a new file"):
+        open_study(tmp_path / "pipe")
+    (tmp_path / "pipe").unlink()
     with pytest.raises(OptionError, match="data.pkl: expected a database that Orion wrote, or a new file"):
         open_study(path)
     assert path.read_bytes() == content and [file.name for file in tmp_path.iterdir()] == ["data.pkl"]
@@ -370,6 +375,85 @@ def test_a_strangers_database_runs_nothing(study: _study.Study, place: str, tmp_
     with pytest.raises(RunError, match=line), open_study(path).failures_in_one_line():
         study._suggest()
     assert not (tmp_path / "harm").exists()
+
+
+def changed(study: _study.Study, collection: str, changes: dict[str, Any]) -> Path:
+    """The file of a study in which a stranger has written this."""
+    path = Path(study.database)
+    held = pickle.loads(path.read_bytes())
+    (document,) = held._db[collection]._documents
+    document._data = {name: value for name, value in document._data.items() if name not in changes}
+    document._data.update(flatten(changes))
+    path.write_bytes(pickle.dumps(held))
+    return path
+
+
+COMMAND = "np.lib._npyio_impl.os.system('touch harm')"
+ADAPTER = {"of_type": "DimensionPriorChange", "name": "x", "old_prior": COMMAND, "new_prior": "uniform(0, 1)"}
+OTHER = {"type": "legacy", "database": {"type": "pickleddb", "host": "other.pkl"}}
+
+
+@pytest.mark.parametrize(
+    "part, value",
+    [
+        ("space", {"learner/x": f"uniform(0, {COMMAND})"}),
+        ("space", {"learner/x": "uniform(0, 1)", "learner/y": "uniform(0, 1)"}),
+        ("refers", {"parent_id": None, "root_id": 1, "adapter": [ADAPTER]}),
+        ("refers", {"parent_id": 2, "root_id": 2, "adapter": []}),
+        ("knowledge_base", {"KnowledgeBase": {"storage": OTHER}}),
+        ("algorithm", {"tpe": {"seed": 1}}),
+        ("producer", {"strategy": "x"}),
+        ("metadata.user_script", "x"),
+    ],
+)
+def test_a_strangers_study_is_not_evaluated(
+    study: _study.Study, part: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Orion evaluates the priors of an experiment, and opens the database that it may name."""
+    monkeypatch.chdir(tmp_path)
+    Path("other.pkl").write_bytes(pickle.dumps(Harm(tmp_path / "harm")))
+    path = changed(study, "experiments", {part: value})
+    with pytest.raises(
+        RunError, match=f"{path} cannot be read: .*with a {part.partition('.')[0]} that deepcrib does not"
+    ):
+        open_study(path)
+    assert not Path("harm").exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"params": [{"name": "learner/x", "type": "real", "value": value}]}
+        for value in ("${run_folder:/../../made}", "0.5", True, math.nan, [0.5], None)
+    ]
+    + [{"params": []}, {"params": 5}, {"id": "other"}, {"results": 5}, {"worker": 5}, {"status": "what"}]
+    + [{"results": [{"name": "score", "type": "objective", "value": "x"}]}, {"start_time": 1, "end_time": "x"}],
+    ids=str,
+)
+def test_a_strangers_trial_is_one_of_the_search(study: _study.Study, changes: dict[str, Any]) -> None:
+    """What is no value that can have been searched would be worked out; under another name it is waited for forever."""
+    trial = study.ask()
+    assert trial is not None
+    study.give_back(trial)
+    path = changed(study, "trials", changes)
+    with pytest.raises(RunError, match=f"^{path}[: ].*(trial .* has|cannot be read: it is damaged)"):
+        open_study(path)
+
+
+@pytest.mark.parametrize("state", [5, {"a": 1}], ids=str)
+def test_a_strangers_algorithm_ends_in_one_line(study: _study.Study, state: Any) -> None:
+    path = changed(study, "algo", {"state": pickle.dumps(state)})
+    with pytest.raises(RunError, match=f"^{path} cannot be read: it is damaged"):
+        open_study(path).ask()
+
+
+def test_a_strangers_lock_is_released(study: _study.Study, dead: str) -> None:
+    assert open_study(changed(study, "algo", {"locked": 7, "worker": dead})).ask() is not None
+
+
+def test_values_of_a_choice_are_those_that_were_named() -> None:
+    item = _space.parameter("learner.climb", "choice(both,play,3)", {})
+    assert [item.holds(value) for value in ("both", 3, "${oc.env:HOME}", 4, None, ["both"])] == [True] * 2 + [False] * 4
 
 
 @pytest.mark.parametrize("algorithm", ["random", "tpe", "gridsearch", "asha", "hyperband", "evolutiones", "pbt"])

@@ -24,6 +24,7 @@ from deepcrib.agents import AgentError, UntrustedError, kept_spec, make_agent
 from deepcrib.agents.specs.travel import spec_of_file
 from deepcrib.app import Session
 from deepcrib.cli import main
+from deepcrib.errors import UserError
 from deepcrib.evaluation.league.league import identity
 from deepcrib.files.trust import FromFile, require_no_way_out, trusting
 from deepcrib.files.weights import CheckpointError
@@ -34,7 +35,7 @@ from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy, save_weights
 from deepcrib.networks.encoders import make_play_encoder
-from deepcrib.records import GameWriter, Player
+from deepcrib.records import GameWriter, Player, find_files
 from tests.recorded import played
 
 MARK = "code-has-run"
@@ -206,6 +207,40 @@ def test_files_beside_it_and_the_packages_agents_count(here: Path, monkeypatch: 
             make_agent(replace(said, spec=spec))
 
 
+def test_files_that_name_each_other_twice_end(here: Path) -> None:
+    weights(here / "got" / "twice30.safetensors", "greedy")
+    for number in range(30):  # a billion agents
+        spec = f"twice{number + 1}.safetensors"
+        weights(here / "got" / f"twice{number}.safetensors", {"name": "lookahead", "agent": spec, "rollouts": spec})
+    with pytest.raises(AgentError, match="one of more than 64 agents that files name"):
+        make_agent(here / "got" / "twice0.safetensors")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [{"name": "q_network", "path": 5}, {"path": {"x": 1}}, {"name": "belanger2019", "path": True}]
+    + [{"name": "weighted", "initial": 5}],
+    ids=str,
+)
+def test_numbers_are_no_paths(here: Path, spec: Any) -> None:
+    """As text, they would name a file of the current folder."""
+    for name in ("5", "{'x': 1}", "True"):
+        weights(here / name, "greedy")
+    with pytest.raises(UserError, match=r"(path|initial)=.*: expected"):
+        make_agent(weights(here / "got" / "weights.safetensors", spec))
+
+
+@pytest.mark.parametrize("spec", [".", "below", {"path": "below"}], ids=str)
+def test_a_folder_of_weights_leads_nowhere_else(here: Path, spec: Any) -> None:
+    for folder in (here / "got", here / "got" / "below"):
+        (folder / "weights.safetensors").symlink_to(here / "outside.safetensors")
+    file = weights(here / "got" / "named.safetensors", spec)
+    for asked in (file, here / "got", here / "got" / "below"):
+        with pytest.raises(UserError, match="weights.safetensors is a link to .*, outside of the run folder"):
+            make_agent(asked)
+        assert make_agent(asked, trust=True)
+
+
 def test_whoever_trusts_a_file_lets_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for spec, name in (("strange:Mine", "mine"), (str(here / "outside.safetensors"), None)):
         file = weights(here / "got" / "weights.safetensors", spec)
@@ -273,6 +308,9 @@ def test_no_command_runs_what_weights_name(
     if "RECORD" in command:
         record(here / "game.jsonl", "greedy")
     if "RUN" in command:
+        for path in (here / "got").iterdir():
+            if path.is_symlink():  # else refused for these
+                path.unlink()
         (here / "got" / "checkpoints").mkdir()
         weights(here / "got" / "checkpoints" / "iterations_00000001.safetensors", "greedy")
     words = command.replace("FILE", str(file)).replace("RUN", str(here / "got")).replace("RECORD", "game.jsonl").split()
@@ -481,6 +519,33 @@ def test_what_goes_on_with_trust_says_so(here: Path, capsys: pytest.CaptureFixtu
         assert said and said[1].strip() == f"play resume=game{number}/game.jsonl{trust}"
         assert main([*said[1].split(), f"hydra.run.dir=again{number}"]) == 0
     (here / MARK).unlink()
+
+
+@pytest.mark.parametrize("command", ["report runs=RUN", "tournament checkpoints run=RUN", "train resume=RUN"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_run_folder_is_read_within(
+    here: Path, trained: Path, command: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = resumable(here, trained)
+    (folder / "summary.json").rename(here / "summary.json")
+    if kind == "link":
+        (folder / "summary.json").symlink_to(here / "summary.json")
+    else:
+        os.mkfifo(folder / "summary.json")
+    said = {"link": f"is a link to {here}/summary.json", "pipe": "is neither a file nor a folder"}[kind]
+    words = command.replace("RUN", str(folder)).split()
+    assert said in refused([*words, *([] if "resume" in command else ["hydra.run.dir=run"])], capsys)
+
+
+def test_nobody_waits_at_a_pipe(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(here / "got" / "games" / "game.jsonl", "greedy")
+    for name in ("pipe.safetensors", "games/other.jsonl"):
+        os.mkfifo(here / "got" / name)
+    file = weights(here / "got" / "weights.safetensors", "pipe.safetensors")
+    for asked in (file, here / "got" / "pipe.safetensors"):
+        with pytest.raises(UserError, match="pipe.safetensors is no file"):
+            make_agent(asked)
+    assert [path.name for path in find_files([here / "got"])] == ["game.jsonl"]
 
 
 # --- nothing is forgotten ---------------------------------------------------------------------------------------

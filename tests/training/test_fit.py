@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import signal
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -591,6 +592,15 @@ def test_a_file_of_no_rows_has_no_curves(tmp_path: Path) -> None:
     assert read_progress(tmp_path) == {}
 
 
+def test_one_long_cell_takes_no_more_room_than_its_own(tmp_path: Path) -> None:
+    (tmp_path / PROGRESS_FILE).write_text(f"step,seconds,loss\n1,1,{'0' * 100_000}1\n" + "2,2,1\n" * 2000)
+    tracemalloc.start()
+    _, values = read_progress(tmp_path)["loss"]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (values == 1).all() and most < 20e6  # a table of texts of NumPy's: 2.4 GB
+
+
 @pytest.mark.parametrize(
     "text", ["", "a,b\n1,2\n", "step,seconds\nx,1\n", "step,seconds\n1,\n", "step,seconds\n1,2,3\n", b"\xff\xfe\n"]
 )
@@ -604,6 +614,9 @@ def test_a_file_that_is_another_is_refused_in_one_line(text: str | bytes, tmp_pa
 
 def test_a_cell_that_is_no_number_and_a_file_that_is_not_there_are_refused(tmp_path: Path) -> None:
     (tmp_path / PROGRESS_FILE).write_text("step,seconds,loss\n1,2,low\n")
+    with pytest.raises(RunError, match=r"progress\.csv: cannot be read: expected columns step, seconds, and numbers"):
+        read_progress(tmp_path)
+    (tmp_path / PROGRESS_FILE).write_text("step,seconds,loss\n99999999999999999999,2,1\n")
     with pytest.raises(RunError, match=r"progress\.csv: cannot be read: expected columns step, seconds, and numbers"):
         read_progress(tmp_path)
     with pytest.raises(RunError, match=r"nowhere/progress\.csv: not there: expected a run of deepcrib train"):

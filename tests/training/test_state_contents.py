@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -25,8 +27,7 @@ from deepcrib.networks.checkpoints import STATE_FORMAT, load_state, save_state
 from deepcrib.training.fit import restore
 from deepcrib.training.learner import Learner, Setting
 
-pytestmark = pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")  # a tensor that is indexed with a name
-
+ROOT = Path(__file__).resolve().parents[2]
 SMALL = "experiment=smoke pretraining.enabled=false learner.iterations=3 learner.episodes=4"
 RUNS = {
     "replay": SMALL,
@@ -212,3 +213,10 @@ def test_nothing_in_the_run_folder_changes(tmp_path: Path, capsys: pytest.Captur
     (line,) = capsys.readouterr().err.splitlines()
     assert "state.pt does not fit the options of this run: its optimiser has another exp_avg of parameter 0" in line
     assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == before
+
+
+def test_a_tensor_in_the_place_of_a_mapping_ends_in_one_line() -> None:
+    """PyTorch says more about it than the error."""
+    code = "import torch; from deepcrib.training.run_files import fitting\nwith fitting('x'): torch.ones(1)['state']"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert "UserWarning" not in done.stderr and "CheckpointError: x does not fit the options" in done.stderr

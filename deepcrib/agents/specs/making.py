@@ -152,6 +152,12 @@ def _number(option: str, expected: str) -> Callable[[Any], float]:
     return read
 
 
+def _path(value: Any) -> str:
+    if isinstance(value, str | os.PathLike):
+        return str(value)
+    raise AgentError(f"path={value!r:.60}: expected the path of a checkpoint")
+
+
 def _seed(value: Any) -> int:
     if isinstance(value, int) and 0 <= value < 2**63:
         return value
@@ -159,7 +165,7 @@ def _seed(value: Any) -> int:
 
 
 _READ: dict[str, Callable[[Any], Any]] = {
-    "path": str,
+    "path": _path,
     "epsilon": _number("epsilon", "a number from 0 to 1"),
     "temperature": _number("temperature", "points, 0 or more"),
     "seed": _seed,

@@ -25,6 +25,7 @@ from deepcrib.analysis.report.run_files import (
 from deepcrib.analysis.sweeps import run_folders
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, natural, starts
+from deepcrib.files.trust import require_no_way_out
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progress
 
@@ -74,6 +75,7 @@ def _folders(place: str) -> list[Path]:
 
 
 def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
+    require_no_way_out(folder)
     options = read_options(folder / CONFIG)
     environment, error = (read_environment(folder / name) for name in (ENVIRONMENT, ERROR))
     summary = read_json(folder / SUMMARY)

@@ -172,6 +172,8 @@ def problem_line(error: BaseException, schema: type) -> str | None:
         return _flat(str(error))
     if isinstance(error, HydraException | OmegaConfBaseException):
         return _hydra_line(error, schema)
+    if isinstance(error, RecursionError) and (found := re.search(r"full_key: ([\w.]{1,100})", str(error))):
+        return f"{found[1]}: nested too deeply"  # for OmegaConf, which says where
     if isinstance(error, UnicodeEncodeError):  # TensorBoard's, for one, of a path
         return f"{os.fsencode(error.object)!r}: expected UTF-8"
     if isinstance(error, OSError) and error.errno in _FOLDER_ERRORS:

@@ -20,6 +20,7 @@ from deepcrib.evaluation.league.tournament import (
     play_acc_match,
     round_robin,
 )
+from deepcrib.files.trust import require_no_way_out
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import check_task, chosen_workers, working
 from deepcrib.jobs.tournament.config import ALL, Config
@@ -108,6 +109,7 @@ def _checkpoints(config: Config, run: Run) -> Outcome:
     if config.run is None:
         raise OptionError("option run is missing: expected run=FOLDER, the run whose checkpoints are to be played")
     workers = chosen_workers(config.workers, config.backend)
+    require_no_way_out(Path(config.run))
     files = checkpoint_files(Path(config.run))
     agent = make_agent(str(Path(config.run).absolute()) if config.against is None else config.against, config.device)
     checkpoints = {number: make_agent(str(path), config.device) for number, path in files.items()}

@@ -237,6 +237,8 @@ def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[st
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise OptionError(f"strategies={names!r}: expected a list of {', '.join(STRATEGIES)}")
     strategy_codes(names)
+    if not isinstance(initial, str | os.PathLike):
+        raise OptionError(f"initial={initial!r:.60}: expected a strategy or the path of a checkpoint")
     initial = str(initial)
     weights = initial_weights(initial, names, seed, _APART)
     name = f"{initial} weights" if initial == RANDOM else initial
