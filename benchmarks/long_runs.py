@@ -18,7 +18,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
@@ -165,9 +165,14 @@ def _curve(place: Path, tags: Sequence[str]) -> dict[str, Any]:
 
 
 def finished(group: str) -> dict[str, Any]:
-    """What is kept of the finished runs of a group, by name."""
-    runs: Mapping[str, Any] = read_json(DATA / f"{group}.json").get("runs", {})
-    return dict(runs)
+    """What is kept of the finished runs of a group, by name. Raises SystemExit for a file that is damaged."""
+    path = DATA / f"{group}.json"
+    if not path.exists():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))["runs"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"{path}: expected the runs of a group as JSON ({error}); restore it first") from error
 
 
 def show(queue: Queue, runs: Sequence[LongRun]) -> None:

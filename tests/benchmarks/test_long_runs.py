@@ -167,6 +167,15 @@ def test_what_fails_is_noted_and_passed(
     assert "1 done, 0 running, 1 failed, 0 open; 0.0 core hours left" in capsys.readouterr().out
 
 
+def test_a_damaged_file_of_figures_is_not_written_over(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "run_python", Deepcrib())
+    damaged = '{"runs": {\n<<<<<<< HEAD\n'
+    write(script.DATA / "some.json", damaged)
+    with pytest.raises(SystemExit, match=r"some\.json: expected the runs of a group as JSON .*; restore it first"):
+        main([str(queue.folder)])
+    assert (script.DATA / "some.json").read_text() == damaged
+
+
 def test_what_another_process_runs_is_left_to_it(
     queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
