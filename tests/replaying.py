@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,15 @@ from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.learners.replay import batch
 from deepcrib.learners.replay.batch import Batch, PlayTargets
 from deepcrib.learners.replay.learner import ReplayLearner
-from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
-from deepcrib.learners.replay.pretraining import PretrainingResult
+from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, RewardOptions
+from deepcrib.learners.replay.pretraining import Pretraining, PretrainingResult, ShowPretraining
 from deepcrib.matches.trajectories import Trajectories
+from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_state
+from deepcrib.networks.encoders import Encoder
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
+from deepcrib.training.run_files import write_scalars
 
 GROUPS = ("algorithm", "reward", "state", "discard_network", "play_network", "pretraining")
 
@@ -33,9 +37,9 @@ class Trained:
     learner: ReplayLearner
 
 
-def learner_of(settings: Any, dealing: str = "acc") -> ReplayLearner:
+def learner_of(settings: Any, dealing: str = "acc", figure: Any = None) -> ReplayLearner:
     """A learner of settings, which have the fields of the job's config."""
-    setting = Setting(settings.seed, settings.evaluation, dealing, settings.device)
+    setting = Setting(settings.seed, settings.evaluation, dealing, settings.device, figure)
     return ReplayLearner(settings.learner, setting, **{group: getattr(settings, group) for group in GROUPS})
 
 
@@ -46,19 +50,16 @@ def train(
     *,
     dealing: str = "acc",
     figure: Any = None,
-    pretraining_writer: Any = None,
-    pretraining_progress: Any = None,
     progress: Any = None,
     **options: Any,
 ) -> Trained:
     """Train in a folder; options: those of `fit`. progress: called after iterations, and after matches before them."""
-    learner = learner_of(settings, dealing)
+    learner = learner_of(settings, dealing, figure)
 
     def after(done: int, metrics: Any) -> None:
-        if progress is not None and (done or any(tag.endswith("/win_rate") for tag in metrics)):
+        if progress is not None and (done > 0 or any(tag.endswith("/win_rate") for tag in metrics)):
             progress(done, metrics)
 
-    learner.watch(figure, pretraining_writer, pretraining_progress)
     agent = fit(learner, folder, evaluate, progress=after, **options)
     assert isinstance(agent, QNetworkAgent)
     return Trained(
@@ -66,10 +67,29 @@ def train(
         learner.exploring_agent(),
         learner.steps_done,
         learner.hands,
-        learner.pretrained,
+        next((stage.result for stage in learner.stages if isinstance(stage, ShowPretraining)), None),
         folder / "weights.safetensors",
         learner,
     )
+
+
+def complete(stage: Pretraining, writer: Any = None, progress: Callable[[int], None] = lambda done: None) -> None:
+    """A stage from its first step to its last, as `fit` does it."""
+    stage.tick = progress
+    while stage.steps_done < stage.num_steps:
+        write_scalars(writer, stage.steps_done - stage.num_steps - 1, stage.step())
+    if writer is not None:
+        stage.show(writer, -1)
+
+
+def pretrain(
+    network: QNetwork, encoder: Encoder, options: PretrainingOptions, seed: int, figure: Any = None, **shown: Any
+) -> PretrainingResult:
+    """Pretrain a network on the show; shown: those of `complete`."""
+    stage = ShowPretraining(network, encoder, options, Setting(seed, figure=figure))
+    complete(stage, **shown)
+    assert stage.result is not None
+    return stage.result
 
 
 def saved(folder: Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from functools import partial
 
 import torch
 from rich.table import Table
@@ -17,11 +16,13 @@ from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import summary_writer, working
 from deepcrib.jobs.shared.options import torch_device
 from deepcrib.learners.replay.options import PretrainingOptions, StateOptions
-from deepcrib.learners.replay.pretraining import PretrainingResult, pretrain
+from deepcrib.learners.replay.pretraining import PretrainingResult, ShowPretraining
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder
 from deepcrib.options import at_least, option, seed_value
+from deepcrib.training.learner import Setting
+from deepcrib.training.run_files import write_scalars
 
 
 @dataclass
@@ -45,24 +46,22 @@ def run(config: Config, run: Run) -> Outcome:
     encoder = make_discard_encoder(config.state.discard, scores=config.state.scores)
     torch.manual_seed(config.seed)
     network = make_discard_network(config.discard_network, encoder.spec).to(config.device)
+    setting = Setting(config.seed, device=config.device, figure=predicted_against_true)
+    stage = ShowPretraining(network, encoder, config.pretraining, setting)
     with working(run, config.threads) as bars, closing(summary_writer(run.folder.path)) as writer:
-        result = pretrain(
-            network,
-            encoder,
-            config.pretraining,
-            config.seed,
-            writer,
-            progress=partial(bars.show, "minibatches"),
-            figure=predicted_against_true,
-        )
-    assert result is not None  # as nothing stops it
+        stage.tick = lambda done: bars.show("minibatches", done, stage.num_steps)
+        while stage.result is None:
+            metrics = stage.step()
+            write_scalars(writer, stage.steps_done - stage.num_steps - 1, metrics)
+        stage.show(writer, -1)
+    found = asdict(stage.result) | {"seconds": stage.seconds}
     path = run.folder.path / WEIGHTS_FILE
     metadata = {"learner": "pretraining", "seed": config.seed, "pretraining": asdict(config.pretraining)}
     save_weights(path, network, None, metadata)
-    return Outcome(asdict(result), (_table(config, result),))
+    return Outcome(found, (_table(config, stage.result, stage.seconds),))
 
 
-def _table(config: Config, result: PretrainingResult) -> Table:
+def _table(config: Config, result: PretrainingResult, seconds: float) -> Table:
     starter = config.pretraining.starter
     exact = "-" if result.exact_share is None else f"{100 * result.exact_share:.2f}%"
     rows = [
@@ -70,7 +69,7 @@ def _table(config: Config, result: PretrainingResult) -> Table:
         ("mean absolute error (points)", f"{result.mean_absolute_error:.4f}"),
         ("exact after rounding", exact),
         ("mean absolute error, one random starter", f"{result.sample_error:.4f}" if starter else "-"),
-        ("seconds", f"{result.seconds:.1f}"),
+        ("seconds", f"{seconds:.1f}"),
     ]
     value = "mean over starters" if starter else "without a starter"
     title = f"{config.discard_network.name} on state {config.state.discard}: show value, {value}"

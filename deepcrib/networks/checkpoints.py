@@ -33,7 +33,7 @@ from deepcrib.networks.encoders import Encoder, make_discard_encoder, make_play_
 
 Network = TypeVar("Network", bound=nn.Module)
 
-STATE_FORMAT = "deepcrib training state"
+STATE_FORMAT = "deepcrib training state 2"
 ZIP_MAGIC = b"PK\x03\x04"
 _PARTS: dict[str, tuple[Any, Any, Any]] = {
     "discard": (make_discard_encoder, DiscardNetworkConfig, make_discard_network),
@@ -186,7 +186,7 @@ def load_state(path: Path | str) -> dict[str, Any]:
     except Exception as error:  # these readers let errors of every kind out of damaged bytes
         raise CheckpointError(f"{path} is damaged or not a training state of deepcrib") from error
     if not isinstance(content, dict) or content.get("format") != STATE_FORMAT:
-        raise CheckpointError(f"{path} is not a training state of deepcrib")
+        raise CheckpointError(f"{path} is not a training state of this version of deepcrib")
     return content["state"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from deepcrib.training.progress import ProgressFile
 from deepcrib.training.run_files import STATE_FILE, fitting_state, require_like, weights_file, write_scalars
 
 Progress = Callable[[int, Mapping[str, float]], None]
-"""(steps done, metrics by TensorBoard tag)."""
+"""(steps done, metrics by TensorBoard tag); before the first step as many below zero as stages have yet to do."""
 Probe = Callable[[Agent, int], Mapping[str, float]]
 """(agent, seed of the matches) -> additional metrics, by tag."""
 
@@ -26,19 +27,45 @@ Probe = Callable[[Agent, int], Mapping[str, float]]
 def restore(learner: Learner, path: Path) -> None:
     """Restore the training state in a file. Raises CheckpointError if it is damaged or was saved with other options."""
     with fitting_state(path) as state:
-        if state["learner"] != type(learner).__name__:
-            raise ValueError(f"it is of a {state['learner']}")
-        own = learner.state_dict()
-        require_like(state, {"seed": 1, "steps": 0, "seconds": 0.0, "metrics": {}, "begun": True}, "the state")
+        require_like(state, {"seed": 1, "seconds": 0.0, "metrics": {}}, "the state")
         metrics = {str(tag): float(value) for tag, value in state["metrics"].items()}
-        if (seed := state.get("seed", learner.setting.seed)) != learner.setting.seed:
+        if (seed := state["seed"]) != learner.setting.seed:
             raise ValueError(f"it is of seed={seed}, not {learner.setting.seed}")
-        learner.load_state_dict(state["state"])
-        require_like(state["state"], own, "the state")
-        if state["steps"] > learner.num_steps:
-            raise ValueError(f"{state['steps']:,} {learner.unit} are done, and {learner.num_steps:,} asked for")
-        learner.steps_done, learner.seconds, learner.metrics = state["steps"], state["seconds"], metrics
-        learner.begun = state.get("begun", True)
+        _take_over(learner, state)
+        left = state["stages"]
+        if (done := len(learner.stages) - len(left)) < 0:
+            raise ValueError("what comes before its first step is not done: expected the same options")
+        for stage in learner.stages[:done]:
+            stage.steps_done = stage.num_steps
+        for stage, saved in zip(learner.stages[done:], left, strict=True):
+            _take_over(stage, saved)
+        learner.seconds, learner.metrics = state["seconds"], metrics
+
+
+def _saved(learner: Learner) -> dict[str, Any]:
+    """What a learner, or a stage of it, goes on from."""
+    return {"learner": type(learner).__name__, "steps": learner.steps_done, "state": learner.state_dict()}
+
+
+def _take_over(learner: Learner, saved: Mapping[str, Any]) -> None:
+    """Go on from what `_saved` gave. Raises ValueError and whatever odd contents make fail."""
+    if saved["learner"] != type(learner).__name__:
+        raise ValueError(f"it is of a {saved['learner']}")
+    own = _saved(learner)
+    learner.load_state_dict(saved["state"])
+    require_like(saved, own, "the state")
+    if saved["steps"] > learner.num_steps:
+        raise ValueError(f"{saved['steps']:,} {learner.unit} are done, and {learner.num_steps:,} asked for")
+    learner.steps_done = saved["steps"]
+
+
+def next_event(learner: Learner) -> int:
+    """The first step of TensorBoard events to come: what a killed process wrote from there on is dropped.
+
+    Those of stages are below zero, up to -1; events at 0 are written again unless a step is done.
+    """
+    left = sum(stage.num_steps - stage.steps_done for stage in learner.stages)
+    return learner.steps_done + 1 if learner.steps_done else -left
 
 
 def fit(
@@ -54,9 +81,9 @@ def fit(
 ) -> Agent | None:
     """Train to the last step and save the weights; returns the trained agent, None if the learner has no agent.
 
-    A restored learner continues where it was; with `resume`, it is restored from the run folder first. Ctrl-C, or a
-    SIGTERM that has a handler, finishes the current step, or pretraining's minibatch, and saves the state; a second one
-    stops at once.
+    The stages of the learner come first. A restored learner continues where it was; with `resume`, it is restored from
+    the run folder first. Ctrl-C, or a SIGTERM that has a handler, finishes the current step and saves the state; a
+    second one stops at once.
 
     Args:
         learner: what learns.
@@ -92,16 +119,16 @@ class _Training:
         self.options = self.learner.setting.evaluation
         self.began = time.perf_counter() - self.learner.seconds
         self.file = ProgressFile(self.run_dir, self.learner.steps_done)
-        self.interrupted = self.learner.stopping = False
-        self.learner.tick = self._tick
+        self.interrupted = False
 
     def run(self) -> Agent | None:
         learner = self.learner
-        if not learner.begun:
+        for stage in learner.stages:
+            while stage.steps_done < stage.num_steps:
+                self._learn(stage)
+        if learner.steps_done == 0:
             self._begin()
         elif self.file.seconds is None:  # interrupted before the last step was evaluated and reported
-            if learner.steps_done == 0:  # its events have been purged
-                write_scalars(self.writer, 0, learner.metrics)
             self._report(learner.metrics | self._evaluate_if_due())
         else:  # the reported seconds include the evaluation, those of the saved state do not
             learner.seconds = max(learner.seconds, self.file.seconds)
@@ -114,44 +141,50 @@ class _Training:
 
     def _begin(self) -> None:
         learner = self.learner
-        while not learner.begun:
-            with deferred_interrupts(self._stop):
-                metrics = learner.begin()
-                if metrics is not None:
-                    learner.begun, learner.metrics = True, metrics
-                    write_scalars(self.writer, 0, metrics)
-                    self._save_weights()
-                self._save_state()
-            learner.stopping = False  # whoever handled the interrupt let it go on
-        self.began = time.perf_counter()  # pretraining is not counted
+        with deferred_interrupts(self._stop):
+            learner.metrics = learner.first_metrics()
+            write_scalars(self.writer, 0, learner.metrics)
+            self._save_weights()
+            self._save_state()
+        self.began = time.perf_counter()  # stages are not counted
         self._report(learner.metrics | self._evaluate_if_due())
 
     def _step(self) -> None:
-        learner = self.learner
-        with deferred_interrupts(self._stop):
-            learner.metrics = {tag: float(value) for tag, value in learner.step().items()}
-            write_scalars(self.writer, learner.steps_done, learner.metrics)
-            learner.seconds = time.perf_counter() - self.began
-            if at_checkpoint := learner.is_due(learner.checkpoint_every):
-                self._save_weights()
-            if at_checkpoint or self.interrupted:
-                self._save_state()
+        at_checkpoint = self._learn(self.learner)
         try:
             evaluated = self._evaluate_if_due()
         except KeyboardInterrupt:
             if not at_checkpoint:
                 self._save_state()
             raise
-        self._report(learner.metrics | evaluated)
+        self._report(self.learner.metrics | evaluated)
+
+    def _learn(self, learner: Learner) -> bool:
+        """A step of the learner, or of a stage, and its state where one is due; whether a checkpoint was."""
+        self.interrupted = learner.stopping = False
+        learner.tick = partial(self._tick, learner)
+        with deferred_interrupts(self._stop):
+            learner.metrics = {tag: float(value) for tag, value in learner.step().items()}
+            event = next_event(self.learner) - 1
+            write_scalars(self.writer, event, learner.metrics)
+            at_checkpoint = learner.is_due(learner.checkpoint_every)
+            if learner is self.learner:
+                learner.seconds = time.perf_counter() - self.began
+                if at_checkpoint:
+                    self._save_weights()
+            elif learner.steps_done == learner.num_steps and self.writer is not None:
+                learner.show(self.writer, event)
+            if at_checkpoint or self.interrupted:
+                self._save_state()
+        return at_checkpoint
 
     def _stop(self) -> None:
         self.interrupted = True
-        self.learner.stopping = not self.learner.begun
 
-    def _tick(self, steps: int) -> None:
+    def _tick(self, learner: Learner, steps: int) -> None:
         """Show the progress within a step. An interrupt ends the step here: something has been learned in it."""
-        self.learner.stopping = self.interrupted
-        self._show(steps, {})
+        learner.stopping = self.interrupted
+        self._show(steps if learner is self.learner else next_event(self.learner), {})
 
     def _report(self, metrics: Mapping[str, float]) -> None:
         """Write a row of `progress.csv`, with the matches that were due, and show it."""
@@ -169,9 +202,9 @@ class _Training:
         if self.writer is not None:
             self.writer.flush()
         learner = self.learner
-        state = {"learner": type(learner).__name__, "state": learner.state_dict(), "steps": learner.steps_done}
-        state |= {"seconds": learner.seconds, "metrics": learner.metrics, "seed": learner.setting.seed}
-        state |= {"begun": learner.begun}
+        stages = [_saved(stage) for stage in learner.stages if stage.steps_done < stage.num_steps]
+        state = _saved(learner) | {"stages": stages, "seed": learner.setting.seed}
+        state |= {"seconds": learner.seconds, "metrics": learner.metrics}
         checkpoints.save_state(self.run_dir / STATE_FILE, state)
 
     def _save_weights(self) -> None:
@@ -189,7 +222,7 @@ class _Training:
         due = options.due(number)
         at_end = learner.steps_done >= learner.num_steps
         if self.writer is not None and (due or (options.monitored and at_end)):
-            learner.show(self.writer)
+            learner.show(self.writer, learner.steps_done)
         agent = learner.agent() if due else None
         if agent is None:
             return {}

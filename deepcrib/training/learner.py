@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,21 +14,21 @@ from deepcrib.training.options import EvaluationOptions
 
 Metrics = dict[str, float]
 """Values by TensorBoard tag."""
-FIRST_EVENT = -(2**31)
-"""A step before all of those that come before the first one."""
 
 
 @dataclass(frozen=True)
 class Setting:
     """What every learner is given beside its options.
 
-    dealing: of the games that are played, `acc` or `random_dealer`. device: of PyTorch.
+    dealing: of the games that are played, `acc` or `random_dealer`. device: of PyTorch. figure: (predicted, true,
+    title=...) -> a matplotlib figure or None, which learners that predict something show in TensorBoard.
     """
 
     seed: int = 1
     evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
     dealing: str = "acc"
     device: str = "cpu"
+    figure: Callable[..., Any] | None = None
 
     @property
     def evaluation_seed(self) -> int:
@@ -37,9 +37,11 @@ class Setting:
 
 
 class Learner(ABC):
-    """A learning method. Subclasses set `num_steps` and `checkpoint_every` when they are made.
+    """A learning method. The same options and seed give the same weights, interrupted between two steps or not.
 
-    The same options and seed give the same weights, whether or not the training is interrupted between two steps.
+    A learner defines `unit`, `step`, `agent`, `save`, `state_dict`, `load_state_dict`, and sets `num_steps` and
+    `checkpoint_every` when it is made; where it has more to say `stages`, `evaluates_steps`, `first_metrics`, `show`,
+    `save_final`, `exploring_agent`, `summary`, `description`. All else is for `fit`, and to be used in a step.
     """
 
     unit: ClassVar[str]
@@ -51,12 +53,12 @@ class Learner(ABC):
     """Steps of the whole training."""
     checkpoint_every: int
     """Steps between two checkpoints."""
+    stages: Sequence[Learner] = ()
+    """What is learned before the first step, one after another, by networks of this learner. They have no agents."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.steps_done = 0
-        self.begun = False
-        """Whether what comes before the first step is done."""
         self.seconds = 0.0
         """Of the training so far, matches included."""
         self.metrics: Metrics = {}
@@ -64,7 +66,7 @@ class Learner(ABC):
         self.tick: Callable[[int], None] = _ignore
         """A callback with the steps done, called within long steps too."""
         self.stopping = False
-        """Whether the training is interrupted, as of the last `tick`: the step then ends there, and `begin` at once."""
+        """Whether the training is interrupted, as of the last `tick`: the step then ends there."""
 
     @abstractmethod
     def step(self) -> Metrics:
@@ -89,35 +91,16 @@ class Learner(ABC):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore a saved state; arrays come as tensors. Raises ValueError if it was saved with other options."""
 
-    def begin(self) -> Metrics | None:
-        """What comes before the first step of a new training: pretraining, a first measurement.
-
-        None where `stopping` ended it early: the next call goes on, with what `state_dict` holds.
-        """
+    def first_metrics(self) -> Metrics:
+        """What is measured before the first step."""
         return {}
 
     def save_final(self, folder: Path) -> None:
         """Write the final weights of a finished training."""
         self.save(folder / WEIGHTS_FILE)
 
-    def show(self, writer: Any) -> None:  # noqa: B027 - most learners have nothing more to show
-        """Write histograms and pictures to a TensorBoard SummaryWriter, where matches are due and at the end."""
-
-    def watch(  # noqa: B027
-        self,
-        figure: Callable[..., Any] | None,
-        pretraining_writer: Any,
-        pretraining_progress: Callable[[int, int], None] | None,
-    ) -> None:
-        """What shows what `show` and `begin` do, of learners that draw a figure or pretrain.
-
-        figure: draws predicted against true values. pretraining_writer: a TensorBoard SummaryWriter, or None; steps of
-        pretraining are minibatches before the first step, -1 the last. pretraining_progress: (done, total).
-        """
-
-    def next_event(self) -> int:
-        """The first step of TensorBoard events to come: what a killed process wrote from there on is dropped."""
-        return self.steps_done + 1 if self.steps_done else 0 if self.begun else FIRST_EVENT
+    def show(self, writer: Any, step: int) -> None:  # noqa: B027 - most learners have nothing more to show
+        """Write histograms and pictures of a step to a SummaryWriter, where matches are due and at the end."""
 
     def next_checkpoint(self) -> int:
         """The step at which the next checkpoint is due."""

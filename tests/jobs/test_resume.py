@@ -29,6 +29,8 @@ from deepcrib.jobs.hydra.sweep_runs import held
 from deepcrib.learners.replay import pretraining
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks.checkpoints import load_state
+from deepcrib.training.fit import _Training
+from deepcrib.training.learner import Learner
 from deepcrib.training.progress import read_progress
 
 TINY = (
@@ -264,10 +266,25 @@ def test_a_damaged_state_is_refused_with_what_there_is_instead(run: Path, capsys
 # --- pretraining --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("optimizer", "reported"), [("adam", (2, 4, 7, 9)), ("sgd", (2,))])
+def interrupt_after(stops: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C within so many minibatches and passes of pretraining, counted over all processes."""
+    tick, count = _Training._tick, iter(range(1, 100))
+
+    def interrupting(training: _Training, learner: Learner, steps: int) -> None:
+        if learner is not training.learner and next(count) in stops:
+            signal.raise_signal(signal.SIGINT)
+        tick(training, learner, steps)
+
+    monkeypatch.setattr(_Training, "_tick", interrupting)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "every", "stops"), [("adam", 1, (2, 4, 7, 9)), ("adam", 3, (2, 4, 7, 9)), ("sgd", 1, (2,))]
+)
 def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     optimizer: str,
-    reported: tuple[int, ...],
+    every: int,
+    stops: tuple[int, ...],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -275,7 +292,7 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
     """Ctrl-C within an epoch, at the end of one, and between the teacher's passes; four minibatches an epoch."""
     some = pretraining.all_hands()[::10]
     monkeypatch.setattr(pretraining, "all_hands", lambda: some)
-    monkeypatch.setattr(pretraining, "REPORT_EVERY", 1)
+    monkeypatch.setattr(pretraining, "REPORT_EVERY", every)
     # files of one second are read by their names, which end in a number of as many digits for all of them
     monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(1000))
     words = [
@@ -283,19 +300,12 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
         *("pretraining.teacher=greedy", "pretraining.teacher_episodes=20", f"pretraining.optimizer={optimizer}"),
     ]
     assert main([*words, f"hydra.run.dir={tmp_path}/whole"]) == 0
-    write, reports = pretraining.write_scalars, iter(range(1, 100))
-
-    def interrupting(*report: Any) -> None:
-        write(*report)
-        if next(reports) in reported:  # of eight minibatches, then passes
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(pretraining, "write_scalars", interrupting)
+    interrupt_after(stops, monkeypatch)  # of eight minibatches, then passes
     codes = [main([*words, f"hydra.run.dir={tmp_path}/parts"])]
     while codes[-1] == 130:
         assert f"deepcrib train resume={tmp_path}/parts goes on" in capsys.readouterr().err
         codes.append(main(["train", f"resume={tmp_path}/parts"]))
-    assert codes == [130] * len(reported) + [0]
+    assert codes == [130] * len(stops) + [0]
     whole, parts = (plain(vars(read_weights(tmp_path / name)) | {"path": ""}) for name in ("whole", "parts"))
     assert whole == parts
     curves = [
@@ -303,8 +313,9 @@ def test_pretraining_that_is_interrupted_again_and_again_ends_as_if_it_were_not(
         for name in ("whole", "parts")  # files of one second come by their names
     ]
     early = [{t: c for t, c in found.items() if t.startswith(("pretraining/", "teacher/"))} for found in curves]
-    assert early[0] == early[1] and [step for step, _ in early[0]["pretraining/loss"]] == list(range(-8, 0))
-    assert "teacher/play_loss" in early[0]
+    steps = {tag: [step for step, _ in curve] for tag, curve in early[0].items()}
+    assert early[0] == early[1] and steps["pretraining/loss"] == ([-8, -5, -3] if every == 3 else list(range(-10, -2)))
+    assert steps["teacher/play_loss"] == [-2, -1] and steps["pretraining/mean_absolute_error"] == [-3]
     assert len(json.loads((tmp_path / "parts" / "environment.json").read_text())["commands"]) == len(codes)
 
 
@@ -313,21 +324,18 @@ def test_an_interrupted_pretraining_keeps_its_options(
 ) -> None:
     some = pretraining.all_hands()[::10]
     monkeypatch.setattr(pretraining, "all_hands", lambda: some)
-    monkeypatch.setattr(ReplayLearner, "watch", lambda self, *shown: _watch(self, None, None, _interrupt))
-    monkeypatch.setattr(pretraining, "REPORT_EVERY", 1)
+    interrupt_after((1,), monkeypatch)
     words = ["pretraining.enabled=true", "pretraining.batch_size=8192", f"hydra.run.dir={tmp_path}"]
     assert main(["train", *TINY, *words]) == 130
     capsys.readouterr()
     before = contents(tmp_path)
-    line = refused(capsys, f"resume={tmp_path}", "pretraining.optimizer=sgd")
-    assert "expected the same options pretraining.*" in line and contents(tmp_path) == before
-
-
-_watch = ReplayLearner.watch
-
-
-def _interrupt(*shown: int) -> None:
-    signal.raise_signal(signal.SIGINT)
+    for word, expected in (
+        ("optimizer=sgd", "expected the same options pretraining.*"),
+        ("enabled=false", "what comes before its first step is not done: expected the same options"),
+        ("teacher=greedy", "it is of a ShowPretraining"),
+    ):
+        line = refused(capsys, f"resume={tmp_path}", f"pretraining.{word}")
+        assert expected in line and contents(tmp_path) == before
 
 
 def test_a_second_interrupt_says_what_was_saved(

@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -305,9 +306,10 @@ def test_a_truncated_training_state_is_refused(tmp_path: Path, share: float) -> 
     assert "not a training state" in refusal(path, load_state)
 
 
-def test_weights_of_another_program_are_no_training_state(tmp_path: Path) -> None:
-    torch.save({"epoch": 3}, tmp_path / "state.pt")
-    assert "not a training state" in refusal(tmp_path / "state.pt", load_state)
+@pytest.mark.parametrize("content", [{"epoch": 3}, {"format": "deepcrib training state", "state": {"steps": 3}}])
+def test_weights_of_another_program_or_version_are_no_training_state(content: dict[str, Any], tmp_path: Path) -> None:
+    torch.save(content, tmp_path / "state.pt")
+    assert "not a training state of this version" in refusal(tmp_path / "state.pt", load_state)
 
 
 @pytest.mark.gpu

@@ -35,7 +35,6 @@ from deepcrib.learners.replay.options import (
     RewardOptions,
     StateOptions,
 )
-from deepcrib.learners.replay.pretraining import pretrain
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
@@ -58,7 +57,7 @@ from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.training.options import EvaluationOptions
 from tests.learners.replay.test_small_problems import POINTS, STATES, Lookup, exact
 from tests.learners.replay.test_small_problems import all_hands as all_courses
-from tests.replaying import Backup, discard_samples, play_samples, saved, train
+from tests.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
 
 CPU = torch.device("cpu")
 ATOMS = torch.arange(-3.0, 5.0)

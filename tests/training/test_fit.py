@@ -6,7 +6,7 @@ import csv
 import math
 import signal
 import tracemalloc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from deepcrib.errors import RunError
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
-from deepcrib.training.fit import fit, restore
+from deepcrib.training.fit import fit, next_event, restore
 from deepcrib.training.learner import Metrics, Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile, read_progress
@@ -126,8 +126,8 @@ def test_checkpoints_and_their_names(tmp_path: Path) -> None:
     assert weights_in(tmp_path) == expected | {"weights.safetensors": value_after(7)}
     assert agent.value == value_after(7)
     state = checkpoints.load_state(tmp_path / "state.pt")
-    assert set(state) == {"learner", "state", "steps", "seconds", "metrics", "seed", "begun"}
-    assert (state["seed"], state["begun"]) == (1, True)
+    assert set(state) == {"learner", "state", "steps", "seconds", "metrics", "seed", "stages"}
+    assert (state["seed"], state["stages"]) == (1, [])
     assert (state["learner"], state["state"], state["steps"]) == ("TinyLearner", {"value": value_after(7)}, 7)
     assert matches_in(tmp_path) == []
 
@@ -250,20 +250,127 @@ def test_ctrl_c_in_a_match_between_checkpoints_loses_no_step(tmp_path: Path) -> 
     assert matches_in(tmp_path) == [str(step) for step in range(1, 8)]
 
 
+class Lesson(TinyLearner):
+    """A stage that adds to another learner's value: steps of one, two between checkpoints."""
+
+    unit, checkpoint_every = "lessons", 2
+    signalled: ClassVar[int | None] = None
+    """How many are left, of all stages together, after the one in which Ctrl-C comes."""
+
+    def __init__(self, learner: TinyLearner, num_steps: int) -> None:
+        super().__init__(TinyOptions("lesson", num_steps), learner.setting)
+        self.pupil, self.shown = learner, list[int]()
+
+    def step(self) -> Metrics:
+        self.steps_done += 1
+        self.value = next_value(self.value, self.steps_done, len(self.pupil.stages))
+        self.pupil.value = (self.pupil.value + self.value) % 1_000_003
+        if self.signalled == -next_event(self.pupil):
+            signal.raise_signal(signal.SIGINT)
+        self.tick(self.steps_done)
+        return {f"lesson/{self.num_steps}": float(self.pupil.value)}
+
+    def show(self, writer: Any, step: int) -> None:
+        self.shown.append(step)
+
+
+class Taught(ByStep):
+    """Learns three lessons, then two more, before its first game."""
+
+    def __init__(self, options: Any, setting: Setting) -> None:
+        super().__init__(options, setting)
+        self.stages = Lesson(self, 3), Lesson(self, 2)
+
+    def first_metrics(self) -> Metrics:
+        return {"before": float(self.value)}
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[tuple[str, float, int]]]:
+    """The folder of a training with stages that nothing stopped, and its scalars."""
+    folder = tmp_path_factory.mktemp("taught")
+    learner, writer = tiny(Taught), Writer(folder)
+    fit(learner, folder, Matches(), writer=writer)
+    assert [stage.shown for stage in learner.stages if isinstance(stage, Lesson)] == [[-3], [-1]]
+    return folder, writer.scalars
+
+
+def timeless(scalars: Sequence[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
+    return [one for one in scalars if "seconds" not in one[0]]
+
+
+def test_stages_come_first_and_their_events_below_zero(taught: Any) -> None:
+    folder, scalars = taught
+    steps = {tag: [step for name, _, step in scalars if name == tag] for tag in ("lesson/3", "lesson/2", "before")}
+    assert steps == {"lesson/3": [-5, -4, -3], "lesson/2": [-2, -1], "before": [0]}
+    first = next(value for name, value, _ in scalars if name == "before")
+    assert first != 1 and value_in(folder / "checkpoints" / "games_00000000.safetensors") == first
+    assert [row["step"] for row in rows_in(folder)] == [str(step) for step in range(8)]
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+@pytest.mark.parametrize("left", [4, 3, 2, 1, 0])
+def test_a_training_that_is_stopped_in_a_stage_ends_as_a_whole_one_does(
+    left: int, interrupted: bool, taught: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With so many lessons left: by Ctrl-C, which loses none, or killed, when those since the last checkpoint are lost.
+
+    Events that a killed process has written are purged from `next_event` on.
+    """
+    whole, scalars = taught
+    first, second = Writer(tmp_path), Writer(tmp_path)
+    monkeypatch.setattr(Lesson, "signalled", left if interrupted else None)
+    with handlers(signal.default_int_handler), pytest.raises(KeyboardInterrupt if interrupted else StoppedError):
+        fit(tiny(Taught), tmp_path, Matches(), writer=first, progress=None if interrupted else stop_at(-left, True))
+    monkeypatch.setattr(Lesson, "signalled", None)
+    learner, state = tiny(Taught), tmp_path / "state.pt"
+    if state.exists():
+        restore(learner, state)
+    done = [stage.steps_done for stage in learner.stages]
+    lost = 0 if interrupted else {4: 1, 3: 2, 2: 1, 1: 1, 0: 2}[left]
+    assert sum(done) == 5 - left - lost and next_event(learner) == -left - lost
+    first.scalars = [one for one in first.scalars if one[2] < next_event(learner)]
+    fit(learner, tmp_path, Matches(), writer=second)
+    assert timeless(first.scalars + second.scalars) == timeless(scalars)
+    assert weights_in(tmp_path) == weights_in(whole) and untimed(tmp_path) == untimed(whole)
+
+
 def test_what_comes_before_the_first_step_is_not_lost(tmp_path: Path) -> None:
     """Nor done twice, though the process is killed in the first step."""
-
-    class Pretrained(ByStep):
-        def begin(self) -> Metrics:
-            self.value += 1000
-            return {"before": 2.0}
-
     with pytest.raises(StoppedError):
-        fit(tiny(Pretrained), tmp_path / "parts", Matches(), progress=stop_at(1, within=True))
+        fit(tiny(Taught), tmp_path / "parts", Matches(), progress=stop_at(1, within=True))
     writer = Writer(tmp_path)
-    fit(tiny(Pretrained), tmp_path / "parts", Matches(), writer=writer, resume=True)
-    fit(tiny(Pretrained), tmp_path / "whole", Matches())
-    assert weights_in(tmp_path / "parts") == weights_in(tmp_path / "whole") and writer.steps("before") == [0]
+    fit(tiny(Taught), tmp_path / "parts", Matches(), writer=writer, resume=True)
+    fit(tiny(Taught), tmp_path / "whole", Matches())
+    assert weights_in(tmp_path / "parts") == weights_in(tmp_path / "whole")
+    assert writer.steps("before") == [0] and min(step for _, _, step in writer.scalars) == 0
+
+
+def test_stages_of_another_training_are_refused_in_one_line(tmp_path: Path) -> None:
+    """Those that are not done must be there; what is done does not count any more."""
+
+    class More(Taught):
+        def __init__(self, options: Any, setting: Setting) -> None:
+            super().__init__(options, setting)
+            self.stages = (*self.stages, TinyLearner(options, setting))
+
+    class Fewer(Taught):
+        def __init__(self, options: Any, setting: Setting) -> None:
+            super().__init__(options, setting)
+            self.stages = self.stages[:1]
+
+    More.__name__ = Fewer.__name__ = "Taught"
+    with pytest.raises(StoppedError):
+        fit(tiny(Taught, every=0), tmp_path, Matches(), progress=stop_at(-2, within=True))
+    for kind, expected in ((More, "it is of a Lesson"), (Fewer, "expected the same options")):
+        with pytest.raises(CheckpointError, match=rf"state\.pt does not fit .*: .*{expected}") as error:
+            restore(tiny(kind), tmp_path / "state.pt")
+        assert "\n" not in str(error.value)
+    fit(tiny(Taught, every=0), tmp_path, Matches(), resume=True)
+    for kind in (More, Fewer):
+        learner = tiny(kind)
+        restore(learner, tmp_path / "state.pt")
+        assert next_event(learner) == 8
 
 
 # --- matches ---
@@ -372,18 +479,14 @@ def test_progress_comes_before_the_first_step_within_steps_and_after_them(tmp_pa
 
 
 def test_what_comes_before_the_first_step_is_done_once_and_shown_at_zero(tmp_path: Path) -> None:
-    class Pretrained(TinyLearner):
-        def begin(self) -> Metrics:
-            self.value = 1000
-            return {"before": 2.0}
-
     first, again = Writer(tmp_path), Writer(tmp_path)
     shown: dict[int, Mapping[str, float]] = {}
-    fit(tiny(Pretrained, games=2, every=0), tmp_path, Matches(), writer=first, progress=shown.__setitem__)
-    assert ("before", 2.0, 0) in first.scalars and shown[0] == {"before": 2.0}
-    assert value_in(tmp_path / "checkpoints" / "games_00000000.safetensors") == 1000
+    fit(tiny(Taught, games=2, every=0), tmp_path, Matches(), writer=first, progress=shown.__setitem__)
+    begun = value_in(tmp_path / "checkpoints" / "games_00000000.safetensors")
+    assert ("before", begun, 0) in first.scalars and shown[0] == {"before": begun}
+    assert list(shown) == [-4, -3, -2, -1, 0, 1, 2] and not any(shown[step] for step in range(-4, 0))
     learned = value_in(tmp_path / "weights.safetensors")
-    fit(tiny(Pretrained, games=2, every=0), tmp_path, Matches(), writer=again, resume=True)
+    fit(tiny(Taught, games=2, every=0), tmp_path, Matches(), writer=again, resume=True)
     assert not again.scalars and value_in(tmp_path / "weights.safetensors") == learned
 
 
@@ -394,8 +497,8 @@ def test_pictures_are_drawn_where_matches_are_due_and_at_the_end(
     drawn: list[int] = []
 
     class Painter(TinyLearner):
-        def show(self, writer: Any) -> None:
-            drawn.append(self.steps_done)
+        def show(self, writer: Any, step: int) -> None:
+            drawn.append(step)
 
     fit(tiny(Painter, every=every), tmp_path, Matches(), writer=Writer(tmp_path))
     assert drawn == expected

@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -61,22 +61,26 @@ def new_learner(name: str) -> Learner:
     return make_learner(options.learner, setting, vars(options))
 
 
+def stop(stage: Learner, steps: int) -> None:
+    """Interrupt it."""
+    stage.stopping = True
+
+
+def state_of(learner: Learner) -> dict[str, Any]:
+    return {"learner": type(learner).__name__, "state": learner.state_dict(), "steps": learner.steps_done}
+
+
 def saved(name: str, folder: Path) -> dict[str, Any]:
     """The state of a learner after a step, or within its pretraining, as it is read back."""
     learner = new_learner(name)
-    if name in ("pretraining", "lessons"):
-        stops = iter([False, True])
-        type(learner).stopping = property(lambda self: next(stops, True), lambda self, value: None)  # type: ignore[assignment]
-        try:
-            assert learner.begin() is None
-        finally:
-            del type(learner).stopping  # type: ignore[misc]
-    else:
-        learner.begin()
+    for stage in learner.stages:
+        stage.tick = partial(stop, stage)
+        stage.step()
+        assert 0 < stage.steps_done < stage.num_steps
+    if not learner.stages:
         learner.step()
-        learner.begun = True
-    found = {"learner": type(learner).__name__, "state": learner.state_dict(), "steps": learner.steps_done}
-    found |= {"seconds": 1.0, "metrics": {"loss": 0.5}, "seed": learner.setting.seed, "begun": learner.begun}
+    found = state_of(learner) | {"stages": [state_of(stage) for stage in learner.stages]}
+    found |= {"seconds": 1.0, "metrics": {"loss": 0.5}, "seed": learner.setting.seed}
     save_state(folder / "state.pt", found)
     return load_state(folder / "state.pt")
 
@@ -125,14 +129,16 @@ def try_on(name: str, state: dict[str, Any], file: Path) -> None:
     learner = new_learner(name)
     try:
         restore(learner, file)
-        if not learner.begun:
-            learner.begin()
+        for stage in learner.stages:
+            if stage.steps_done < stage.num_steps:
+                stage.step()
         if learner.steps_done < learner.num_steps:
             learner.step()
     except UserError as error:
         assert "\n" not in str(error) and len(str(error)) < 600
         return
-    tensors = [value for value in flat_tensors(learner.state_dict()) if value.is_floating_point()]
+    states = [one.state_dict() for one in (learner, *learner.stages)]
+    tensors = [value for value in flat_tensors(states) if value.is_floating_point()]
     assert all(bool(value.isfinite().all()) for value in tensors)
 
 

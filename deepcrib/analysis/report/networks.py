@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from deepcrib.analysis.curves import read_events, read_image
@@ -20,7 +21,7 @@ from deepcrib.exact.shows import all_hands, hand_values, starter_means
 from deepcrib.files.runs import CONFIG
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.intervals import Interval, mean_interval
-from deepcrib.learners.replay.pretraining import MEAN_OF_STARTERS, predicted_values
+from deepcrib.learners.replay.pretraining import MEAN_OF_STARTERS, predicted_values, shown_states
 from deepcrib.networks.checkpoints import load_weights
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def _predicted(run: pd.Series) -> NDArray[np.float32]:
         raise CheckpointError(f"{error}; networks=false leaves the values of networks out") from error
     if checkpoint.discard_network is None or checkpoint.discard_encoder is None:
         raise CheckpointError(f"{path} holds no discard network, which {CONFIG} beside it says was trained")
-    return predicted_values(checkpoint.discard_network, checkpoint.discard_encoder, ROLES_SEED)
+    states = shown_states(_hands(), torch.Generator().manual_seed(ROLES_SEED))
+    return predicted_values(checkpoint.discard_network, checkpoint.discard_encoder, states)
 
 
 # --- after training -----------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import LEARNERS, make_learner
-from deepcrib.training.fit import Probe, fit, restore
+from deepcrib.training.fit import Probe, fit, next_event, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
 from deepcrib.training.run_files import STATE_FILE, require_state, weights_file
@@ -68,7 +67,7 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
     told = run.folder.varied or searched or run.folder.overrides or sys.argv[1:]
     columns = [f"{FINAL}{name}/{tag}" for name in opponents for tag in FINAL_METRICS]
     write_options(folder, options, [*columns, f"{FINAL}hours"], told)
-    with closing(summary_writer(folder, learner.next_event() if run.resuming else None)) as writer:
+    with closing(summary_writer(folder, next_event(learner) if run.resuming else None)) as writer:
         writer.add_custom_scalars(layout(config, opponents))
         agent = _train(config, run, learner, opponents, writer)
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches during training never have
@@ -99,7 +98,7 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
 
 def _learner(config: Config, run: Run) -> Learner:
     """The learner as it begins, or as an interrupted run left it."""
-    setting = Setting(config.seed, config.evaluation, config.rules.name, config.device)
+    setting = Setting(config.seed, config.evaluation, config.rules.name, config.device, predicted_against_true)
     learner = make_learner(config.learner, setting, vars(config))
     if run.resuming and require_state(run.folder.path):
         restore(learner, run.folder.path / STATE_FILE)
@@ -122,14 +121,17 @@ def _train(
         return evaluate(agent, opponent, games, seed, dealing=config.rules.name, device=config.device)
 
     with Bars(run.show_progress, run.show_lines) as bars:
-        learner.watch(predicted_against_true, writer, partial(bars.show, "pretraining"))
         lines = Lines(learner.steps_done, learner.num_steps, learner.unit, say=say if run.show_lines else LOG.info)
         bar = training_bar(bars, learner.steps_done, learner.num_steps) if run.show_progress else None
 
         def progress(done: int, metrics: Mapping[str, float]) -> None:
-            lines(done, metrics)
-            if bar is not None:
-                bar(done, metrics)
+            begun = [stage for stage in learner.stages if stage.steps_done and done <= 0]
+            for stage in begun[-1:]:
+                bars.show("pretraining", stage.steps_done, stage.num_steps)
+            if done >= 0:
+                lines(done, metrics)
+                if bar is not None:
+                    bar(done, metrics)
 
         return fit(
             learner,

@@ -52,7 +52,7 @@ class EvolutionLearner(Learner):
         self.weights = np.stack([generator.random((2, GENOMES[options.genome])) for generator in generators])
         self.sigma = np.full(2, float(options.sigma))
 
-    def begin(self) -> Metrics:
+    def first_metrics(self) -> Metrics:
         """What the first weights obtain."""
         return self.measure()
 

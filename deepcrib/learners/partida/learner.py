@@ -218,7 +218,7 @@ class PartidaLearner(Learner):
             network = MLP(input_width(self.form.inputs, self.form.encoding), list(HIDDEN))
         self.fit = new_fit(layers_of(network))
 
-    def begin(self) -> Metrics:
+    def first_metrics(self) -> Metrics:
         """The play of the untrained network."""
         return self._measured()
 

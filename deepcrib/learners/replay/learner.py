@@ -7,8 +7,8 @@ of an iteration are computed before its first minibatch, with the networks as th
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -37,14 +37,7 @@ from deepcrib.learners.replay.options import (
     refuse_combinations,
 )
 from deepcrib.learners.replay.play import episodes_of, make_pool
-from deepcrib.learners.replay.pretraining import (
-    LESSONS,
-    PretrainingResult,
-    learn_lessons,
-    make_teacher,
-    pretrain,
-    require_left,
-)
+from deepcrib.learners.replay.pretraining import LESSONS, Pretraining, ShowPretraining, TeacherPretraining, make_teacher
 from deepcrib.learners.replay.update import LearnedNetwork, begin_with
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
@@ -57,9 +50,6 @@ from deepcrib.networks import (
 )
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
-
-SHOW_LEFT, LESSONS_LEFT = "show", "lessons"
-"""Stages of pretraining, in their order."""
 
 
 class ReplayLearner(Learner):
@@ -90,7 +80,7 @@ class ReplayLearner(Learner):
         """Raises OptionError where networks, states and options do not go together, and what `make_agent` does."""
         super().__init__(setting)
         refuse_combinations(algorithm, options)
-        self.options, self.algorithm, self.reward, self.pretraining = options, algorithm, reward, pretraining
+        self.options, self.algorithm, self.reward = options, algorithm, reward
         self.num_steps, self.checkpoint_every = options.iterations, options.checkpoint_every
         self.sees_scores = state.scores
         self.targets = PlayTargets(algorithm, reward, options.forced)
@@ -110,28 +100,13 @@ class ReplayLearner(Learner):
             self.discards_by = make_agent(options.discard_agent, setting.device)
         if options.initial is not None:
             begin_with(options.initial, {"play": self.play, "discard": self.discard}, setting.device)
-        self.teacher = None
-        if pretraining.teacher is not None:
-            self.teacher = make_teacher(pretraining, setting.device, self.discards_by)
+        self.stages = self._stages(pretraining)
         self.buffer = ReplayBuffer(options.epochs_kept, options.buffer_size)
         self.pool = make_pool(options, setting.device)
         self.target_network: QNetwork | None = copy.deepcopy(self.play.network) if options.target_every > 1 else None
         self.hands = 0
-        self.pretrained: PretrainingResult | None = None
-        self._left: dict[str, Any] = {}  # of an interrupted pretraining, by its stage
         self._discards_ahead: NDArray[np.int8] | None = None  # a resumed run chooses the same anew
         self._learned: dict[str, Batch] = {}
-        self.watch(None, None, None)
-
-    def watch(
-        self,
-        figure: Callable[..., Any] | None,
-        pretraining_writer: Any,
-        pretraining_progress: Callable[[int, int], None] | None,
-    ) -> None:
-        """The figure is of what the discard network predicts and what came of it (see `show_values`)."""
-        self._figure = figure
-        self._pretraining_writer, self._pretraining_progress = pretraining_writer, pretraining_progress
 
     # --- the iteration ----------------------------------------------------------------------------------------
 
@@ -244,44 +219,29 @@ class ReplayLearner(Learner):
 
     # --- before the first iteration ---------------------------------------------------------------------------
 
-    def begin(self) -> Metrics | None:
-        """Pretrain the discard network, and learn from a teacher, as the options say."""
-        pretrains = self.pretraining.enabled and self.discard is not None and self.options.initial is None
-        if pretrains or self.teacher is not None:
-            writer = self._pretraining_writer
-            if pretrains and LESSONS_LEFT not in self._left and not self._pretrain(writer):
-                return None
-            if self.teacher is not None and not self._learn_from(self.teacher, writer):
-                return None
-        self._left = {}
-        return {"progress/hands": 0.0}
+    def _stages(self, options: PretrainingOptions) -> list[Pretraining]:
+        """The discard network learns the show, then both learn from a teacher, as the options say."""
+        stages: list[Pretraining] = []
+        if options.enabled and self.discard is not None and self.options.initial is None:
+            setting = replace(self.setting, seed=derive(self.setting.seed, PRETRAINING))
+            stages.append(ShowPretraining(self.discard.network, self.discard.encoder, options, setting))
+        if options.teacher is not None:
+            teacher = make_teacher(options, self.setting.device, self.discards_by)
+            networks = {"play": self.play} | ({"discard": self.discard} if self.discard else {})
+            lessons = partial(self._lessons, teacher, options.teacher_episodes)
+            stages.append(TeacherPretraining(networks, lessons, options, self.setting))
+        return stages
 
-    def next_event(self) -> int:
-        """As of any learner; where pretraining was interrupted, its next minibatch."""
-        show = self._left.get(SHOW_LEFT)
-        if LESSONS_LEFT in self._left:
-            return 0  # the pretraining before it has steps of the same numbers
-        return show["step"] - show["total"] if show else super().next_event()
-
-    def _pretrain(self, writer: Any) -> bool:
-        """Whether it came to its end."""
-        assert self.discard is not None
-        seed, encoder = derive(self.setting.seed, PRETRAINING), self.discard.encoder
-        shown, figure, left = self._pretraining_progress, self._figure, self._left.setdefault(SHOW_LEFT, {})
-        network, options = self.discard.network, self.pretraining
-        self.pretrained = pretrain(network, encoder, options, seed, writer, shown, figure, lambda: self.stopping, left)
-        return self.pretrained is not None
-
-    def _learn_from(self, teacher: Agent, writer: Any) -> bool:
-        """The returns of the teacher's decisions (Monte Carlo, both networks); whether it came to its end."""
-        setting, options, left = self.setting, self.pretraining, self._left.setdefault(LESSONS_LEFT, {})
-        seed, count, unit = derive(setting.seed, PRETRAINING, LESSONS), options.teacher_episodes, self.episodes.unit
-        hands = self_play(teacher, 0, count, seed, unit=unit, dealing=setting.dealing)
+    def _lessons(self, teacher: Agent, episodes: int) -> dict[str, Batch]:
+        """A teacher's decisions with their returns (Monte Carlo)."""
+        seed, unit = derive(self.setting.seed, PRETRAINING, LESSONS), self.episodes.unit
+        hands = self_play(teacher, 0, episodes, seed, unit=unit, dealing=self.setting.dealing)
         how = PlayTargets(AlgorithmOptions("monte_carlo"), self.reward, self.options.forced)
-        samples = self._samples(hands, how, self.play.q_function(), 0.0)
-        networks = {"play": self.play} | ({"discard": self.discard} if self.discard else {})
-        shown = self._pretraining_progress
-        return learn_lessons(networks, samples, options, setting.seed, writer, shown, lambda: self.stopping, left)
+        return self._samples(hands, how, self.play.q_function(), 0.0)
+
+    def first_metrics(self) -> Metrics:
+        """No hand yet."""
+        return {"progress/hands": 0.0}
 
     # --- what a run leaves ------------------------------------------------------------------------------------
 
@@ -309,7 +269,6 @@ class ReplayLearner(Learner):
             "past": self.pool.state(),
             "target_network": self.target_network.state_dict() if self.target_network else None,
             "hands": self.hands,
-            "pretraining": self._left | ({"options": asdict(self.pretraining)} if self._left else {}),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -325,16 +284,14 @@ class ReplayLearner(Learner):
         self.pool.load(state["past"], self.discard, self.play, self.discards_by)
         if self.target_network:
             self.target_network.load_state_dict(state["target_network"])
-        left = state.get("pretraining", {})
-        require_left(left, self.pretraining, left.get(SHOW_LEFT))
-        self.hands, self._left = state["hands"], left
+        self.hands = state["hands"]
 
-    def show(self, writer: Any) -> None:
-        """Histograms of values and targets of either network; from time to time the figure of the discard network."""
+    def show(self, writer: Any, step: int) -> None:
+        """Histograms of values and targets; from time to time what the discard network predicts and what came of it."""
         agent = self.agent()
         functions = {"discard": agent.discard_q, "play": agent.play_q}
-        figure = self._figure if draws_at(self.setting.evaluation, self.steps_done, self.num_steps) else None
-        show_values(writer, self.steps_done, functions, self._learned, figure)
+        figure = self.setting.figure if draws_at(self.setting.evaluation, step, self.num_steps) else None
+        show_values(writer, step, functions, self._learned, figure)
 
     def description(self) -> str:
         """Iterations and hands."""

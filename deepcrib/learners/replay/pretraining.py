@@ -8,15 +8,19 @@ A supervised start: both networks learn what a teacher's decisions were worth, b
 names "supervised learning on expert data" as the other way, and its limits: expert data are costly and the learner is
 "no better than the human expert". Here the expert is an agent, so its games cost nothing, and what is learned are no
 moves but values, the returns of its decisions, which replay iterations then improve on.
+
+Either is a learner that `fit` runs as a stage before the first iteration.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,18 +43,17 @@ from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
-from deepcrib.training.run_files import fitting, write_scalars
+from deepcrib.training.learner import Learner, Metrics, Setting
 
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
 """The discard action that throws the last two slots, which are empty here."""
 REPORT_EVERY = 200
-"""Minibatches between two losses in TensorBoard and two calls of the progress callback."""
+"""Minibatches of a step of the show's pretraining, whose mean loss TensorBoard shows."""
 MOMENTUM = 0.9
 """Of `sgd`, as in the published code of 2019."""
 MEAN_OF_STARTERS = "mean value over the 48 starters"
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises to its peak, before it falls to zero along a cosine."""
-PRETRAINING_LEFT = "what the training state holds of its pretraining"
 
 
 @dataclass(frozen=True)
@@ -67,139 +70,156 @@ class PretrainingResult:
     sample_error: float
     loss: float  # mean of the last minibatches, points squared (head `categorical`: nats)
     hands: int
-    seconds: float
 
 
-def pretrain(
-    network: QNetwork,
-    encoder: Encoder,
-    options: PretrainingOptions,
-    seed: int,
-    writer: Any = None,
-    progress: Callable[[int, int], None] | None = None,
-    figure: Callable[..., Any] | None = None,
-    stops: Callable[[], bool] = bool,
-    left: dict[str, Any] | None = None,
-) -> PretrainingResult | None:
-    """Train the network in place and measure it over all hands; None where `stops()` ended it between two minibatches.
+class Pretraining(Learner):
+    """A stage of these options: it has no agent, and what it leaves is in the networks."""
 
-    writer: a TensorBoard SummaryWriter; its steps are minibatches, up to -1. progress(done, total) is called with
-    minibatches. figure(predicted, true, title=, truth=) draws predictions against what can be known of the hands, as
-    `truth` says; written unless it is None. left: where it begins, and where it was stopped.
+    def __init__(self, options: PretrainingOptions, setting: Setting) -> None:
+        super().__init__(setting)
+        self.options = options
+
+    def agent(self) -> None:
+        """None."""
+
+    def save(self, path: Path) -> None:
+        """Write nothing."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Options."""
+        return {"options": asdict(self.options)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Raises ValueError for other options."""
+        if state["options"] != asdict(self.options):
+            raise ValueError("its pretraining is not done: expected the same options pretraining.*")
+
+
+class ShowPretraining(Pretraining):
+    """Steps are minibatches. The network is trained in place, and measured over all hands after the last one.
+
+    result: what was measured, None before. seconds: of all steps.
     """
-    begin = time.perf_counter()
-    generator = torch.Generator().manual_seed(seed)
-    hands = all_hands()
-    shown = _Shown(network, encoder, hands, generator)
-    network.train()
-    loss = _fit(shown, hands, options, generator, writer, progress, stops, {} if left is None else left)
-    if loss is None:
-        return None
-    predicted = shown.predict()
-    samples = _targets(hands, options, generator)
-    expected = starter_means(hands) if options.starter else samples
-    result = PretrainingResult(
-        mean_absolute_error=float(np.abs(predicted - expected).mean()),
-        exact_share=None if options.starter else float(np.mean(np.round(predicted) == expected)),
-        sample_error=float(np.abs(predicted - samples).mean()),
-        loss=loss,
-        hands=len(hands),
-        seconds=time.perf_counter() - begin,
-    )
-    if writer is not None:
-        found = {name: getattr(result, name) for name in ("mean_absolute_error", "exact_share", "sample_error")}
-        write_scalars(writer, -1, {f"pretraining/{name}": value for name, value in found.items() if value is not None})
-        truth = MEAN_OF_STARTERS if options.starter else "true value"
-        title = f"Value of all {len(hands):,} four-card hands after pretraining"
-        if figure is not None and (drawn := figure(predicted, expected, title=title, truth=truth)) is not None:
-            writer.add_figure("pretraining/predicted_against_true", drawn, -1)
-    return result
 
+    unit = "minibatches"
 
-def predicted_values(network: QNetwork, encoder: Encoder, seed: int) -> np.ndarray:
-    """float32 [270725]: a network's values of `all_hands` as pretraining shows them, none thrown, by random roles."""
-    return _Shown(network, encoder, all_hands(), torch.Generator().manual_seed(seed)).predict()
+    def __init__(self, network: QNetwork, encoder: Encoder, options: PretrainingOptions, setting: Setting) -> None:
+        super().__init__(options, setting)
+        self.hands, self.generator = all_hands(), torch.Generator().manual_seed(setting.seed)
+        self.network, self.encoder, self.states = network, encoder, shown_states(self.hands, self.generator)
+        self.checkpoint_every = math.ceil(len(self.hands) / options.batch_size)
+        self.num_steps = options.epochs * self.checkpoint_every
+        self.sgd, parameters = options.optimizer == "sgd", network.parameters()
+        self.optimizer: torch.optim.Optimizer = (
+            torch.optim.SGD(parameters, options.lr, MOMENTUM) if self.sgd else torch.optim.Adam(parameters, fused=True)
+        )
+        self.losses = torch.zeros((), device=setting.device)  # their sum since the last report
+        self.result: PretrainingResult | None = None
+        self._drawn: tuple[Tensor, Tensor] | None = None
+        self._end_epoch()
 
+    def step(self) -> Metrics:
+        """Minibatches up to the next report or the end of the epoch; metrics where a report is due."""
+        begin, metrics = time.perf_counter(), Metrics()
+        self.network.train()
+        last = min(self.next_checkpoint(), (self.steps_done // REPORT_EVERY + 1) * REPORT_EVERY)
+        while self.learns_until(last):
+            self._learn()
+            self.tick(self.steps_done)
+        if self.is_due(REPORT_EVERY):
+            loss = float(self.losses) / ((self.steps_done - 1) % REPORT_EVERY + 1)
+            self.losses.zero_()
+            metrics = {"pretraining/loss": loss, "pretraining/lr": self.optimizer.param_groups[0]["lr"]}
+            if self.steps_done == self.num_steps:
+                metrics |= self._measure(loss)
+        self.seconds += time.perf_counter() - begin
+        return metrics
 
-class _Shown:
-    """What a network sees of hands [H, 4]: four kept cards and none thrown, with random roles and scores."""
-
-    def __init__(self, network: QNetwork, encoder: Encoder, hands: np.ndarray, generator: torch.Generator) -> None:
-        states = np.full((len(hands), DISCARD_COLUMNS), NO_CARD, dtype=np.int8)
-        states[:, HAND : HAND + HAND_SIZE] = hands
-        states[:, DISCARD_IS_DEALER] = torch.randint(2, (len(hands),), generator=generator).numpy()
-        for column in (DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE):
-            states[:, column] = torch.randint(MAX_SCORE, (len(hands),), generator=generator).numpy()
-        columns = encoder.indices(states, np.full(len(hands), KEEP_FIRST_FOUR, dtype=np.int8))
-        self.network, self.device, self._encoder = network, next(network.parameters()).device, encoder
-        # On the CPU an array, which the compiled expansion takes.
-        self._columns: Any = columns if self.device.type == "cpu" else torch.from_numpy(columns).to(self.device)
-
-    def inputs(self, rows: Tensor) -> Tensor:
-        """float32 [B, width] of hands of numbers `rows` [B]."""
-        number = rows.numpy() if self.device.type == "cpu" else rows.to(self.device)
-        return self._encoder.expand(self._columns[number], self.device)
-
-    @torch.inference_mode()
-    def predict(self) -> np.ndarray:
-        """float32 [H] values of all hands, of the network in evaluation mode."""
-        self.network.eval()
-        values = [self.network(self.inputs(rows)) for rows in torch.arange(len(self._columns)).split(4096)]
-        return torch.cat(values).cpu().numpy()
-
-
-def _fit(
-    shown: _Shown,
-    hands: np.ndarray,
-    options: PretrainingOptions,
-    generator: torch.Generator,
-    writer: Any,
-    progress: Callable[[int, int], None] | None,
-    stops: Callable[[], bool],
-    left: dict[str, Any],
-) -> float | None:
-    """All epochs of minibatches; returns the mean loss of the last ones, None where it is stopped."""
-    batches_per_epoch = math.ceil(len(hands) / options.batch_size)
-    total = options.epochs * batches_per_epoch
-    sgd, parameters = options.optimizer == "sgd", shown.network.parameters()
-    optimizer: torch.optim.Optimizer = (
-        torch.optim.SGD(parameters, options.lr, MOMENTUM) if sgd else torch.optim.Adam(parameters, fused=True)
-    )
-    recent, loss, begin = torch.zeros((), device=shown.device), math.nan, 0
-    if left:
-        with fitting(PRETRAINING_LEFT):
-            load_optimizer(optimizer, left["optimizer"])
-            generator.set_state(left["epoch"])
-            recent += float(left["recent"])
-            loss, begin = float(left["loss"]), left["step"]
-    for step in range(begin, total):
-        if step == begin or step % batches_per_epoch == 0:
-            epoch = generator.get_state()
-            order = torch.randperm(len(hands), generator=generator)
-            targets = torch.from_numpy(_targets(hands, options, generator)).float()
-        if stops():
-            left |= {"optimizer": optimizer.state_dict(), "epoch": epoch, "recent": recent, "loss": loss}
-            left |= {"step": step, "total": total}
-            return None
-        first = step % batches_per_epoch * options.batch_size
-        rows = order[first : first + options.batch_size]
-        optimizer.param_groups[0]["lr"] = lr = options.lr * (1.0 if sgd else _lr_factor(step / total))
-        _, losses = shown.network.losses(shown.inputs(rows), targets[rows].to(shown.device))
-        batch_loss = losses.mean()
-        batch_loss.backward()
-        if isinstance(optimizer, torch.optim.Adam):
-            adam_step(optimizer)
+    def _learn(self) -> None:
+        options, minibatch = self.options, self.steps_done % self.checkpoint_every
+        if self._drawn is None:
+            order = torch.randperm(len(self.hands), generator=self.generator)
+            self._drawn = order, torch.from_numpy(_targets(self.hands, options, self.generator)).float()
+        order, targets = self._drawn
+        rows = order[minibatch * options.batch_size :][: options.batch_size]
+        factor = 1.0 if self.sgd else _lr_factor(self.steps_done / self.num_steps)
+        self.optimizer.param_groups[0]["lr"] = options.lr * factor
+        inputs = _inputs(self.encoder, self.states[rows.numpy()], self.setting.device)
+        _, losses = self.network.losses(inputs, targets[rows].to(self.setting.device))
+        loss = losses.mean()
+        loss.backward()
+        if isinstance(self.optimizer, torch.optim.Adam):
+            adam_step(self.optimizer)
         else:
-            optimizer.step()
-            optimizer.zero_grad()
-        recent += batch_loss.detach()
-        if (step + 1) % REPORT_EVERY == 0 or step + 1 == total:
-            loss = float(recent) / (step % REPORT_EVERY + 1)
-            recent.zero_()
-            write_scalars(writer, step - total, {"pretraining/loss": loss, "pretraining/lr": lr})
-            if progress is not None:
-                progress(step + 1, total)
-    return loss
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+        self.losses += loss.detach()
+        self.steps_done += 1
+        if minibatch + 1 == self.checkpoint_every:
+            self._end_epoch()
+
+    def _end_epoch(self) -> None:
+        """The next one begins with what the generator then draws."""
+        self._epoch, self._drawn = self.generator.get_state(), None
+
+    def _measure(self, loss: float) -> Metrics:
+        predicted = predicted_values(self.network, self.encoder, self.states)
+        samples = _targets(self.hands, self.options, self.generator)
+        expected = starter_means(self.hands) if self.options.starter else samples
+        self.result = PretrainingResult(
+            mean_absolute_error=float(np.abs(predicted - expected).mean()),
+            exact_share=None if self.options.starter else float(np.mean(np.round(predicted) == expected)),
+            sample_error=float(np.abs(predicted - samples).mean()),
+            loss=loss,
+            hands=len(self.hands),
+        )
+        self._values = predicted, expected
+        found = {name: getattr(self.result, name) for name in ("mean_absolute_error", "exact_share", "sample_error")}
+        return {f"pretraining/{name}": value for name, value in found.items() if value is not None}
+
+    def show(self, writer: Any, step: int) -> None:
+        """The figure of what was measured."""
+        truth = MEAN_OF_STARTERS if self.options.starter else "true value"
+        title = f"Value of all {len(self.hands):,} four-card hands after pretraining"
+        if self.setting.figure and (drawn := self.setting.figure(*self._values, title=title, truth=truth)) is not None:
+            writer.add_figure("pretraining/predicted_against_true", drawn, step)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The optimiser, the losses not yet reported, and how the generator was as the epoch began."""
+        optimizer = self.optimizer.state_dict()
+        return super().state_dict() | {"optimizer": optimizer, "epoch": self._epoch, "losses": self.losses}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over a saved state. Raises ValueError for one of other options."""
+        super().load_state_dict(state)
+        load_optimizer(self.optimizer, state["optimizer"])
+        self.generator.set_state(state["epoch"])
+        self.losses.copy_(state["losses"])
+        self._end_epoch()
+
+
+def shown_states(hands: np.ndarray, generator: torch.Generator) -> NDArray[np.int8]:
+    """[H, 9], what a network sees of hands [H, 4]: four kept cards and none thrown, with random roles and scores."""
+    states = np.full((len(hands), DISCARD_COLUMNS), NO_CARD, dtype=np.int8)
+    states[:, HAND : HAND + HAND_SIZE] = hands
+    states[:, DISCARD_IS_DEALER] = torch.randint(2, (len(hands),), generator=generator).numpy()
+    for column in (DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE):
+        states[:, column] = torch.randint(MAX_SCORE, (len(hands),), generator=generator).numpy()
+    return states
+
+
+@torch.inference_mode()
+def predicted_values(network: QNetwork, encoder: Encoder, states: NDArray[np.int8]) -> np.ndarray:
+    """float32 [H] values of `shown_states`, of the network in evaluation mode."""
+    device = next(network.parameters()).device
+    network.eval()
+    chunks = np.split(states, range(4096, len(states), 4096))
+    return torch.cat([network(_inputs(encoder, chunk, device)) for chunk in chunks]).cpu().numpy()
+
+
+def _inputs(encoder: Encoder, states: NDArray[np.int8], device: torch.device | str) -> Tensor:
+    """float32 [B, width]."""
+    return encoder.encode(states, np.full(len(states), KEEP_FIRST_FOUR, dtype=np.int8), device)
 
 
 def _lr_factor(done: float) -> float:
@@ -267,54 +287,52 @@ def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | 
     return Exploring(discards_by or agent, agent, 0.0 if discards_by else epsilon, epsilon)
 
 
-def learn_lessons(
-    networks: Mapping[str, LearnedNetwork],
-    samples: Mapping[str, Batch],
-    options: PretrainingOptions,
-    seed: int,
-    writer: Any = None,
-    progress: Callable[[int, int], None] | None = None,
-    stops: Callable[[], bool] = bool,
-    left: dict[str, Any] | None = None,
-) -> bool:
-    """Let each network learn its samples, with an optimiser of its own, in `options.epochs` passes; False if `stops()`.
+class TeacherPretraining(Pretraining):
+    """Steps are passes. Each network learns its samples, with an optimiser of its own, in `options.epochs` of them."""
 
-    writer: a TensorBoard SummaryWriter; its steps are passes, up to -1, as progress(done, total) is told. left: see
-    `pretrain`.
-    """
-    students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
-    seeds = {"play": 0, "discard": 1}
-    generators = {part: np.random.default_rng((derive(seed, PRETRAINING, LESSONS), seeds[part])) for part in students}
-    left = {} if left is None else left
-    with fitting(PRETRAINING_LEFT):
-        for part in left.get("drawn", ()):
-            load_optimizer(students[part].optimizer, left["optimizers"][part])
-            generators[part].bit_generator.state = left["drawn"][part]
-        begun = range(int(left.get("passes", 0)), options.epochs)
-    for done in begun:
-        if stops():
-            drawn = {part: generator.bit_generator.state for part, generator in generators.items()}
-            optimizers = {part: student.optimizer.state_dict() for part, student in students.items()}
-            left |= {"passes": done, "drawn": drawn, "optimizers": optimizers}
-            return False
-        lr = options.lr * (1 - done / options.epochs)
+    unit = "passes"
+    checkpoint_every = 1
+
+    def __init__(
+        self,
+        networks: Mapping[str, LearnedNetwork],
+        lessons: Callable[[], Mapping[str, Batch]],
+        options: PretrainingOptions,
+        setting: Setting,
+    ) -> None:
+        """Networks by `play` and `discard`; lessons: makes the samples of each, when they are needed."""
+        super().__init__(options, setting)
+        self.num_steps, self.lessons = options.epochs, lessons
+        self.students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
+        seed, streams = derive(setting.seed, PRETRAINING, LESSONS), {"play": 0, "discard": 1}
+        self.generators = {part: np.random.default_rng((seed, streams[part])) for part in networks}
+        self._samples: Mapping[str, Batch] = {}
+
+    def step(self) -> Metrics:
+        """One pass. Raises DivergenceError where the learning rate is too high."""
+        options, self._samples = self.options, self._samples or self.lessons()
+        lr = options.lr * (1 - self.steps_done / options.epochs)
         passes = [
-            partial(student.train_pass, samples[part], lr, options.batch_size, 1.0, generators[part])
-            for part, student in students.items()
+            partial(student.train_pass, self._samples[part], lr, options.batch_size, 1.0, self.generators[part])
+            for part, student in self.students.items()
         ]
-        passed = zip(students, run_pieces(passes), strict=True)
-        write_scalars(writer, done - options.epochs, {f"teacher/{part}_loss": found.loss for part, found in passed})
-        if progress is not None:
-            progress(done + 1, options.epochs)
-    return True
+        passed = zip(self.students, run_pieces(passes), strict=True)
+        metrics = {f"teacher/{part}_loss": found.loss for part, found in passed}
+        self.steps_done += 1
+        if self.steps_done == self.num_steps:
+            self._samples = {}  # there may be many
+        self.tick(self.steps_done)
+        return metrics
 
+    def state_dict(self) -> dict[str, Any]:
+        """Optimisers and generators, whose numbers are too long for other integers."""
+        drawn = {part: json.dumps(generator.bit_generator.state) for part, generator in self.generators.items()}
+        optimizers = {part: student.optimizer.state_dict() for part, student in self.students.items()}
+        return super().state_dict() | {"drawn": drawn, "optimizers": optimizers}
 
-def require_left(left: Mapping[str, Any], options: PretrainingOptions, show: Mapping[str, Any] | None) -> None:
-    """Refuse what is left of an interrupted pretraining of other options, or of no minibatches. Raises ValueError.
-
-    show: its part about the show value of hands.
-    """
-    if left and left.get("options", asdict(options)) != asdict(options):
-        raise ValueError("its pretraining is not done: expected the same options pretraining.*")
-    if show and not (isinstance(show["step"], int) and 0 <= show["step"] <= show["total"] < 2**31):
-        raise ValueError(f"its pretraining has done {show['step']} minibatches of {show['total']}")
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over a saved state. Raises ValueError for one of other options."""
+        super().load_state_dict(state)
+        for part, student in self.students.items():
+            load_optimizer(student.optimizer, state["optimizers"][part])
+            self.generators[part].bit_generator.state = json.loads(state["drawn"][part])

@@ -24,15 +24,16 @@ from deepcrib.learners.replay.batch import PlayTargets, legal_plays
 from deepcrib.learners.replay.monitoring import playing_metrics
 from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, ReplayOptions, RewardOptions
 from deepcrib.learners.replay.play import Pool, make_pool
-from deepcrib.learners.replay.pretraining import LESSONS, Exploring, learn_lessons, make_teacher
+from deepcrib.learners.replay.pretraining import LESSONS, Exploring, TeacherPretraining, make_teacher
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
+from deepcrib.training.learner import Setting
 from tests.learners.replay.test_replay import Stopped, assert_same_runs, run, same, small
-from tests.replaying import discard_samples, learner_of, play_samples, restored, saved
+from tests.replaying import complete, discard_samples, learner_of, play_samples, restored, saved
 
 
 class Asked:
@@ -376,7 +377,7 @@ def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
     settings.reward = RewardOptions("margin", "own")
     losses: dict[str, list[float]] = {}
     writer = SimpleNamespace(add_scalar=lambda tag, value, step: losses.setdefault(tag, []).append(value))
-    done: list[tuple[int, int]] = []
+    done: list[int] = []
     teacher = make_teacher(settings.pretraining, "cpu")
     hands = self_play(teacher, 0, 60, derive(settings.seed, PRETRAINING, LESSONS), unit="hands")
     how = PlayTargets(AlgorithmOptions("monte_carlo"), settings.reward)
@@ -385,7 +386,8 @@ def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
         "discard": batch.discard_samples(hands, settings.reward),
     }
     networks = {"play": play, "discard": discard}
-    learn_lessons(networks, samples, settings.pretraining, 1, writer, lambda *passes: done.append(passes))
+    stage = TeacherPretraining(networks, lambda: samples, settings.pretraining, Setting(1))
+    complete(stage, writer, done.append)
     returns: dict[tuple[str, int], list[float]] = {}
     for points, seats, states, slots in zip(
         hands.play_points.tolist(), hands.play_seats.tolist(), hands.play_states, hands.play_actions, strict=True
@@ -406,7 +408,7 @@ def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
     for (part, case), values in returns.items():
         assert values_of[part][case] == pytest.approx(np.mean(values), abs=0.02), (part, case)
     assert losses.keys() == {"teacher/play_loss", "teacher/discard_loss"}
-    assert all(found[-1] < found[0] for found in losses.values()) and done[-1] == (600, 600) and len(done) == 600
+    assert all(found[-1] < found[0] for found in losses.values()) and done == list(range(1, 601))
 
 
 def test_a_taught_run(tmp_path: Path) -> None:

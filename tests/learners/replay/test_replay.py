@@ -34,6 +34,7 @@ from deepcrib.learners.replay.options import (
     RewardOptions,
     StateOptions,
 )
+from deepcrib.learners.replay.pretraining import ShowPretraining
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
@@ -804,15 +805,16 @@ def pretraining(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Pretraining that only sets the biases to 0.5; the list grows by its seed at each call."""
     seeds: list[int] = []
 
-    def pretrain(network: torch.nn.Module, encoder: Any, options: Any, seed: int, *rest: Any) -> str:
-        seeds.append(seed)
+    def step(stage: Any) -> dict[str, float]:
+        seeds.append(stage.setting.seed)
         with torch.no_grad():
-            for parameter in network.parameters():
+            for parameter in stage.network.parameters():
                 if parameter.dim() == 1:
                     parameter.fill_(0.5)
-        return "pretrained"
+        stage.steps_done, stage.result = stage.num_steps, "pretrained"
+        return {}
 
-    monkeypatch.setattr(replay, "pretrain", pretrain)
+    monkeypatch.setattr(ShowPretraining, "step", step)
     return seeds
 
 
