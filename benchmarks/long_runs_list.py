@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from paper2019_values import ALGORITHMS, TABLE_3, Searched
@@ -12,6 +12,9 @@ CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
+
+SHEETS_CODE = SETUPS_CODE
+"""Of figures 5 and 6, of leads and of the ideal agent: the first one with their scripts and the published networks."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class LongRun:
     match: words of `deepcrib evaluate` that measure the trained agent, or none; RUN is its folder in them. curve:
     columns of `progress.csv` that are kept, with the seconds of training alone. script: a file of benchmarks/ that is
     run in place of a training. It gets the words and `--to FILE`, where it writes its figures as JSON; what of it is to
-    survive an interruption it keeps itself, beside that file.
+    survive an interruption it keeps itself, beside that file. A word RUNS/GROUP/NAME is the folder of another run, for
+    whose end it waits.
     """
 
     group: str
@@ -51,7 +55,10 @@ def long_runs() -> Iterator[LongRun]:
     """All of them."""
     for row in TABLE_3:
         yield from trials(row)
-    yield from setups(1)
+    for run in (*setups(1), ideal()):
+        yield from (run, leads(f"RUNS/{run.group}/{run.name}", f"{run.group}_{run.name}"))
+    yield leads("belanger2019_cnn_lstm", "belanger2019_cnn_lstm")
+    yield from deals()
 
 
 def trials(row: Searched) -> Iterator[LongRun]:
@@ -73,6 +80,29 @@ def trials(row: Searched) -> Iterator[LongRun]:
         }
         options = tuple(f"{name}={value}" for name, value in values.items())
         yield LongRun(group, f"{number:03d}", common, options, 0.015, ("deterministic.hands_won",))
+
+
+def deals() -> Iterator[LongRun]:
+    """Pretrained deal networks of figures 5a, 5b and 6, three seeds each; the first one's density is drawn."""
+    keeps = ("all.", "flushes.", "rest.", "mean.", "starters.", "best_")
+    for seed in (1, 2, 3):
+        for figure in ("5a", "5b", "6"):
+            kept = (*keeps, *(["density."] if seed == 1 else []))
+            names, words = ("paper2019_deal", f"{figure}_seed{seed}"), (figure, "--seed", str(seed))
+            yield LongRun(*names, (), words, 0.02, kept, SHEETS_CODE, script="paper2019_deal.py")
+
+
+def leads(agent: str, name: str) -> LongRun:
+    """What an agent leads of the hands of section 4.6."""
+    script, keeps = "paper2019_leads.py", ("probes.", "rules.")
+    return LongRun("paper2019_leads", name, (), (agent,), 0.01, keeps, SHEETS_CODE, script=script)
+
+
+def ideal() -> LongRun:
+    """The agent of section 4.7, with the points and matches of the setups."""
+    (other,) = (run for run in setups(1) if run.name == "cnn_lstm_monte_carlo")
+    options = ("experiment=paper2019_ideal", *other.options[1:])
+    return replace(other, group="paper2019_ideal", name="seed1", options=options, hours=1.0, commit=SHEETS_CODE)
 
 
 def setups(seed: int) -> Iterator[LongRun]:

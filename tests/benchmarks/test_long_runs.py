@@ -74,7 +74,18 @@ def test_names_are_of_one_run_each_and_the_groups_of_table_3_have_its_trials() -
     ] == [97, 141, 30, 26, 24, 8]
 
 
-@pytest.mark.parametrize("run", [RUNS[0], RUNS[300], *RUNS[318:326]], ids=lambda run: f"{run.group}_{run.name}")
+def test_leads_stand_behind_the_training_that_they_are_of() -> None:
+    named = {f"RUNS/{run.group}/{run.name}": number for number, run in enumerate(RUNS)}
+    read = [(word, number) for number, run in enumerate(RUNS) for word in run.words if word.startswith("RUNS/")]
+    assert len(read) >= 9 and all(named[word] == number - 1 for word, number in read)
+
+
+TRAININGS = [run for run in RUNS if not run.script]
+
+
+@pytest.mark.parametrize(
+    "run", [*TRAININGS[:1], TRAININGS[300], *TRAININGS[318:327]], ids=lambda run: f"{run.group}_{run.name}"
+)
 def test_their_options_are_those_of_the_configs(run: LongRun) -> None:
     options = composed("train", *run.words)
     if run.group.startswith("table3"):
@@ -83,7 +94,8 @@ def test_their_options_are_those_of_the_configs(run: LongRun) -> None:
         assert run.group == f"table3_{options.reward.play}_{options.state.play}" or "game" in run.group
         assert options.learner.iterations == 100 and options.evaluation.hands == 10_000
     else:
-        assert f"{options.play_network.name}_{options.algorithm.name}" == f"belanger2019_{run.name}"
+        name = "cnn_lstm_monte_carlo" if "ideal" in run.group else run.name
+        assert f"{options.play_network.name}_{options.algorithm.name}" == f"belanger2019_{name}"
         assert options.learner.iterations == 500 and options.evaluation.exploring
         assert options.evaluation.at[-1] == 500 and set(range(10, 501, 10)) < set(options.evaluation.at)
 
@@ -122,6 +134,27 @@ def test_a_script_says_where_its_figures_are_and_a_match_names_its_run(
     assert kept["command"] == "python benchmarks/count.py --hands 5"
     assert kept["runs"]["one"]["figures"] == {"found.mean": 2.5}
     assert command.calls[-1][2] == f"opponent={queue.place(against_start)}/checkpoints/first"
+
+
+def test_a_script_that_reads_a_run_waits_for_its_end(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = Deepcrib()
+    monkeypatch.setattr(script, "run_python", command)
+    reader = LongRun("counts", "of_one", (), ("RUNS/some/one",), 0.1, ("found.",), script="count.py")
+    monkeypatch.setattr(script, "long_runs", lambda: iter([ONE, reader]))
+    with queue.lock("some-one"):  # by another process
+        main([str(queue.folder)])
+        main([str(queue.folder), "--list"])
+    assert not command.calls and "0 open, 1 waiting; 0.0 core hours left" in capsys.readouterr().out
+    main([str(queue.folder)])
+    assert command.calls[-1] == [
+        "benchmarks/count.py",
+        str(queue.place(ONE)),
+        "--to",
+        f"{queue.place(reader)}/summary.json",
+    ]
+    assert finished("counts")["of_one"]["options"] == ["RUNS/some/one"]
 
 
 def test_a_half_done_run_is_resumed_and_its_match_begins_anew(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:

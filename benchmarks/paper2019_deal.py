@@ -1,0 +1,216 @@
+"""Figures 5 and 6 of Bélanger et al. 2019: python benchmarks/paper2019_deal.py [FIGURE --seed N --to FILE.json].
+
+With a FIGURE, 5a, 5b or 6: pretrains the published deal network as section 3.6.4 says, about 70 seconds of a core, and
+writes how its values of all 270,725 four-card hands compare with the true ones, and their density. It learns what
+`deepcrib pretrain discard_network=belanger2019 pretraining.optimizer=sgd pretraining.lr=5e-4 seed=N` does; 5a adds
+`discard_network.suit_convolution=false`, 6 `pretraining.starter=true`. Without one: draws the densities that
+`long_runs.py` keeps of these runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from long_runs import DATA, finished
+from numpy.typing import NDArray
+from pages import line
+
+from deepcrib.analysis.figures import save_png
+from deepcrib.exact.shows import NUM_STARTERS, all_hands, hand_values, starter_values
+from deepcrib.files import write_atomic
+from deepcrib.game.cards import SUITS
+from deepcrib.intervals import mean_interval
+from deepcrib.learners.replay.options import PretrainingOptions
+from deepcrib.learners.replay.pretraining import predicted_values, pretrain
+from deepcrib.networks import DiscardNetworkConfig, make_discard_network
+from deepcrib.networks.encoders import make_discard_encoder
+
+GROUP = "paper2019_deal"
+SEEDS = (1, 2, 3)
+IMAGE = DATA.parent / "paper2019" / "deal.png"
+CELL = 0.25
+"""Height of a cell of the densities, points."""
+ROLES_SEED = 1
+"""Of the dealer flags with which hands are shown."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure: whether its network reads suits, whether a random starter is in what it learns, and both in words."""
+
+    suits: bool
+    starter: bool
+    words: str
+
+
+SHOWN = {
+    "5a": Shown(False, False, "without suits"),
+    "5b": Shown(True, False, "with suits"),
+    "6": Shown(True, True, "with a random starter"),
+}
+COMPARED = {
+    "all": "all hands",
+    "flushes": "the 2,860 flushes",
+    "rest": "all but flushes",
+    "mean": "mean over the 48 starters",
+    "starters": "each of the 48 starters",
+    "best_mean": "the exact mean of a hand, against each starter",
+    "best_median": "the exact median of a hand, against each starter",
+}
+"""What is compared, and with which true values; the last two are no network's, but the best that there can be."""
+NUMBERS = {
+    "mean_absolute_error": "mean absolute error, points",
+    "rms_error": "root mean square error",
+    "exact_share": "exact after rounding",
+    "correlation": "correlation",
+}
+
+
+# --- measuring --------------------------------------------------------------------------------------------------
+
+
+def measure(figure: str, seed: int) -> dict[str, Any]:
+    """What a pretrained network's values are worth, and their density by true value."""
+    shown, hands = SHOWN[figure], all_hands()
+    predicted = pretrained(shown, seed)
+    if shown.starter:
+        true = with_starters(hands)
+        found = {"mean": compared(predicted, true.mean(axis=1)), "starters": compared(predicted, true), **best(true)}
+    else:
+        true = hand_values(hands)
+        suits = SUITS[hands]
+        flush = (suits == suits[:, :1]).all(axis=1)
+        parts = {"all": slice(None), "flushes": flush, "rest": ~flush}
+        found = {name: compared(predicted[part], true[part]) for name, part in parts.items()}
+    return found | {"density": density(predicted, true)}
+
+
+def pretrained(shown: Shown, seed: int) -> NDArray[np.float32]:
+    """[270725] values of all hands, by a network with the options that the published code pretrained with."""
+    encoder = make_discard_encoder("basic")
+    torch.manual_seed(seed)
+    config = DiscardNetworkConfig("belanger2019", hidden=[529, 529], channels=15, suit_convolution=shown.suits)
+    network = make_discard_network(config, encoder.spec)
+    pretrain(network, encoder, PretrainingOptions(optimizer="sgd", lr=5e-4, starter=shown.starter), seed)
+    return predicted_values(network, encoder, ROLES_SEED)
+
+
+def with_starters(hands: NDArray[np.int8]) -> NDArray[np.int16]:
+    """[H, 48] points of hands [H, 4] with each starter."""
+    columns = [starter_values(hands, np.full(len(hands), draw)) for draw in range(NUM_STARTERS)]
+    return np.stack(columns, axis=1)
+
+
+def best(true: NDArray[np.int16]) -> dict[str, dict[str, float]]:
+    """How well values [H, 48] can be known: means have the least square error, medians the least absolute one."""
+    return {"best_mean": compared(true.mean(axis=1), true), "best_median": compared(np.median(true, axis=1), true)}
+
+
+def compared(predicted: NDArray[Any], true: NDArray[Any]) -> dict[str, float]:
+    """NUMBERS of predictions [H] of true values [H], or of [H, K], each as likely."""
+    true = true.reshape(len(true), -1).astype(np.float64)
+    column = predicted.astype(np.float64)[:, None]
+    error = column - true
+    apart, beyond = column - column.mean(), true - true.mean()
+    covariance, scale = (apart * beyond).mean(), np.sqrt((apart**2).mean() * (beyond**2).mean())
+    return {
+        "mean_absolute_error": round(float(np.abs(error).mean()), 4),
+        "rms_error": round(float(np.sqrt((error**2).mean())), 4),
+        "exact_share": round(float((np.rint(column) == true).mean()), 5),
+        "correlation": round(float(covariance / scale), 5),
+    }
+
+
+def density(predicted: NDArray[Any], true: NDArray[Any]) -> dict[str, list[int]]:
+    """By true value: the number of the lowest cell of CELL points with predictions, and counts from there on."""
+    true = true.reshape(len(true), -1)
+    cells = np.broadcast_to(np.floor(predicted / CELL).astype(np.int64)[:, None], true.shape)
+    found = {}
+    for value in np.unique(true):
+        own = cells[true == value]
+        found[str(value)] = [int(own.min()), *np.bincount(own - own.min()).tolist()]
+    return found
+
+
+# --- the page ---------------------------------------------------------------------------------------------------
+
+
+def table() -> Iterator[str]:
+    """A line for each figure and what it is compared with: means over the seeds that have run, with their intervals."""
+    yield line("figure", "compared with", *NUMBERS.values())
+    yield "|---|---|---|---|---|---|"
+    for figure, shown in SHOWN.items():
+        runs = [run["figures"] for seed in SEEDS if (run := finished(GROUP).get(f"{figure}_seed{seed}"))]
+        for name, words in COMPARED.items():
+            if runs and f"{name}.correlation" in runs[0]:
+                exact = name.startswith("best")
+                cells = [_cell([run[f"{name}.{number}"] for run in runs], number, exact) for number in NUMBERS]
+                yield line("6 at best" if exact else f"{figure}, {shown.words}", words, *cells)
+
+
+def _cell(values: Sequence[float], number: str, exact: bool) -> str:
+    factor, digits = (100, 1) if number == "exact_share" else (1, 3)
+    unit = "%" if number == "exact_share" else ""
+    found = mean_interval(values)
+    cell = f"{factor * found.estimate:.{digits}f}{unit}"
+    known = len(values) > 1 and not exact
+    return f"{cell} [{factor * found.low:.{digits}f}, {factor * found.high:.{digits}f}]" if known else cell
+
+
+def draw(path: Path) -> None:
+    """One sheet of the three densities, of seed 1; a column is shaded by shares of its true value."""
+    from matplotlib.colors import PowerNorm
+    from matplotlib.figure import Figure
+
+    sheet = Figure(figsize=(12, 4.4), layout="constrained")
+    norm = PowerNorm(0.4, vmin=0, vmax=1)
+    for panel, (figure, shown) in zip(sheet.subplots(1, len(SHOWN)), SHOWN.items(), strict=True):
+        found = _densities(figure)
+        for value, (first, *counts) in found.items():
+            edges = CELL * np.arange(first, first + len(counts) + 1)
+            shares = np.ma.masked_equal(np.array(counts)[:, None] / sum(counts), 0)
+            mesh = panel.pcolormesh([value - 0.5, value + 0.5], edges, shares, cmap="Blues", norm=norm)
+        last = max(found, default=1)
+        panel.plot([0, last], [0, last], color="tab:red", linewidth=0.8, label="equal")
+        truth = "true value with a starter" if shown.starter else "true value of the four cards"
+        panel.set(
+            xlabel=f"{truth} (points)", ylabel="predicted value (points)", title=f"Figure {figure}: {shown.words}"
+        )
+        panel.set_ylim(-2, 30)
+        panel.legend(loc="upper left")
+    sheet.colorbar(mesh, ax=sheet.axes, label="share of the hands of a true value")
+    save_png(sheet, path, dpi=110)
+
+
+def _densities(figure: str) -> Mapping[int, Sequence[int]]:
+    """[lowest cell, counts] by true value."""
+    kept = finished(GROUP)[f"{figure}_seed{SEEDS[0]}"]["figures"]
+    return {int(name.removeprefix("density.")): row for name, row in kept.items() if name.startswith("density.")}
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Measure one, or draw all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figure", nargs="?", choices=SHOWN)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--to", type=Path, help="a JSON file for what is measured, else the figure")
+    options = parser.parse_args(words)
+    if options.figure is None:
+        draw(options.to or IMAGE)
+        return
+    found = json.dumps(measure(options.figure, options.seed))
+    if options.to is None:
+        print(found)
+    else:
+        write_atomic(options.to, found + "\n")
+
+
+if __name__ == "__main__":
+    main()
