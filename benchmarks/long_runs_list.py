@@ -12,8 +12,7 @@ CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
-
-SHEETS_CODE = SETUPS_CODE
+SHEETS_CODE = "c90fa3cb9ea034db157fd7aca36f9b347c00c710"
 """Of figures 5 and 6, of leads and of the ideal agent: the first one with their scripts and the published networks."""
 
 
@@ -83,10 +82,10 @@ def trials(row: Searched) -> Iterator[LongRun]:
 
 
 def deals() -> Iterator[LongRun]:
-    """Pretrained deal networks of figures 5a, 5b and 6, three seeds each; the first one's density is drawn."""
+    """Pretrained deal networks of figures 5a, 5b and 6, three seeds each; densities are drawn of the first ones."""
     keeps = ("all.", "flushes.", "rest.", "mean.", "starters.", "best_")
     for seed in (1, 2, 3):
-        for figure in ("5a", "5b", "6"):
+        for figure in ("5a", "5b", "6", "5b_adam"):
             kept = (*keeps, *(["density."] if seed == 1 else []))
             names, words = ("paper2019_deal", f"{figure}_seed{seed}"), (figure, "--seed", str(seed))
             yield LongRun(*names, (), words, 0.02, kept, SHEETS_CODE, script="paper2019_deal.py")

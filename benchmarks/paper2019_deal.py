@@ -1,10 +1,10 @@
 """Figures 5 and 6 of Bélanger et al. 2019: python benchmarks/paper2019_deal.py [FIGURE --seed N --to FILE.json].
 
-With a FIGURE, 5a, 5b or 6: pretrains the published deal network as section 3.6.4 says, about 70 seconds of a core, and
-writes how its values of all 270,725 four-card hands compare with the true ones, and their density. It learns what
+With a FIGURE, 5a, 5b, 5b_adam or 6: pretrains the published deal network as section 3.6.4 says, about 80 seconds of a
+core, and writes how its values of all 270,725 four-card hands compare with the true ones, and their density. It learns as
 `deepcrib pretrain discard_network=belanger2019 pretraining.optimizer=sgd pretraining.lr=5e-4 seed=N` does; 5a adds
-`discard_network.suit_convolution=false`, 6 `pretraining.starter=true`. Without one: draws the densities that
-`long_runs.py` keeps of these runs.
+`discard_network.suit_convolution=false`, 6 `pretraining.starter=true`, and 5b_adam has the package's own optimiser in
+place of the authors'. Without one: draws the densities that `long_runs.py` keeps of these runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +43,24 @@ ROLES_SEED = 1
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure: whether its network reads suits, whether a random starter is in what it learns, and both in words."""
+    """A figure: whether its network reads suits, whether a random starter is in what it learns, and how it learns.
 
-    suits: bool
-    starter: bool
-    words: str
+    sgd: as in the published code, or Adam. label: all of it in words.
+    """
+
+    label: str
+    suits: bool = True
+    starter: bool = False
+    sgd: bool = True
 
 
 SHOWN = {
-    "5a": Shown(False, False, "without suits"),
-    "5b": Shown(True, False, "with suits"),
-    "6": Shown(True, True, "with a random starter"),
+    "5a": Shown("5a, without suits", suits=False),
+    "5b": Shown("5b, with suits"),
+    "5b_adam": Shown("5b, with suits, by Adam", sgd=False),
+    "6": Shown("6, with a random starter", starter=True),
 }
+DRAWN = ("5a", "5b", "6")
 COMPARED = {
     "all": "all hands",
     "flushes": "the 2,860 flushes",
@@ -93,12 +99,15 @@ def measure(figure: str, seed: int) -> dict[str, Any]:
 
 
 def pretrained(shown: Shown, seed: int) -> NDArray[np.float32]:
-    """[270725] values of all hands, by a network with the options that the published code pretrained with."""
+    """[270725] values of all hands, by a network of the published sizes after three passes."""
     encoder = make_discard_encoder("basic")
     torch.manual_seed(seed)
     config = DiscardNetworkConfig("belanger2019", hidden=[529, 529], channels=15, suit_convolution=shown.suits)
     network = make_discard_network(config, encoder.spec)
-    pretrain(network, encoder, PretrainingOptions(optimizer="sgd", lr=5e-4, starter=shown.starter), seed)
+    options = PretrainingOptions(starter=shown.starter)
+    if shown.sgd:
+        options = replace(options, optimizer="sgd", lr=5e-4)
+    pretrain(network, encoder, options, seed)
     return predicted_values(network, encoder, ROLES_SEED)
 
 
@@ -152,7 +161,7 @@ def table() -> Iterator[str]:
             if runs and f"{name}.correlation" in runs[0]:
                 exact = name.startswith("best")
                 cells = [_cell([run[f"{name}.{number}"] for run in runs], number, exact) for number in NUMBERS]
-                yield line("6 at best" if exact else f"{figure}, {shown.words}", words, *cells)
+                yield line("6 at best" if exact else shown.label, words, *cells)
 
 
 def _cell(values: Sequence[float], number: str, exact: bool) -> str:
@@ -166,32 +175,32 @@ def _cell(values: Sequence[float], number: str, exact: bool) -> str:
 
 def draw(path: Path) -> None:
     """One sheet of the three densities, of seed 1; a column is shaded by shares of its true value."""
+    from matplotlib.cm import ScalarMappable
     from matplotlib.colors import PowerNorm
     from matplotlib.figure import Figure
 
     sheet = Figure(figsize=(12, 4.4), layout="constrained")
-    norm = PowerNorm(0.4, vmin=0, vmax=1)
-    for panel, (figure, shown) in zip(sheet.subplots(1, len(SHOWN)), SHOWN.items(), strict=True):
+    shades = ScalarMappable(PowerNorm(0.4, vmin=0, vmax=1), "Blues")
+    for panel, figure in zip(sheet.subplots(1, len(DRAWN)), DRAWN, strict=True):
+        shown = SHOWN[figure]
         found = _densities(figure)
         for value, (first, *counts) in found.items():
             edges = CELL * np.arange(first, first + len(counts) + 1)
             shares = np.ma.masked_equal(np.array(counts)[:, None] / sum(counts), 0)
-            mesh = panel.pcolormesh([value - 0.5, value + 0.5], edges, shares, cmap="Blues", norm=norm)
+            panel.pcolormesh([value - 0.5, value + 0.5], edges, shares, cmap=shades.cmap, norm=shades.norm)
         last = max(found, default=1)
         panel.plot([0, last], [0, last], color="tab:red", linewidth=0.8, label="equal")
         truth = "true value with a starter" if shown.starter else "true value of the four cards"
-        panel.set(
-            xlabel=f"{truth} (points)", ylabel="predicted value (points)", title=f"Figure {figure}: {shown.words}"
-        )
+        panel.set(xlabel=f"{truth} (points)", ylabel="predicted value (points)", title=f"Figure {shown.label}")
         panel.set_ylim(-2, 30)
         panel.legend(loc="upper left")
-    sheet.colorbar(mesh, ax=sheet.axes, label="share of the hands of a true value")
+    sheet.colorbar(shades, ax=sheet.axes, label="share of the hands of a true value")
     save_png(sheet, path, dpi=110)
 
 
 def _densities(figure: str) -> Mapping[int, Sequence[int]]:
     """[lowest cell, counts] by true value."""
-    kept = finished(GROUP)[f"{figure}_seed{SEEDS[0]}"]["figures"]
+    kept = finished(GROUP).get(f"{figure}_seed{SEEDS[0]}", {}).get("figures", {})
     return {int(name.removeprefix("density.")): row for name, row in kept.items() if name.startswith("density.")}
 
 
