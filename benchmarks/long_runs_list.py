@@ -12,7 +12,7 @@ CODE = "cd3919c284654493d5aa41887dd19a70331e45b5"
 """The commit that runs are made with, unless they name another one."""
 SETUPS_CODE = "7f0a845bd666afdc909e4013493ffd3687129ebc"
 """Of the eight setups: the first one whose `progress.csv` has processor seconds."""
-SHEETS_CODE = "c90fa3cb9ea034db157fd7aca36f9b347c00c710"
+SHEETS_CODE = "6bdcdc759289055896f969c0fc3b73e5ffc4ed16"
 """Of figures 5 and 6, of leads and of the ideal agent: the first one with their scripts and the published networks."""
 
 
@@ -88,7 +88,7 @@ def deals() -> Iterator[LongRun]:
         for figure in ("5a", "5b", "6", "5b_adam"):
             kept = (*keeps, *(["density."] if seed == 1 else []))
             names, words = ("paper2019_deal", f"{figure}_seed{seed}"), (figure, "--seed", str(seed))
-            yield LongRun(*names, (), words, 0.02, kept, SHEETS_CODE, script="paper2019_deal.py")
+            yield LongRun(*names, (), words, 0.025, kept, SHEETS_CODE, script="paper2019_deal.py")
 
 
 def leads(agent: str, name: str) -> LongRun:

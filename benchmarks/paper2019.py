@@ -81,12 +81,10 @@ def page(text: str) -> str:
 
 
 def half_widths() -> Iterator[str]:
-    """Table 1, and what the normal approximation gives."""
-    yield line("games", *(f"{games:,}" for games in TABLE_1))
-    yield "|---|---|---|---|"
-    shares = (normal(TABLE_1_RATE * games, games) for games in TABLE_1)
-    yield line("here", *(f"{share.high - share.estimate:.4f}" for share in shares))
-    yield line("paper", *(f"{half:.4f}" for half in TABLE_1.values()))
+    """What the normal approximation gives, beside table 1."""
+    shares = {games: normal(TABLE_1_RATE * games, games) for games in TABLE_1}
+    halves = (f"{games:,} games ±{share.high - share.estimate:.4f}" for games, share in shares.items())
+    yield f"{', '.join(halves)}; paper: {', '.join(f'±{half:.4f}' for half in TABLE_1.values())}."
 
 
 def setups() -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Figures 5 and 6 of Bélanger et al. 2019: python benchmarks/paper2019_deal.py [FIGURE --seed N --to FILE.json].
 
 With a FIGURE, 5a, 5b, 5b_adam or 6: pretrains the published deal network as section 3.6.4 says, about 80 seconds of a
-core, and writes how its values of all 270,725 four-card hands compare with the true ones, and their density. It learns as
-`deepcrib pretrain discard_network=belanger2019 pretraining.optimizer=sgd pretraining.lr=5e-4 seed=N` does; 5a adds
+core, and writes how its values of all 270,725 four-card hands compare with the true ones, and their density: as in
+`deepcrib pretrain discard_network=belanger2019 pretraining.optimizer=sgd pretraining.lr=5e-4 seed=N`; 5a adds
 `discard_network.suit_convolution=false`, 6 `pretraining.starter=true`, and 5b_adam has the package's own optimiser in
 place of the authors'. Without one: draws the densities that `long_runs.py` keeps of these runs.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,20 +62,17 @@ SHOWN = {
     "6": Shown("6, with a random starter", starter=True),
 }
 DRAWN = ("5a", "5b", "6")
-COMPARED = {
-    "all": "all hands",
-    "flushes": "the 2,860 flushes",
-    "rest": "all but flushes",
-    "mean": "mean over the 48 starters",
-    "starters": "each of the 48 starters",
-    "best_mean": "the exact mean of a hand, against each starter",
-    "best_median": "the exact median of a hand, against each starter",
+STARTERS = {
+    "mean": ", against the mean over starters",
+    "starters": ", against each starter",
+    "best_mean": ", at best: exact mean",
+    "best_median": ", at best: exact median",
 }
-"""What is compared, and with which true values; the last two are no network's, but the best that there can be."""
+"""What is compared where there are starters; the last two, with each starter, are no network's."""
 NUMBERS = {
-    "mean_absolute_error": "mean absolute error, points",
-    "rms_error": "root mean square error",
-    "exact_share": "exact after rounding",
+    "mean_absolute_error": "mean absolute error",
+    "rms_error": "RMS error",
+    "exact_share": "exact, rounded",
     "correlation": "correlation",
 }
 
@@ -152,25 +150,39 @@ def density(predicted: NDArray[Any], true: NDArray[Any]) -> dict[str, list[int]]
 
 
 def table() -> Iterator[str]:
-    """A line for each figure and what it is compared with: means over the seeds that have run, with their intervals."""
-    yield line("figure", "compared with", *NUMBERS.values())
-    yield "|---|---|---|---|---|---|"
+    """A line for each figure: means over the seeds that have run, with their intervals; then the best that can be."""
+    yield line("figure", "seeds", "mean absolute error", "of flushes", "of the rest", *list(NUMBERS.values())[1:])
+    yield "|---|---|---|---|---|---|---|---|"
+    kept = finished(GROUP)
     for figure, shown in SHOWN.items():
-        runs = [run["figures"] for seed in SEEDS if (run := finished(GROUP).get(f"{figure}_seed{seed}"))]
-        for name, words in COMPARED.items():
-            if runs and f"{name}.correlation" in runs[0]:
-                exact = name.startswith("best")
-                cells = [_cell([run[f"{name}.{number}"] for run in runs], number, exact) for number in NUMBERS]
-                yield line("6 at best" if exact else shown.label, words, *cells)
+        runs = [run["figures"] for seed in SEEDS if (run := kept.get(f"{figure}_seed{seed}"))]
+        for name, words in _compared(shown).items() if runs else ():
+            alone = [_cell(runs, f"{part}.mean_absolute_error") for part in ("flushes", "rest")]
+            error, *others = [_cell(runs, f"{name}.{number}") for number in NUMBERS]
+            yield line(
+                f"{figure}{words}" if words else shown.label,
+                len(runs),
+                error,
+                *(["", ""] if shown.starter else alone),
+                *others,
+            )
 
 
-def _cell(values: Sequence[float], number: str, exact: bool) -> str:
-    factor, digits = (100, 1) if number == "exact_share" else (1, 3)
-    unit = "%" if number == "exact_share" else ""
+def _compared(shown: Shown) -> dict[str, str]:
+    """What a network's values are compared with, and words for it."""
+    return STARTERS if shown.starter else {"all": ""}
+
+
+def _cell(runs: Sequence[Mapping[str, float]], name: str) -> str:
+    values = [run.get(name, math.nan) for run in runs]
+    factor, digits, unit = (100, 1, "%") if name.endswith("exact_share") else (1, 3, "")
     found = mean_interval(values)
+    if math.isnan(found.estimate) or name == "mean.exact_share":  # means are no whole numbers
+        return ""
     cell = f"{factor * found.estimate:.{digits}f}{unit}"
-    known = len(values) > 1 and not exact
-    return f"{cell} [{factor * found.low:.{digits}f}, {factor * found.high:.{digits}f}]" if known else cell
+    if len(values) < 2 or name.startswith("best"):
+        return cell
+    return f"{cell} [{factor * found.low:.{digits}f}, {factor * found.high:.{digits}f}]"
 
 
 def draw(path: Path) -> None:

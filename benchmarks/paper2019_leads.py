@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from expert_rules import deal_leads, expert_rules
 from long_runs import DATA, finished
 from pages import line
-from paper2019_values import ALGORITHMS, ARCHITECTURES, FIGURES, ORDERS
+from paper2019_values import ALGORITHMS, ARCHITECTURES, FIGURES, PAPER_ORDER
 
 from deepcrib.agents import make_agent
-from deepcrib.evaluation.experts import PROBES, probe, rank_label
+from deepcrib.evaluation.experts import PROBES, Probe, probe, rank_label
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import flat, read_json
 from deepcrib.intervals import wilson
@@ -46,17 +47,18 @@ def measure(spec: Any) -> dict[str, Any]:
 
 
 def table(seeds: Sequence[int]) -> Iterator[str]:
-    """A line for the paper and for each agent whose leads are known."""
-    hands = {hand: " ".join(map(rank_label, hand.ranks)) for hand in PROBES}
-    columns = [f"{cards}: leads {hand.paper} | by value" for hand, cards in hands.items()]
-    yield line("network", *columns, *(f"leads {words}" for words in RULES.values()))
-    yield f"|---|{'---|---|' * len(PROBES)}{'---|' * len(RULES)}"
-    yield line("the paper's agent", *(f"yes | {ORDERS.get(hand.name, '')}" for hand in PROBES), *([""] * len(RULES)))
-    for name, found in _known(seeds).items():
-        cells = [
-            f"{_led(found, hand.name, hand.paper)} | {' '.join(found[f'probes.{hand.name}.order'])}" for hand in PROBES
-        ]
-        yield line(name, *cells, *(_rule(found, rule) for rule in RULES))
+    """A line for the paper, for each agent whose leads are known, and for what any card would make of the rules."""
+    hands = [f"{hand.paper} of {' '.join(map(rank_label, hand.ranks))}" for hand in PROBES]
+    yield line("leads", *hands, "by value", *RULES.values())
+    yield f"|---|{'---|' * (len(PROBES) + 1 + len(RULES))}"
+    yield line("the paper's agent", *("yes" for _ in PROBES), PAPER_ORDER, *("" for _ in RULES))
+    known = _known(seeds)
+    for name, found in known.items():
+        order = " ".join(found[f"probes.{PROBES[0].name}.order"])
+        yield line(name, *(_led(found, hand) for hand in PROBES), order, *(_rule(found, rule) for rule in RULES))
+    if known:
+        any_card = [np.mean([found[f"rules.{rule}.any_card"] for found in known.values()]) for rule in RULES]
+        yield line("any card, same hands", *("" for _ in PROBES), "", *(f"{100 * share:.0f}%" for share in any_card))
 
 
 def _known(seeds: Sequence[int]) -> dict[str, Mapping[str, Any]]:
@@ -73,14 +75,22 @@ def _known(seeds: Sequence[int]) -> dict[str, Mapping[str, Any]]:
     return found | {words: kept[name]["figures"] for name, words in names.items() if name in kept}
 
 
-def _led(found: Mapping[str, Any], hand: str, rank: str) -> str:
-    led = wilson(round(DEALS * found[f"probes.{hand}.leads.{rank}"]), DEALS)
-    return f"{100 * led.estimate:.1f}% [{100 * led.low:.1f}, {100 * led.high:.1f}]"
+def _led(found: Mapping[str, Any], hand: Probe) -> str:
+    """How often the paper's card is led, and the one that is led more often, if there is one."""
+    ranks = dict.fromkeys(map(rank_label, hand.ranks))
+    shares = {rank: found[f"probes.{hand.name}.leads.{rank}"] for rank in ranks}
+    most = max(shares, key=lambda rank: shares[rank])
+    other = "" if shares[most] == shares[hand.paper] else f"; {most} {100 * shares[most]:.1f}%"
+    return _share(wilson(round(DEALS * shares[hand.paper]), DEALS)) + other
 
 
 def _rule(found: Mapping[str, Any], rule: str) -> str:
-    share, low, high = (100 * found[f"rules.{rule}.{name}"] for name in ("share", "ci_low", "ci_high"))
-    return f"{share:.1f}% [{low:.1f}, {high:.1f}]; any card {100 * found[f'rules.{rule}.any_card']:.1f}%"
+    return _share(found[f"rules.{rule}.{name}"] for name in ("share", "ci_low", "ci_high"))
+
+
+def _share(values: Iterable[float]) -> str:
+    share, low, high = (100 * value for value in values)
+    return f"{share:.1f}% [{low:.1f}, {high:.1f}]"
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -44,8 +44,8 @@ HOURS = {
 TABLE_1 = {1000: 0.0304, 3000: 0.0175, 5000: 0.0136}
 """Table 1: half the width of the 95% interval of a win rate of TABLE_1_RATE, by games."""
 TABLE_1_RATE = 0.6
-ORDERS = {"A45T": "10 4 A 5"}
-"""Section 4.6: where the order of its agent's cards is printed, and not the lead alone."""
+PAPER_ORDER = "10 4 A 5"
+"""Section 4.6: the order of its agent's cards of A 4 5 10; of the other hands the lead alone is printed."""
 
 
 @dataclass(frozen=True)

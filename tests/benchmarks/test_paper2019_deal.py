@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import paper2019_deal
 import pytest
-from paper2019_deal import COMPARED, best, compared, density, measure, table, with_starters
+from paper2019_deal import best, compared, density, measure, table, with_starters
 
 from deepcrib.exact.shows import all_hands, hand_values
 from deepcrib.game.cards import SUITS
@@ -41,7 +41,7 @@ def test_a_network_blind_to_flushes_is_four_points_off_there_alone(monkeypatch: 
     blind = (hand_values(hands) - 4.0 * flush).astype(np.float32)
     monkeypatch.setattr(paper2019_deal, "pretrained", lambda shown, seed: blind)
     found = measure("5a", 1)
-    assert flush.sum() == 4 * comb(13, 4) == 2860 and "2,860" in COMPARED["flushes"]
+    assert flush.sum() == 4 * comb(13, 4) == 2860
     assert found["flushes"]["mean_absolute_error"] == 4 and found["rest"]["mean_absolute_error"] == 0
     assert found["all"]["mean_absolute_error"] == pytest.approx(4 * 2860 / 270_725, abs=1e-4)
     assert found["all"]["exact_share"] == pytest.approx(1 - 2860 / 270_725, abs=1e-5)
@@ -59,5 +59,5 @@ def test_the_table_has_the_runs_that_are_kept(tmp_path: Path, monkeypatch: pytes
     numbers = {"mean_absolute_error": 0.2, "rms_error": 0.3, "exact_share": 0.9, "correlation": 0.99}
     figures = {f"{part}.{name}": value for part in ("all", "flushes", "rest") for name, value in numbers.items()}
     (tmp_path / "paper2019_deal.json").write_text(json.dumps({"runs": {"5b_seed1": {"figures": figures}}}))
-    rows = list(table())[2:]
-    assert rows[0] == "| 5b, with suits | all hands | 0.200 | 0.300 | 90.0% | 0.990 |" and len(rows) == 3
+    (row,) = list(table())[2:]
+    assert row == "| 5b, with suits | 1 | 0.200 | 0.200 | 0.200 | 0.300 | 90.0% | 0.990 |"
