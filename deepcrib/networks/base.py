@@ -31,7 +31,7 @@ class NetworkConfig:
 
 @dataclass
 class DiscardNetworkConfig(NetworkConfig):
-    """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone.
+    """Group `discard_network`. channels and suit_convolution are of `cnn` and `belanger2019` alone.
 
     The atoms, of the head `categorical`, by default hold every return of a hand, of either sign.
     """

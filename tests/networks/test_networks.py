@@ -187,10 +187,11 @@ def test_values_of_columns_are_those_of_the_inputs(state: str, options: bool) ->
         torch.testing.assert_close(values, network(encoder.expand(columns)))
 
 
+@pytest.mark.parametrize("name", ["cnn", "belanger2019"])
 @pytest.mark.parametrize("state", ["basic", "full"])
-def test_without_suit_convolution_suits_change_nothing(state: str) -> None:
-    blind = build("discard", "cnn", state, suit_convolution=False)
-    seeing = build("discard", "cnn", state)
+def test_without_suit_convolution_suits_change_nothing(name: str, state: str) -> None:
+    blind = build("discard", name, state, suit_convolution=False)
+    seeing = build("discard", name, state)
     inputs = inputs_of("discard", blind, 100)
     suits = [block.slice for block in blind.spec.blocks if block.name.endswith("_suits")]
     assert len(suits) == (2 if state == "full" else 1)
