@@ -78,7 +78,7 @@ def _relation(row: Row) -> Row:
 
 def _predicted(row: Row) -> Row:
     convolutions, starter = " without " not in row["network"], row["true value"] != "no starter"
-    known = row["network"].startswith(("cnn", "belanger2019"))
+    known = row["network"].startswith("belanger2019")
     return {"paper": PREDICTED.get((convolutions, starter)) if known else None}
 
 

@@ -55,7 +55,7 @@ def options(algorithm: str = "sarsa", network: str = "mlp", seed: int = 1, **lea
         "algorithm": {"name": algorithm},
         "reward": {"play": "offensive_defensive"},
         "state": {"play": "basic", "discard": "basic"},
-        "discard_network": {"name": "cnn", "suit_convolution": True},
+        "discard_network": {"name": "belanger2019", "suit_convolution": True},
         "play_network": {"name": network, "hidden": [256, 256]},
         "pretraining": {"enabled": True, "epochs": 3, "starter": False},
         "evaluation": {"opponents": ["deterministic"], "games": 100, "final_games": 1000, "seed": None},
@@ -419,7 +419,7 @@ def test_other_programs_files_and_hidden_folders_are_passed_over(tmp_path: Path)
     assert load_runs([str(tmp_path)])["name"].to_list() == ["a"]
 
 
-@pytest.mark.parametrize("name", ["cnn", "belanger2019"])
+@pytest.mark.parametrize("name", ["belanger2019"])
 def test_pretraining_runs_alone_make_a_page(tmp_path: Path, name: str) -> None:
     """A network that gives every hand its constant: the mean of the column is that constant, the error known."""
     encoder = make_discard_encoder("basic")

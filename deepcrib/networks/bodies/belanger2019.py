@@ -20,10 +20,10 @@ from deepcrib.networks.base import (
     require_blocks,
     size_of,
 )
-from deepcrib.networks.bodies.lstm import PackedLSTM
-from deepcrib.networks.bodies.q_networks import FeedForward
+from deepcrib.networks.bodies.feed_forward import FeedForward
 from deepcrib.networks.bodies.series import packed_windows, shared_windows
 from deepcrib.networks.encoders import Spec
+from deepcrib.networks.fast import PackedLSTM
 from deepcrib.networks.heads.q_heads import ValueHead
 from deepcrib.networks.layers import Convolutions, SummedConvolutions
 
@@ -54,11 +54,11 @@ class PublishedDiscardCNN(QNetwork):
         self.others = [b.slice for b in spec.blocks if b.name not in apart]
         ranks, suits = size_of(self.kept_ranks), size_of(self.kept_suits)
         kernels = [(1, length) for length in RANK_KERNELS]
-        self.over_ranks = Convolutions(1, ranks, kernels, config.channels, padded=False)
+        self.over_ranks = Convolutions(1, ranks, kernels, config.channels)
         width = self.over_ranks.num_features + ranks + sum(map(size_of, self.others))
         self.over_suits = None
         if config.suit_convolution:
-            self.over_suits = Convolutions(1, suits, [(1, 1)], SUIT_CHANNELS, padded=False)
+            self.over_suits = Convolutions(1, suits, [(1, 1)], SUIT_CHANNELS)
             width += self.over_suits.num_features
         self.ranks = nn.Sequential(nn.Linear(ranks, ranks), nn.Tanh(), nn.Linear(ranks, ranks))
         self.head = ValueHead(width, config.hidden)
