@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from evolution_runs import CLIMBS, OPPONENTS, evolved
 from long_runs import DATA, finished
-from long_runs_list import CLIMBS, EVOLVED_AGAINST, evolved
 from numpy.typing import NDArray
 from pages import interval
 
@@ -114,7 +114,7 @@ def game_table(runs: Runs) -> list[dict[str, str]]:
     rows = []
     for name, player in PLAYERS.items():
         row, figures = {"player": player}, runs[name]["figures"]
-        for opponent in EVOLVED_AGAINST:
+        for opponent in OPPONENTS:
             share = Interval(*(figures[f"{opponent}.{end}"] for end in ("win_rate", "ci_low", "ci_high")))
             row |= interval(f"{opponent}: wins %", share, ".1f")
             row[f"{opponent}: points"] = f"{figures[f'{opponent}.margin']:+.2f}"

@@ -26,7 +26,8 @@ from typing import Any
 
 from clones import DEEPCRIB, REPOSITORY, clone_at, run_python
 from filelock import BaseFileLock, FileLock, Timeout
-from long_runs_list import LongRun, long_runs
+from long_run import LongRun
+from long_runs_list import long_runs
 
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, flat, processor_name, read_json
@@ -34,6 +35,8 @@ from deepcrib.training.progress import PROGRESS_FILE
 
 DATA = REPOSITORY / "docs" / "results" / "data"
 NICENESS = 15
+RUNS = "RUNS/"
+"""Begins words of a script that name the folder of another run of the queue, RUNS/GROUP/NAME."""
 MATCH_FIGURES = ("games", "wins", "win_rate", "ci_", "hand_margin", "points.", "opponent_points.")
 """Of a match behind a run, beginnings of the names that are kept."""
 
@@ -62,11 +65,13 @@ class Queue:
         return FileLock(self.folder / "locks" / name)
 
     def state(self, run: LongRun) -> str:
-        """`done`, `failed`, `running` or `open`."""
+        """`done`, `failed`, `waiting` for the end of a run whose folder it reads, `running` or `open`."""
         if run.name in finished(run.group):
             return "done"
         if self.failed(run).exists():
             return "failed"
+        if not all((self._named(word) / SUMMARY).exists() for word in run.words if word.startswith(RUNS)):
+            return "waiting"
         lock = self.lock(f"{run.group}-{run.name}")
         try:
             with lock.acquire(timeout=0):
@@ -101,9 +106,16 @@ class Queue:
         place = self.place(run)
         if run.script:
             place.mkdir(parents=True, exist_ok=True)
-            return [f"benchmarks/{run.script}", *run.words, "--to", str(place / SUMMARY)]
+            return [f"benchmarks/{run.script}", *self._words(run), "--to", str(place / SUMMARY)]
         words = [f"resume={place}"] if (place / CONFIG).exists() else [*run.words, f"hydra.run.dir={place}"]
         return [*DEEPCRIB, "train", *words]
+
+    def _words(self, run: LongRun) -> list[str]:
+        """Its words, of which RUNS/GROUP/NAME is the folder of another run."""
+        return [str(self._named(word)) if word.startswith(RUNS) else word for word in run.words]
+
+    def _named(self, word: str) -> Path:
+        return self.folder / "runs" / word.removeprefix(RUNS)
 
     def _run(self, run: LongRun, clone: Path, words: Sequence[str]) -> None:
         """A command of a run, with its processor time, which is that of all its starts, and a note if it fails."""
@@ -182,7 +194,8 @@ def show(queue: Queue, runs: Sequence[LongRun]) -> None:
         own = [run for run in runs if run.group == group]
         states = [queue.state(run) for run in own]
         hours = sum(run.hours for run, state in zip(own, states, strict=True) if state in ("open", "running"))
-        counts = ", ".join(f"{states.count(state)} {state}" for state in ("done", "running", "failed", "open"))
+        shown = ("done", "running", "failed", "open", *(["waiting"] if "waiting" in states else []))
+        counts = ", ".join(f"{states.count(state)} {state}" for state in shown)
         print(f"{group:40} {counts}; {hours:.1f} core hours left")
         left += hours
     print(f"in all {left:.1f} core hours left")

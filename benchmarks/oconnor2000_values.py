@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from long_run import LongRun
+
+OCONNOR_CODE = "95e0d181c99127c0c37aa5a0814e1e5b3e9ebee9"
+"""Of O'Connor 2000."""
 SEEDS = (1, 2, 3)
 MEASURED = ("learner.pairs=20000", "evaluation.seed=2000", "evaluation.games=2")
 """Of all trainings: pairs of hands against each opponent at a checkpoint, the same hands whatever learns."""
@@ -67,3 +72,60 @@ ROW_OF_CELL = {(20, 0.003): "20 units", (40, 0.003): "40 units"}
 """Cells that are lines of the table: the experiments' rate is 0.003."""
 CELLS = tuple((units, rate) for rate in RATES for units in UNITS if (units, rate) not in ROW_OF_CELL)
 """(units, rate) that are trained beside them."""
+
+
+# --- in the queue -------------------------------------------------------------------------------------------------
+
+PAIR_MARGINS = tuple(f"{name}/pair_margin" for name in OPPONENTS)
+OCONNOR_KEEPS = ("mse.", "measured.", "exact.", "counted.", "curve.")
+"""Of the scripts."""
+
+
+def oconnor2000() -> Iterator[LongRun]:
+    """All of it."""
+    yield from oconnor_checks()
+    yield from oconnor_grid()
+    yield from oconnor_game()
+    yield from oconnor_discards()
+
+
+def oconnor_script(group: str, name: str, script: str, *words: str) -> LongRun:
+    """A run of a script."""
+    return LongRun(f"oconnor_{group}", name, (), words, 0.003, OCONNOR_KEEPS, OCONNOR_CODE, script=script)
+
+
+def oconnor_checks() -> Iterator[LongRun]:
+    """Its network on three functions."""
+    for function in FUNCTIONS:
+        for seed in SEEDS:
+            words = function, "--seed", str(seed)
+            yield oconnor_script("checks", f"{function}_seed{seed}", "perceptron_checks.py", *words)
+
+
+def oconnor_discards() -> Iterator[LongRun]:
+    """The players and the networks of the simple discard game."""
+    yield oconnor_script("discard", "players", "discard_game.py", "players")
+    for units in DISCARD_UNITS:
+        for seed in SEEDS:
+            words = "network", "--hidden", str(units), "--seed", str(seed)
+            yield oconnor_script("discard", f"{units}_units_seed{seed}", "discard_game.py", *words)
+
+
+def oconnor_grid() -> Iterator[LongRun]:
+    """The full game by learning rate and hidden units, but for the cells that `oconnor_game` has."""
+    common = ("experiment=oconnor2000_20", *MEASURED, GRID_POINTS, FEW)
+    for units, rate in CELLS:
+        for seed in SEEDS:
+            options = (f"learner.hidden=[{units}]", f"learner.lr={rate:g}", f"seed={seed}")
+            name = f"{units}_units_lr{rate:g}_seed{seed}"
+            yield LongRun("oconnor_grid", name, common, options, 0.005, (), OCONNOR_CODE, curve=PAIR_MARGINS)
+
+
+def oconnor_game() -> Iterator[LongRun]:
+    """The rows of the full game's table."""
+    rates = tuple(f"{name}.{figure}" for name in OPPONENTS for figure in ("games", "win_rate", "ci_"))
+    for row in ROWS:
+        for seed in row.seeds:
+            name, options, keeps = f"{row.name}_seed{seed}", (*row.words, f"seed={seed}"), rates if row.games else ()
+            group = "oconnor_game", name, MEASURED, options, row.minutes / 60, keeps
+            yield LongRun(*group, OCONNOR_CODE, curve=PAIR_MARGINS)

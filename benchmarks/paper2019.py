@@ -1,4 +1,4 @@
-"""The tables and the figure of docs/results/paper2019.md: python benchmarks/paper2019.py [--players].
+"""The tables and the figures of docs/results/paper2019.md: python benchmarks/paper2019.py [--players].
 
 They are written from what `long_runs.py` keeps of its runs in docs/results/data/. `--players` first measures how many
 hands the package's players win in the way of table 3, a few minutes of one core, and keeps that there, too.
@@ -15,17 +15,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import paper2019_deal
+import paper2019_leads
 from long_runs import DATA, finished
-from long_runs_list import hands_won, table_3_group
 from pages import filled, line
-from paper2019_values import ALGORITHMS, ARCHITECTURES, FIGURES, HOURS, ITERATIONS, RELATIONS, TABLE_3, Searched
+from paper2019_runs import hands_won, table_3_group
+from paper2019_values import (
+    ALGORITHMS,
+    ARCHITECTURES,
+    FIGURES,
+    HOURS,
+    ITERATIONS,
+    RELATIONS,
+    TABLE_1,
+    TABLE_1_RATE,
+    TABLE_3,
+    Searched,
+)
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.analysis.report.statistics import rank_correlation
 from deepcrib.evaluation.hands import hands_won as play_hands
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json
-from deepcrib.intervals import Interval, mean_interval, wilson
+from deepcrib.intervals import Interval, mean_interval, normal, wilson
 
 PAGE = DATA.parent / "paper2019.md"
 FIGURE = DATA.parent / "paper2019" / "curves.png"
@@ -55,15 +68,24 @@ def main(words: Sequence[str] | None = None) -> None:
         measure_players()
     write_atomic(PAGE, page(PAGE.read_text(encoding="utf-8")))
     draw_curves(FIGURE)
+    paper2019_deal.draw(paper2019_deal.IMAGE)
 
 
 def page(text: str) -> str:
     """The page with the tables of what is kept."""
     tables = {"setups": setups(), "players": players(), "table 3": searches(), "relations": relations()}
+    tables |= {"table 1": half_widths(), "deal": paper2019_deal.table(), "leads": paper2019_leads.table(SEEDS)}
     return filled(text, {name: "\n".join(lines) for name, lines in tables.items()})
 
 
-# --- figures 9 and 10, table 2 ----------------------------------------------------------------------------------
+# --- table 1, figures 9 and 10, table 2 -------------------------------------------------------------------------------
+
+
+def half_widths() -> Iterator[str]:
+    """What the normal approximation gives, beside table 1."""
+    shares = {games: normal(TABLE_1_RATE * games, games) for games in TABLE_1}
+    halves = (f"{games:,} games ±{share.high - share.estimate:.4f}" for games, share in shares.items())
+    yield f"{', '.join(halves)}; paper: {', '.join(f'±{half:.4f}' for half in TABLE_1.values())}."
 
 
 def setups() -> Iterator[str]:
@@ -84,10 +106,16 @@ def setups() -> Iterator[str]:
                 slowest = runs[seed].get(f"{network}_monte_carlo")
                 spent = run["training_processor_seconds"]
                 times = f"{spent / slowest['training_processor_seconds']:.2f}" if slowest else ""
-                rates = _rate(run["match_figures"]), _rate(run["figures"], f"{OPPONENT}.exploring.")
-                hours = f"{spent / 3600:.2f}", f"{run['training_seconds'] / 3600:.2f}"
                 paper = f"{published:g}", f"{published / base:.2f}"
-                yield line(f"{ARCHITECTURES[network]}, {name}", seed, *rates, *hours, times, *paper)
+                yield line(f"{ARCHITECTURES[network]}, {name}", seed, *_measured(run), times, *paper)
+    if run := finished("paper2019_ideal").get("seed1"):
+        yield line("ideal (section 4.7)", 1, *_measured(run), "", "", "")
+
+
+def _measured(run: Mapping[str, Any]) -> tuple[str, ...]:
+    """Rates of its matches, and hours."""
+    rates = _rate(run["match_figures"]), _rate(run["figures"], f"{OPPONENT}.exploring.")
+    return (*rates, f"{run['training_processor_seconds'] / 3600:.2f}", f"{run['training_seconds'] / 3600:.2f}")
 
 
 def _rate(figures: Mapping[str, Any], before: str = "") -> str:

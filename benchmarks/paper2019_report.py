@@ -78,7 +78,8 @@ def _relation(row: Row) -> Row:
 
 def _predicted(row: Row) -> Row:
     convolutions, starter = " without " not in row["network"], row["true value"] != "no starter"
-    return {"paper": PREDICTED.get((convolutions, starter)) if row["network"].startswith("cnn") else None}
+    known = row["network"].startswith("belanger2019")
+    return {"paper": PREDICTED.get((convolutions, starter)) if known else None}
 
 
 def _hands(rows: Sequence[Row]) -> list[Row]:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from long_runs import DATA, finished
-from long_runs_list import PARTIDA
 from numpy.typing import NDArray
 from pages import interval
+from partida2022_runs import NETWORKS
 
 from deepcrib.intervals import Interval, mean_interval
 
@@ -32,7 +32,7 @@ Runs = Mapping[str, Any]
 
 def of(runs: Runs, setup: str) -> list[Runs]:
     """Those of a setup, by seed."""
-    return [runs[f"{setup}_{seed}"] for seed in range(1, PARTIDA[setup][0] + 1)]
+    return [runs[f"{setup}_{seed}"] for seed in range(1, NETWORKS[setup][0] + 1)]
 
 
 def curves(runs: Runs, setup: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -50,7 +50,7 @@ def stage(sessions: NDArray[np.int64], found: NDArray[np.float64], first: int, l
 def table(runs: Runs) -> list[dict[str, str]]:
     """What became of each setup: the play along the training and at its end, and full games."""
     rows = []
-    for setup, (seeds, _) in PARTIDA.items():
+    for setup, (seeds, _) in NETWORKS.items():
         sessions, found = curves(runs, setup)
         last = int(sessions[-1])
         tenths = [(last * k // 10 + 1, last * (k + 1) // 10) for k in range(10)]

@@ -176,8 +176,8 @@ def time_search(seed: int) -> tuple[dict[str, Any], Table]:
 
 # --- devices ------
 
-NETWORKS = {"mlp": "mlp", "cnn_lstm": "cnn"}
-"""Play network -> discard network: the two pairs of Bélanger et al. 2019, on the state `basic`."""
+NETWORKS = {"mlp": ("basic", "mlp"), "belanger2019_cnn_lstm": ("belanger2019_cnn_lstm", "belanger2019")}
+"""Play network -> its state, and the discard network beside it, on the state `basic`."""
 BATCHES = {64: 200, 512: 50, 4096: 16}
 """Minibatch -> training steps of a turn; the play network learns."""
 TURNS = 3
@@ -240,9 +240,10 @@ def time_devices(seed: int, hands: int = LOCKSTEP_GAMES, turns: int = TURNS) -> 
 def _measures(device: str, network: str, seed: int, hands: int) -> list[_Measure]:
     place = torch.device(device)
     torch.manual_seed(seed)
-    play_encoder, discard_encoder = make_play_encoder("basic"), make_discard_encoder("basic")
+    state, discarding = NETWORKS[network]
+    play_encoder, discard_encoder = make_play_encoder(state), make_discard_encoder("basic")
     play = LearnedNetwork(play_encoder, make_play_network(PlayNetworkConfig(network), play_encoder.spec), place)
-    discard_config = DiscardNetworkConfig(NETWORKS[network])
+    discard_config = DiscardNetworkConfig(discarding)
     discard = LearnedNetwork(discard_encoder, make_discard_network(discard_config, discard_encoder.spec), place)
     measures = []
     agent = QNetworkAgent(discard.q_function(), play.q_function(), 0.05)

@@ -1,14 +1,17 @@
-"""What is run of Lang 2018, for the queue (`long_runs_list.py`) and for the page of its results (`thesis2018.py`)."""
+"""What is run of Lang 2018, for the queue (`lang2018`) and for the page of its results (`thesis2018.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from long_run import LongRun
 
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 
+LANG_CODE = "5c24855f7bed1c5ba19698ce03be62932336aa76"
+"""Of Lang 2018: the first one with `thesis2018_runs.py`."""
 OPPONENTS = ("random_weights", "hand_max_avg", "greedy", "deterministic")
 START = "own_start"
 MATCH_GAMES, MATCH_SEED = 20_000, 20_181
@@ -97,3 +100,42 @@ def orders() -> dict[str, tuple[str, ...]]:
     drawn = [tuple(map(str, random.permutation(THESIS_STRATEGIES))) for _ in range(RANDOM_ORDERS)]
     known = {"thesis": THESIS_STRATEGIES, "reversed": tuple(reversed(THESIS_STRATEGIES))}
     return known | {f"random_{number:02d}": order for number, order in enumerate(drawn, 1)}
+
+
+# --- in the queue -------------------------------------------------------------------------------------------------
+
+
+def lang2018() -> Iterator[LongRun]:
+    """The rows of Lang 2018, seed by seed and the longest training last, and orders of its list of strategies."""
+    for number in range(1, max(row.seeds for row in ROWS.values()) + 1):
+        yield from (_lang2018_row(name, number) for name in ROWS if number <= ROWS[name].seeds > 1)
+        if number <= ORDER_SEEDS:
+            for name, order in orders().items():
+                options = ("experiment=lang2018_base", f"learner.strategies=[{','.join(order)}]", f"seed={number}")
+                yield _lang2018_script("lang2018_orders", f"{name}_{number}", options, 0.008)
+    yield from (_lang2018_row(name, 1) for name, row in ROWS.items() if row.seeds == 1)
+
+
+def _lang2018_row(name: str, number: int) -> LongRun:
+    row = ROWS[name]
+    million = row.games / 1_000_000
+    if row.measures:
+        pairs = (str(2 * number - 1), str(2 * number)) if name == WINNERS else ()
+        words = (*row.measures, *pairs, *row.train(number))
+        return _lang2018_script(row.group, f"{name}_{number}", words, 0.008 * (1 + len(pairs)))
+    match = ("opponent=RUN/checkpoints/games_00000000.safetensors", f"games={MATCH_GAMES}")
+    return LongRun(
+        row.group,
+        f"{name}_{number}",
+        (f"evaluation.final_games={MATCH_GAMES}",),
+        row.train(number),
+        0.003 + 0.004 * million,
+        tuple(f"{opponent}.{figure}" for opponent in OPPONENTS for figure in ("games", "win_rate", "hand_margin")),
+        LANG_CODE,
+        (*match, f"seed={MATCH_SEED + row.first_seed + number - 1}"),
+    )
+
+
+def _lang2018_script(group: str, name: str, words: tuple[str, ...], hours: float) -> LongRun:
+    """Of a script that writes nothing but what is kept."""
+    return LongRun(group, name, (), words, hours, ("",), LANG_CODE, script="thesis2018_runs.py")

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from long_run import LongRun
+
+VERDICTS_CODE = "d987941c049172bce7f4488984f27b349d61ab62"
+"""Of the second edition of the verdicts."""
 SEEDS = 5
 OPPONENTS = ("deterministic", "greedy", "expected_value", "td_perceptron", "champion_networks")
 """The panel; the first edition has three of them."""
@@ -175,3 +179,13 @@ def together() -> Iterator[Option]:
         bases = ("quick", hands[name], *(("all",) if left_out else ()))
         hours = {"all": 0.36, "no_teacher": 0.37, "no_forced": 0.31}.get(name, 0.25)
         yield Option(name, words, bases, setup=FULL, hours=hours)
+
+
+def verdicts() -> Iterator[LongRun]:
+    """Verdicts, second edition, seed by seed: what beat its base, together and each left out; then options again."""
+    for group, chosen in (("together", together), ("options", second)):
+        for number in range(1, SEEDS + 1):
+            for option in chosen():
+                options = (option.name, str(number))
+                name = f"verdicts2_{group}_seed{number}"
+                yield LongRun(name, option.name, (), options, option.hours, ("",), VERDICTS_CODE, script="verdicts.py")

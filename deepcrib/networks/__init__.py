@@ -5,7 +5,7 @@ body that makes features of the input, and a head that reads values from them.
 """
 
 from deepcrib.networks.base import DiscardNetworkConfig, PlayNetworkConfig, QNetwork
-from deepcrib.networks.bodies.q_networks import RANK_KERNELS, SERIES_KERNELS, FeedForward
+from deepcrib.networks.bodies.feed_forward import FeedForward
 from deepcrib.networks.heads.noise import NoisyLinear, clear_noise, draw_noise
 from deepcrib.networks.heads.q_heads import HEADS, CategoricalHead, DuelingHead, Head, ValueHead, project, two_hot
 from deepcrib.networks.layers import MLP, Convolutions
@@ -16,8 +16,6 @@ __all__ = [
     "HEADS",
     "MLP",
     "PLAY_NETWORKS",
-    "RANK_KERNELS",
-    "SERIES_KERNELS",
     "CategoricalHead",
     "Convolutions",
     "DiscardNetworkConfig",

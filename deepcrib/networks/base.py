@@ -31,12 +31,12 @@ class NetworkConfig:
 
 @dataclass
 class DiscardNetworkConfig(NetworkConfig):
-    """Group `discard_network`. channels and suit_convolution are of the `cnn` (figure 4) alone.
+    """Group `discard_network`. channels and suit_convolution are of `belanger2019` alone.
 
     The atoms, of the head `categorical`, by default hold every return of a hand, of either sign.
     """
 
-    name: str = option("cnn", "architecture", one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
+    name: str = option("mlp", "architecture", one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
     hidden: list[int] = option([256, 128], "units of each dense layer", each(at_least(1)))
     channels: int = option(8, "channels of each convolution", at_least(1))
     atoms_low: int = option(-80, "`categorical`: lowest return, points", between(-1000, 1000))
@@ -46,13 +46,13 @@ class DiscardNetworkConfig(NetworkConfig):
 
 @dataclass
 class PlayNetworkConfig(NetworkConfig):
-    """Group `play_network`. channels and lstm_hidden are of the `cnn_lstm` (figure 8) alone.
+    """Group `play_network`. channels and lstm_hidden are of `belanger2019_cnn_lstm` alone.
 
     The atoms, of the head `categorical`, by default hold the returns of a play with every reward, but not with large
     bonuses besides.
     """
 
-    name: str = option("cnn_lstm", "architecture", one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
+    name: str = option("mlp", "architecture", one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
     lstm_hidden: int = option(64, "units of the LSTM", at_least(1))
 
 

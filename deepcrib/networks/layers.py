@@ -44,17 +44,16 @@ class Convolutions(nn.Module):
 
     The taps of every kernel are spread over the cells of the grid (a banded matrix): the same numbers as
     torch's convolutions, several times faster on grids of a few dozen cells. A kernel stands on the last rows
-    of the grid and moves along the columns; `padded` adds zeros beside the grid so that there are as many
-    positions as columns. `weight` is [channels, taps of all kernels], `bias` [channels, kernels].
+    of the grid and moves along the columns. `weight` is [channels, taps of all kernels], `bias` [channels, kernels].
     """
 
     placement: Tensor
     kernel_of: Tensor
 
-    def __init__(self, rows: int, columns: int, kernels: list[tuple[int, int]], channels: int, padded: bool) -> None:
+    def __init__(self, rows: int, columns: int, kernels: list[tuple[int, int]], channels: int) -> None:
         """kernels: (height, width) of each; every kernel has `channels` output channels."""
         super().__init__()
-        placements = [_placement(rows, columns, height, width, padded) for height, width in kernels]
+        placements = [_placement(rows, columns, height, width) for height, width in kernels]
         num_taps = sum(len(placement) for placement in placements)
         num_positions = [placement.shape[2] for placement in placements]
         self.weight = nn.Parameter(torch.empty(channels, num_taps))
@@ -95,7 +94,7 @@ class SummedConvolutions(nn.Module):
         self.taps = [side * side for side in sides]
         self.weight = nn.Parameter(torch.empty(channels, sum(self.taps)))
         # Positions of each kernel where a tap lies on a cell: [taps of all kernels, cells of each kernel].
-        reached = [_placement(rows, columns, side, side, padded=False).sum(dim=2) for side in sides]
+        reached = [_placement(rows, columns, side, side).sum(dim=2) for side in sides]
         self.register_buffer("reached", torch.block_diag(*reached), persistent=False)
         self.num_features = channels * len(sides)
 
@@ -107,15 +106,12 @@ class SummedConvolutions(nn.Module):
         return functional.linear(cells, kernels.transpose(0, 1).flatten(0, 1))
 
 
-def _placement(rows: int, columns: int, height: int, width: int, padded: bool) -> Tensor:
+def _placement(rows: int, columns: int, height: int, width: int) -> Tensor:
     """0/1 [taps, cells, positions]: whether a tap of the kernel lies on a cell when it is at a position."""
-    left = (width - 1) // 2 if padded else 0
-    num_positions = columns if padded else columns - width + 1
+    num_positions = columns - width + 1
     placement = torch.zeros(height, width, rows, columns, num_positions)
     for i in range(height):
         for j in range(width):
             for position in range(num_positions):
-                column = position + j - left
-                if 0 <= column < columns:
-                    placement[i, j, rows - height + i, column, position] = 1.0
+                placement[i, j, rows - height + i, position + j, position] = 1.0
     return placement.view(height * width, rows * columns, num_positions)

@@ -6,16 +6,11 @@ from typing import Any
 
 from deepcrib.networks.base import DiscardNetworkConfig, NetworkConfig, PlayNetworkConfig, QNetwork
 from deepcrib.networks.bodies.belanger2019 import PublishedCNNLSTM, PublishedDiscardCNN, PublishedFeedForward
-from deepcrib.networks.bodies.q_networks import DiscardCNN, FeedForward, PlayCNNLSTM
+from deepcrib.networks.bodies.feed_forward import FeedForward
 from deepcrib.networks.encoders import Spec
 
-DISCARD_NETWORKS: dict[str, type[QNetwork]] = {
-    "cnn": DiscardCNN,
-    "mlp": FeedForward,
-    "belanger2019": PublishedDiscardCNN,
-}
+DISCARD_NETWORKS: dict[str, type[QNetwork]] = {"mlp": FeedForward, "belanger2019": PublishedDiscardCNN}
 PLAY_NETWORKS: dict[str, type[QNetwork]] = {
-    "cnn_lstm": PlayCNNLSTM,
     "mlp": FeedForward,
     "belanger2019_cnn_lstm": PublishedCNNLSTM,
     "belanger2019_mlp": PublishedFeedForward,

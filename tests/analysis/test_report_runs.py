@@ -55,7 +55,7 @@ def options(algorithm: str = "sarsa", network: str = "mlp", seed: int = 1, **lea
         "algorithm": {"name": algorithm},
         "reward": {"play": "offensive_defensive"},
         "state": {"play": "basic", "discard": "basic"},
-        "discard_network": {"name": "cnn", "suit_convolution": True},
+        "discard_network": {"name": "belanger2019", "suit_convolution": True},
         "play_network": {"name": network, "hidden": [256, 256]},
         "pretraining": {"enabled": True, "epochs": 3, "starter": False},
         "evaluation": {"opponents": ["deterministic"], "games": 100, "final_games": 1000, "seed": None},
@@ -419,17 +419,19 @@ def test_other_programs_files_and_hidden_folders_are_passed_over(tmp_path: Path)
     assert load_runs([str(tmp_path)])["name"].to_list() == ["a"]
 
 
-def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["belanger2019"])
+def test_pretraining_runs_alone_make_a_page(tmp_path: Path, name: str) -> None:
     """A network that gives every hand its constant: the mean of the column is that constant, the error known."""
     encoder = make_discard_encoder("basic")
-    network = make_discard_network(DiscardNetworkConfig(hidden=[4], channels=1, suit_convolution=False), encoder.spec)
+    config = DiscardNetworkConfig(name, hidden=[4], channels=1, suit_convolution=False)
+    network = make_discard_network(config, encoder.spec)
     with torch.no_grad():
         for weights in network.parameters():
             weights.zero_()
     told = {
         "seed": 1,
         "state": {"discard": "basic"},
-        "discard_network": {"name": "cnn", "suit_convolution": False},
+        "discard_network": {"name": name, "suit_convolution": False},
         "pretraining": {"epochs": 3, "starter": True},
     }
     summary = {"mean_absolute_error": 0.5, "exact_share": None, "sample_error": 1.5, "seconds": 5.0}
@@ -439,7 +441,7 @@ def test_pretraining_runs_alone_make_a_page(tmp_path: Path) -> None:
     assert call(f"runs={folder} path={tmp_path / 'pages' / 'pre.md'}", out) == 0
     text = (tmp_path / "pages" / "pre.md").read_text()
     (row,) = table_of(text, "Predicted against true")
-    assert (row["network"], row["true value"]) == ("cnn, without convolutions over suits", "one random starter")
+    assert (row["network"], row["true value"]) == (f"{name}, without convolutions over suits", "one random starter")
     assert list(row.values())[3:6] == ["0.5000", "1.500", "1 x 270,725"]
     assert "exact after rounding, over runs" not in row
     assert "](pre/predicted_1.png)" in text and (tmp_path / "pages" / "pre" / "predicted_1.png").exists()

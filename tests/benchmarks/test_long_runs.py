@@ -4,17 +4,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+import long_runs as script
 import pytest
+from long_run import LongRun
+from long_runs import Queue, finished, main
+from long_runs_list import long_runs
+from paper2019_runs import best_again
+from paper2019_values import TABLE_3
 
-from benchmarks import long_runs as script
-from benchmarks.long_runs import Queue, finished, main
-from benchmarks.long_runs_list import TABLE_3, LongRun, best_again, long_runs
 from tests.composing import composed
 
 RUNS = list(long_runs())
-ONE = LongRun("some", "one", ("experiment=smoke",), ("seed=1",), 0.5, ("deterministic.",))
+COMMIT = "c0ffee0" * 5
+ONE = LongRun("some", "one", ("experiment=smoke",), ("seed=1",), 0.5, ("deterministic.",), COMMIT)
 MEASURED = LongRun(
-    *("some", "two", ("experiment=smoke",), ("seed=2",), 0.5, ("deterministic.",)),
+    *("some", "two", ("experiment=smoke",), ("seed=2",), 0.5, ("deterministic.",), COMMIT),
     match=("opponent=greedy", "games=20"),
     curve=("deterministic/win_rate",),
 )
@@ -91,7 +95,18 @@ def test_the_best_trial_of_a_row_runs_again_when_all_have_run() -> None:
     assert not [*best_again(row, found)]
 
 
-@pytest.mark.parametrize("run", [RUNS[0], RUNS[300], *RUNS[318:326]], ids=lambda run: f"{run.group}_{run.name}")
+def test_leads_stand_behind_the_training_that_they_are_of() -> None:
+    named = {f"RUNS/{run.group}/{run.name}": number for number, run in enumerate(RUNS)}
+    read = [(word, number) for number, run in enumerate(RUNS) for word in run.words if word.startswith("RUNS/")]
+    assert len(read) >= 9 and all(named[word] == number - 1 for word, number in read)
+
+
+TRAININGS = [run for run in RUNS if not run.script]
+
+
+@pytest.mark.parametrize(
+    "run", [*TRAININGS[:1], TRAININGS[300], *TRAININGS[318:327]], ids=lambda run: f"{run.group}_{run.name}"
+)
 def test_their_options_are_those_of_the_configs(run: LongRun) -> None:
     options = composed("train", *run.words)
     if run.group.startswith("table3"):
@@ -100,7 +115,8 @@ def test_their_options_are_those_of_the_configs(run: LongRun) -> None:
         assert run.group == f"table3_{options.reward.play}_{options.state.play}" or "game" in run.group
         assert options.learner.iterations == 100 and options.evaluation.hands == 10_000
     else:
-        assert f"{options.play_network.name}_{options.algorithm.name}" == f"belanger2019_{run.name}"
+        name = "cnn_lstm_monte_carlo" if "ideal" in run.group else run.name
+        assert f"{options.play_network.name}_{options.algorithm.name}" == f"belanger2019_{name}"
         assert options.learner.iterations == 500 and options.evaluation.exploring
         assert options.evaluation.at[-1] == 500 and set(range(10, 501, 10)) < set(options.evaluation.at)
 
@@ -129,8 +145,10 @@ def test_a_script_says_where_its_figures_are_and_a_match_names_its_run(
 ) -> None:
     command = Deepcrib()
     monkeypatch.setattr(script, "run_python", command)
-    counted = LongRun("counts", "one", ("--hands", "5"), ("--seed", "1"), 0.1, ("found.mean",), script="count.py")
-    against_start = LongRun("some", "three", (), (), 0.1, ("x",), match=("opponent=RUN/checkpoints/first",))
+    counted = LongRun(
+        "counts", "one", ("--hands", "5"), ("--seed", "1"), 0.1, ("found.mean",), COMMIT, script="count.py"
+    )
+    against_start = LongRun("some", "three", (), (), 0.1, ("x",), COMMIT, match=("opponent=RUN/checkpoints/first",))
     for run in (counted, against_start):
         assert queue.work(run) == "done"
     place = queue.place(counted)
@@ -139,6 +157,27 @@ def test_a_script_says_where_its_figures_are_and_a_match_names_its_run(
     assert kept["command"] == "python benchmarks/count.py --hands 5"
     assert kept["runs"]["one"]["figures"] == {"found.mean": 2.5}
     assert command.calls[-1][2] == f"opponent={queue.place(against_start)}/checkpoints/first"
+
+
+def test_a_script_that_reads_a_run_waits_for_its_end(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = Deepcrib()
+    monkeypatch.setattr(script, "run_python", command)
+    reader = LongRun("counts", "of_one", (), ("RUNS/some/one",), 0.1, ("found.",), COMMIT, script="count.py")
+    monkeypatch.setattr(script, "long_runs", lambda finished: iter([ONE, reader]))
+    with queue.lock("some-one"):  # by another process
+        main([str(queue.folder)])
+        main([str(queue.folder), "--list"])
+    assert not command.calls and "0 open, 1 waiting; 0.0 core hours left" in capsys.readouterr().out
+    main([str(queue.folder)])
+    assert command.calls[-1] == [
+        "benchmarks/count.py",
+        str(queue.place(ONE)),
+        "--to",
+        f"{queue.place(reader)}/summary.json",
+    ]
+    assert finished("counts")["of_one"]["options"] == ["RUNS/some/one"]
 
 
 def test_a_half_done_run_is_resumed_and_its_match_begins_anew(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import oconnor2000
 import perceptron_checks
 import pytest
-from long_runs_list import LongRun, oconnor_game, oconnor_grid
-from oconnor2000_values import ROWS
+from long_run import LongRun
+from oconnor2000_values import ROWS, oconnor_game, oconnor_grid
 
 from tests.composing import composed
 from tests.reference import show

@@ -14,9 +14,11 @@ import partida2022
 import pytest
 import tables
 from evolution import climb_table, curve_table, game_table
+from evolution_runs import OPPONENTS, evolved
 from expert_figure import nested, probe_rows, rule_rows, worth_rows
-from long_runs_list import EVOLVED_AGAINST, PARTIDA, evolved, long_runs
+from long_runs_list import long_runs
 from partida2022_network import table as partida_table
+from partida2022_runs import NETWORKS
 
 from deepcrib.evaluation.experts import PROBES
 from tests.composing import composed
@@ -115,10 +117,10 @@ def test_the_runs_of_pages_compose() -> None:
     assert len(runs) == 3 * 10 + 6 * 5 + 2 * 3 + 2 + 4 + 13
     options = {name: composed("train", *runs[name].words) for name in (*PARTIDA_ONES, "merge_same_1", "merge_same_2")}
     assert [options[name].learner.inputs for name in PARTIDA_ONES] == [12, 16, 12]
-    assert [options[name].evaluation.opponents for name in ("merge_same_1", "merge_same_2")] == [[*EVOLVED_AGAINST], []]
+    assert [options[name].evaluation.opponents for name in ("merge_same_1", "merge_same_2")] == [[*OPPONENTS], []]
 
 
-PARTIDA_ONES = [f"{setup}_1" for setup in PARTIDA]
+PARTIDA_ONES = [f"{setup}_1" for setup in NETWORKS]
 
 
 def test_evolution_by_hand() -> None:
@@ -132,7 +134,7 @@ def test_evolution_by_hand() -> None:
     # 61, 62, 63: t 4.303 x 1 / sqrt(3) = 2.484
     assert tables.cell(row, "highest mean (generation)") == "62.0 [59.5, 64.5] (10)"
     assert tables.cell(row, "highest - last") == "7.0 [4.5, 9.5]"
-    figures = {f"{one}.{end}": 0.25 for one in EVOLVED_AGAINST for end in ("win_rate", "ci_low", "ci_high", "margin")}
+    figures = {f"{one}.{end}": 0.25 for one in OPPONENTS for end in ("win_rate", "ci_low", "ci_high", "margin")}
     climb = {"step": [400, 1000], "contest/moved": [0.5, 1 / 3]}
     for run in long_runs():
         if run.group == "evolution":

@@ -1,6 +1,7 @@
 """The tables of the page of Bélanger et al. 2019, by hand."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,21 @@ def test_shares_by_either_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert row == "| game, full | 3 of 26 | 62.5% [31.4, 93.6] | 50.0% [25.2, 74.8] | 75.0% |  | 45.6% |"
     found = [line for line in paper2019.relations() if "faster learning rates" in line]
     assert "| 3 |" in found[0]
+
+
+def test_table_1_comes_out_to_the_printed_digit() -> None:
+    (text,) = paper2019.half_widths()
+    here, paper = (re.findall(r"±(0\.\d+)", part) for part in text.split("; paper: "))
+    assert here == paper == ["0.0304", "0.0175", "0.0136"]
+
+
+def test_the_ideal_agent_stands_below_the_setups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = {"win_rate": 0.64, "ci_low": 0.63, "ci_high": 0.65}
+    run = {"training_processor_seconds": 1800, "training_seconds": 3600, "match_figures": rates}
+    run["figures"] = {f"deterministic.exploring.{name}": value for name, value in rates.items()}
+    (tmp_path / "paper2019_ideal.json").write_text(json.dumps({"runs": {"seed1": run}}))
+    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    header, _, row = paper2019.setups()
+    shown = "64.0% [63.0, 65.0]"
+    assert row == f"| ideal (section 4.7) | 1 | {shown} | {shown} | 0.50 | 1.00 |  |  |  |"
+    assert row.count("|") == header.count("|")

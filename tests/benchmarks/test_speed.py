@@ -12,7 +12,7 @@ def test_rates_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "BATCHES", {8: 2, 64: 1})
     monkeypatch.setattr(speed, "devices", lambda: ["cpu"])
     found, table = speed.time_devices(1, hands=20, turns=1)
-    assert set(found["rates"]) == {"cpu"} and set(found["rates"]["cpu"]) == {"mlp", "cnn_lstm"}
+    assert set(found["rates"]) == {"cpu"} and set(found["rates"]["cpu"]) == {"mlp", "belanger2019_cnn_lstm"}
     for rates in found["rates"]["cpu"].values():
         assert len(rates) == 3
         assert all(rate["per_second"] > 0 and rate["per_cpu_second"] > 0 for rate in rates.values())

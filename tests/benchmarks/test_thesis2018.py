@@ -12,10 +12,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from long_run import LongRun
 from PIL import Image
+from thesis2018_rows import lang2018
 
 from benchmarks import thesis2018, thesis2018_runs, thesis2018_sheet
-from benchmarks.long_runs_list import LongRun, lang2018
 from benchmarks.thesis2018_rows import COMPARED, HALF, OPPONENTS, ROWS, orders
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.runs import flat

@@ -11,8 +11,8 @@ pytest.importorskip("scipy")
 
 import verdicts
 import verdicts_page
-from long_runs_list import verdicts as queued
 from verdicts_options import FIRST_OPPONENTS, OPPONENTS, PARTS, SECONDS, SEEDS, Option, options, second, together
+from verdicts_options import verdicts as queued
 from verdicts_page import Edition, first_edition, page
 from verdicts_statistics import Comparison, Spread, holm, judged
 

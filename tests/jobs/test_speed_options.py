@@ -47,9 +47,9 @@ def tiny(device: str = "cpu", **learner: object) -> SimpleNamespace:
         learner=ReplayOptions(**(options | learner)),
         algorithm=AlgorithmOptions("sarsa"),
         reward=RewardOptions(),
-        state=StateOptions(),
-        discard_network=DiscardNetworkConfig("cnn", hidden=[8], channels=2),
-        play_network=PlayNetworkConfig("cnn_lstm", hidden=[8], channels=2, lstm_hidden=6),
+        state=StateOptions("belanger2019_cnn_lstm"),
+        discard_network=DiscardNetworkConfig("belanger2019", hidden=[8], channels=2),
+        play_network=PlayNetworkConfig("belanger2019_cnn_lstm", hidden=[8], channels=2, lstm_hidden=6),
         pretraining=PretrainingOptions(enabled=False),
         evaluation=EvaluationOptions(opponents=["random"], every=1, games=8),
     )

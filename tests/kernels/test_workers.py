@@ -31,7 +31,7 @@ def test_an_error_in_a_piece_is_raised() -> None:
         run_pieces([lambda: 1, lambda: 1 // 0])
 
 
-@pytest.mark.parametrize(("network", "unit"), [("mlp", "games"), ("cnn_lstm", "games"), ("mlp", "hands")])
+@pytest.mark.parametrize(("network", "unit"), [("mlp", "games"), ("belanger2019_cnn_lstm", "games"), ("mlp", "hands")])
 def test_the_weights_do_not_depend_on_the_workers(network: str, unit: str, tmp_path: Path) -> None:
     """Chunks of both networks and minibatches beyond the size at which encoders share their rows.
 

@@ -61,8 +61,8 @@ def refusal(path: Path, read=load_weights) -> str:
 @pytest.mark.parametrize(
     ("discard", "play"),
     [
-        (("cnn", "basic"), ("cnn_lstm", "basic")),
-        (("cnn", "full"), ("cnn_lstm", "full")),
+        (("belanger2019", "basic"), ("belanger2019_cnn_lstm", "belanger2019_cnn_lstm")),
+        (("belanger2019", "full"), ("belanger2019_mlp", "belanger2019_mlp")),
         (("mlp", "afterstate"), ("mlp", "afterstate")),
     ],
 )

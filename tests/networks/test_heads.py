@@ -213,9 +213,9 @@ def test_atoms_must_be_a_range() -> None:
 DUELS = [
     ("play", "mlp", "basic"),
     ("play", "mlp", "afterstate"),
-    ("play", "cnn_lstm", "full"),
+    ("play", "mlp", "full"),
     ("discard", "mlp", "basic"),
-    ("discard", "cnn", "full"),
+    ("discard", "mlp", "full"),
 ]
 
 
@@ -484,8 +484,8 @@ def test_a_run_repeats_and_goes_on_where_it_stopped(tmp_path: Path, head: str, n
 @pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("head", HEADS)
 def test_a_checkpoint_brings_its_heads_back(tmp_path: Path, hands: Trajectories, head: str, noisy: bool) -> None:
-    play = learner("play", "cnn_lstm", head=head, noisy=noisy, atoms_low=-9, atoms_high=8)
-    discard = learner("discard", "cnn", head=head, noisy=noisy)
+    play = learner("play", "mlp", head=head, noisy=noisy, atoms_low=-9, atoms_high=8)
+    discard = learner("discard", "mlp", head=head, noisy=noisy)
     save_weights(tmp_path / "w.safetensors", discard.network, play.network, {})
     found = load_weights(tmp_path / "w.safetensors")
     assert found.play_network.config == play.network.config and found.discard_network.config == discard.network.config
@@ -580,7 +580,7 @@ def test_a_climber_takes_no_noise() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize(("head", "noisy"), KINDS)
 def test_a_gpu_gives_the_same_values_and_learns(hands: Trajectories, head: str, noisy: bool) -> None:
-    there = learner("play", "cnn_lstm", head=head, noisy=noisy)
+    there = learner("play", "mlp", head=head, noisy=noisy)
     states, actions = decisions(hands, "play")
     expected = there.q_function(3).values(states, actions)
     there = LearnedNetwork(there.encoder, there.network, torch.device("cuda"))

@@ -9,26 +9,19 @@ import torch
 from torch.nn import functional
 
 from deepcrib.networks import (
-    RANK_KERNELS,
-    SERIES_KERNELS,
     Convolutions,
     DiscardNetworkConfig,
     PlayNetworkConfig,
     make_discard_network,
     make_play_network,
 )
-from deepcrib.networks.bodies.q_networks import linear_of_columns
+from deepcrib.networks.bodies.belanger2019 import RANK_KERNELS
 from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, Encoder, make_discard_encoder, make_play_encoder
+from deepcrib.networks.fast import linear_of_columns
 
-DISCARD_CASES = [("cnn", "basic"), ("cnn", "full"), ("belanger2019", "basic")] + [
-    ("mlp", name) for name in DISCARD_ENCODERS
-]
+DISCARD_CASES = [("belanger2019", "basic"), ("belanger2019", "full")] + [("mlp", name) for name in DISCARD_ENCODERS]
 PUBLISHED = ("belanger2019_cnn_lstm", "belanger2019_mlp")
-PLAY_CASES = (
-    [("cnn_lstm", "basic"), ("cnn_lstm", "full")]
-    + [(name, name) for name in PUBLISHED]
-    + [("mlp", name) for name in PLAY_ENCODERS]
-)
+PLAY_CASES = [(name, name) for name in PUBLISHED] + [("mlp", name) for name in PLAY_ENCODERS]
 CASES = [("discard", *case) for case in DISCARD_CASES] + [("play", *case) for case in PLAY_CASES]
 
 
@@ -106,57 +99,20 @@ def kernel(convolutions: Convolutions, index: int, height: int, width: int, kern
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "kernels", "padded"),
-    [
-        (1, 13, [(1, length) for length in RANK_KERNELS], False),
-        (1, 4, [(1, 4)], False),
-        (4, 13, [(side, side) for side in SERIES_KERNELS], True),
-    ],
+    ("rows", "columns", "kernels"),
+    [(1, 13, [(1, length) for length in RANK_KERNELS]), (1, 4, [(1, 1)]), (4, 13, [(2, 2), (3, 3), (4, 4)])],
 )
-def test_convolutions_are_those_of_torch(rows: int, columns: int, kernels, padded: bool) -> None:
+def test_convolutions_are_those_of_torch(rows: int, columns: int, kernels) -> None:
     torch.manual_seed(0)
-    layer = Convolutions(rows, columns, kernels, channels=3, padded=padded)
+    layer = Convolutions(rows, columns, kernels, channels=3)
     grids = torch.randn(20, rows, columns)
     parts = []
     for index, (height, width) in enumerate(kernels):
-        sides = ((width - 1) // 2, width // 2) if padded else (0, 0)
-        part = functional.pad(grids[:, None, rows - height :], sides)
+        part = grids[:, None, rows - height :]
         parts.append(functional.conv2d(part, kernel(layer, index, height, width, kernels), layer.bias[:, index]))
     expected = torch.cat([part.flatten(2) for part in parts], dim=2).flatten(1)
     assert layer.num_features == expected.shape[1]
     torch.testing.assert_close(layer(grids.flatten(1)), expected)
-
-
-def untrimmed_values(network, inputs: torch.Tensor) -> torch.Tensor:
-    """The play CNN+LSTM over all eight rows of every series, with the convolutions of torch."""
-    layer = network.over_series
-    kernels = [(side, side) for side in SERIES_KERNELS]
-    cards = inputs[:, network.spec["series"].slice].view(-1, 1, 8, 13)
-    maps = []
-    for index, (side, _) in enumerate(kernels):
-        padded = functional.pad(cards, ((side - 1) // 2, side // 2, side - 1, 0))
-        maps.append(functional.conv2d(padded, kernel(layer, index, side, side, kernels), layer.bias[:, index]))
-    features = torch.cat(maps, dim=3).transpose(1, 2).flatten(2).relu()  # [B, 8, channels * kernels * 13]
-    hidden, _ = network.lstm(torch.cat([features, cards[:, 0]], dim=2).transpose(0, 1))
-    lengths = cards.sum(dim=(1, 3)).sum(dim=1).long()
-    last = hidden[lengths - 1, torch.arange(len(inputs))]
-    hand = inputs[:, network.spec["hand"].slice].view(-1, 4, 13).sum(dim=1)
-    others = [inputs[:, b.slice] for b in network.spec.blocks if b.name not in ("series", "hand")]
-    return network.head(torch.cat([last, hand, *others], dim=1))
-
-
-@pytest.mark.parametrize("state", ["basic", "full"])
-def test_trimming_short_series_changes_no_value_and_no_gradient(state: str) -> None:
-    network = build("play", "cnn_lstm", state, options=True, channels=3, lstm_hidden=10)
-    inputs = inputs_of("play", network, 120)
-    gradients = []
-    values = []
-    for forward in (network, lambda x: untrimmed_values(network, x)):
-        values.append(forward(inputs))
-        gradients.append(torch.autograd.grad(values[-1].square().sum(), list(network.parameters())))
-    torch.testing.assert_close(values[0], values[1])
-    for ours, reference in zip(*gradients, strict=True):
-        torch.testing.assert_close(ours, reference, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("scales", [[], [1 / 121, 0.3]])
@@ -189,8 +145,8 @@ def test_values_of_columns_are_those_of_the_inputs(state: str, options: bool) ->
 
 @pytest.mark.parametrize("state", ["basic", "full"])
 def test_without_suit_convolution_suits_change_nothing(state: str) -> None:
-    blind = build("discard", "cnn", state, suit_convolution=False)
-    seeing = build("discard", "cnn", state)
+    blind = build("discard", "belanger2019", state, suit_convolution=False)
+    seeing = build("discard", "belanger2019", state)
     inputs = inputs_of("discard", blind, 100)
     suits = [block.slice for block in blind.spec.blocks if block.name.endswith("_suits")]
     assert len(suits) == (2 if state == "full" else 1)
@@ -211,14 +167,14 @@ def test_default_sizes_and_config_are_kept() -> None:
 
 def test_unknown_networks_and_unfit_states_are_refused() -> None:
     play, discard = make_play_encoder("afterstate").spec, make_discard_encoder("afterstate").spec
-    with pytest.raises(ValueError, match="unknown play network 'cnn'.*cnn_lstm, mlp"):
+    with pytest.raises(ValueError, match="unknown play network 'cnn'.*mlp, belanger2019_cnn_lstm"):
         make_play_network(PlayNetworkConfig("cnn"), play)
-    with pytest.raises(ValueError, match="unknown discard network 'lstm'.*cnn, mlp"):
+    with pytest.raises(ValueError, match="unknown discard network 'lstm'.*mlp, belanger2019"):
         make_discard_network(DiscardNetworkConfig("lstm"), discard)
-    with pytest.raises(ValueError, match="cnn_lstm needs the state basic or full"):
-        make_play_network(PlayNetworkConfig("cnn_lstm"), play)
-    with pytest.raises(ValueError, match="cnn needs the state basic or full"):
-        make_discard_network(DiscardNetworkConfig("cnn"), discard)
+    with pytest.raises(ValueError, match="belanger2019_cnn_lstm needs the state belanger2019_cnn_lstm"):
+        make_play_network(PlayNetworkConfig("belanger2019_cnn_lstm"), play)
+    with pytest.raises(ValueError, match="belanger2019 needs the state basic or full"):
+        make_discard_network(DiscardNetworkConfig("belanger2019"), discard)
 
 
 @pytest.mark.gpu

@@ -77,7 +77,7 @@ def pretraining_section(runs: pd.DataFrame, page: Page) -> Section | None:
 def _kind(run: pd.Series) -> dict[str, str]:
     """What a pretrained network is and learned; runs in which they differ are not one sample."""
     network = str(run["discard_network.name"])
-    if network == "cnn":
+    if network == "belanger2019":
         suits = run.get("discard_network.suit_convolution")
         network += f", {'with' if suits or suits != suits else 'without'} convolutions over suits"
     starter = "one random starter" if run.get("pretraining.starter") is True else "no starter"

@@ -13,8 +13,9 @@ from deepcrib.agents import DivergenceError
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.mixed import softmax
 from deepcrib.learners.replay.extras import Ordered, sweeps
-from deepcrib.learners.replay.update import LearnedNetwork, SampleInputs, adam_step
+from deepcrib.learners.replay.update import LearnedNetwork, SampleInputs
 from deepcrib.networks import QNetwork
+from deepcrib.networks.fast import adam_step
 
 
 class LearnedPolicy(LearnedNetwork):

@@ -38,11 +38,12 @@ from deepcrib.kernels import jit
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import PretrainingOptions
-from deepcrib.learners.replay.update import LearnedNetwork, adam_step
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
+from deepcrib.networks.fast import adam_step
 from deepcrib.training.learner import Learner, Metrics, Setting
 
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1

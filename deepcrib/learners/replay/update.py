@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.optim.adam import adam
 
 from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.agents.q_network import CHUNK, QFunction, QNetworkAgent
@@ -23,6 +22,7 @@ from deepcrib.learners.replay.extras import UNIFORM, Sampling, minibatches
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import Encoder
+from deepcrib.networks.fast import adam_step
 
 
 @dataclass(frozen=True)
@@ -155,41 +155,6 @@ def _described(network: QNetwork) -> dict[str, Any]:
     """What a network is made of, and its inputs."""
     spec = network.spec
     return asdict(network.config) | {"state": spec.name, "dealer": spec.dealer, "scores": spec.scores}
-
-
-def adam_step(optimizer: torch.optim.Adam) -> None:
-    """Update the weights and forget their gradients.
-
-    As `step` and `zero_grad` do, without the hooks and checks around them, which take as long as the update of a small
-    network. The first step makes the optimiser's state.
-    """
-    (group,) = optimizer.param_groups
-    learned = [parameter for parameter in group["params"] if parameter.grad is not None]
-    if any(parameter not in optimizer.state for parameter in learned):
-        optimizer.step()
-        optimizer.zero_grad()
-        return
-    states = [optimizer.state[parameter] for parameter in learned]
-    beta1, beta2 = group["betas"]
-    with torch.no_grad():
-        adam(
-            learned,
-            [parameter.grad for parameter in learned],
-            [state["exp_avg"] for state in states],
-            [state["exp_avg_sq"] for state in states],
-            [],
-            [state["step"] for state in states],
-            fused=group["fused"],
-            amsgrad=group["amsgrad"],
-            beta1=beta1,
-            beta2=beta2,
-            lr=group["lr"],
-            weight_decay=group["weight_decay"],
-            eps=group["eps"],
-            maximize=group["maximize"],
-        )
-    for parameter in learned:
-        parameter.grad = None
 
 
 def _means(noted: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:

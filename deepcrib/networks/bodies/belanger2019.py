@@ -20,10 +20,10 @@ from deepcrib.networks.base import (
     require_blocks,
     size_of,
 )
-from deepcrib.networks.bodies.lstm import PackedLSTM
-from deepcrib.networks.bodies.q_networks import FeedForward
+from deepcrib.networks.bodies.feed_forward import FeedForward
 from deepcrib.networks.bodies.series import packed_windows, shared_windows
 from deepcrib.networks.encoders import Spec
+from deepcrib.networks.fast import PackedLSTM
 from deepcrib.networks.heads.q_heads import ValueHead
 from deepcrib.networks.layers import Convolutions, SummedConvolutions
 
@@ -41,6 +41,7 @@ class PublishedDiscardCNN(QNetwork):
 
     Summed ranks of the kept four go through three convolutions with ReLU and through two linear layers with tanh
     between them, summed suits through a convolution of one cell; all of these, and the dealer flag, through the head.
+    Without `suit_convolution` no suits are read at all (figure 5a).
     """
 
     def __init__(self, config: DiscardNetworkConfig, spec: Spec) -> None:
@@ -49,24 +50,26 @@ class PublishedDiscardCNN(QNetwork):
         _refuse_heads("discard_network", config)
         require_blocks(spec, ("kept_ranks", "kept_suits"), "the discard network belanger2019", "basic or full")
         self.kept_ranks, self.kept_suits = spec["kept_ranks"].slice, spec["kept_suits"].slice
-        self.others = [b.slice for b in spec.blocks if b.name not in ("kept_ranks", "kept_suits")]
+        apart = ["kept_ranks", "kept_suits"] + ([] if config.suit_convolution else ["thrown_suits"])
+        self.others = [b.slice for b in spec.blocks if b.name not in apart]
         ranks, suits = size_of(self.kept_ranks), size_of(self.kept_suits)
         kernels = [(1, length) for length in RANK_KERNELS]
-        self.over_ranks = Convolutions(1, ranks, kernels, config.channels, padded=False)
-        self.over_suits = Convolutions(1, suits, [(1, 1)], SUIT_CHANNELS, padded=False)
+        self.over_ranks = Convolutions(1, ranks, kernels, config.channels)
+        width = self.over_ranks.num_features + ranks + sum(map(size_of, self.others))
+        self.over_suits = None
+        if config.suit_convolution:
+            self.over_suits = Convolutions(1, suits, [(1, 1)], SUIT_CHANNELS)
+            width += self.over_suits.num_features
         self.ranks = nn.Sequential(nn.Linear(ranks, ranks), nn.Tanh(), nn.Linear(ranks, ranks))
-        width = self.over_ranks.num_features + ranks + self.over_suits.num_features + sum(map(size_of, self.others))
         self.head = ValueHead(width, config.hidden)
         self.apply(_xavier_weights)  # its 1-d convolutions keep torch's initial weights
 
     def features(self, inputs: Tensor) -> Tensor:
         """Features [B, F] of inputs [B, width]."""
         ranks = inputs[:, self.kept_ranks]
-        parts = [
-            functional.relu(self.over_ranks(ranks)),
-            self.ranks(ranks),
-            self.over_suits(inputs[:, self.kept_suits]),
-        ]
+        parts = [functional.relu(self.over_ranks(ranks)), self.ranks(ranks)]
+        if self.over_suits is not None:
+            parts.append(self.over_suits(inputs[:, self.kept_suits]))
         return torch.cat(parts + [inputs[:, part] for part in self.others], dim=1)
 
 

@@ -13,7 +13,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
 
 from deepcrib.kernels import jit
-from deepcrib.networks.bodies.lstm import Steps
+from deepcrib.networks.fast import Steps
 
 FEW = 8
 """Rows of a matrix product below which the library takes other ways through it, and rounds a row differently."""

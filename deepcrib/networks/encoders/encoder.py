@@ -21,9 +21,7 @@ from deepcrib.networks.encoders.discard import DISCARD_ENCODERS
 from deepcrib.networks.encoders.play import PLAY_ENCODERS
 from deepcrib.networks.encoders.spec import Block, lay_out
 from deepcrib.networks.encoders.states import legal_discards, legal_plays
-
-PIECE = 4096
-"""Rows that are worth a thread."""
+from deepcrib.networks.fast import PIECE, distinct_rows
 
 
 def make_play_encoder(name: str, dealer: bool = False, scores: bool = False) -> Encoder:
@@ -76,18 +74,10 @@ class Encoder:
         return columns
 
     def distinct(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct rows of `indices`, int16 [U, columns], and for each of M pairs the number of its own.
-
-        Rows are told apart by a sum of random 64-bit words of their channels (Zobrist): that two of a million
-        different ones have the same has a chance of 3e-8.
-        """
+        """The distinct rows of `indices`, int16 [U, columns], and for each of M pairs the number of its own."""
         columns = self.indices(states, actions)
-        words = np.random.default_rng(0).integers(-(1 << 63), 1 << 63, size=self.width + 1, dtype=np.int64)
-        keys, first, again = np.empty((3, len(columns)), dtype=np.int64)
-        num_hot = self.columns - len(self.scales)
-        run_rows(_fill_keys, len(columns), columns, words, num_hot, keys, piece=PIECE)
-        slots = np.full(1 << (2 * len(columns)).bit_length(), -1, dtype=np.int64)
-        return columns[first[: _number_keys(keys, slots, first, again)]], again
+        first, again = distinct_rows(columns, self.columns - len(self.scales), self.width)
+        return columns[first], again
 
     def expand(self, indices: np.ndarray | torch.Tensor, device: torch.device | str = "cpu") -> torch.Tensor:
         """float32 [M, width] of index columns."""
@@ -142,36 +132,6 @@ def _expand_torch(indices: torch.Tensor, width: int, scales: np.ndarray) -> torc
         factors = torch.as_tensor(scales, device=indices.device)
         rows[:, width - num_scalars :] = indices[:, -num_scalars:] * factors
     return rows
-
-
-@jit
-def _fill_keys(part: Part, indices: np.ndarray, words: np.ndarray, num_hot: int, keys: np.ndarray) -> None:
-    """keys [M]: sums of the words [width + 1] of a row's channels (-1: the last), whatever their order."""
-    for r in range(*part):
-        key = 0
-        for column in range(num_hot):
-            key += words[indices[r, column]]
-        for column in range(num_hot, indices.shape[1]):
-            key += words[column - indices.shape[1] - 1] * indices[r, column]
-        keys[r] = key
-
-
-@jit
-def _number_keys(keys: np.ndarray, slots: np.ndarray, first: np.ndarray, again: np.ndarray) -> int:
-    """again [M]: the number of each key among the distinct ones, in the order met; first: where each is met first.
-
-    Returns how many there are. slots: a hash table of -1, a power of two long.
-    """
-    found = 0
-    for r in range(len(keys)):
-        slot = keys[r] & (len(slots) - 1)
-        while slots[slot] >= 0 and keys[first[slots[slot]]] != keys[r]:
-            slot = (slot + 1) & (len(slots) - 1)
-        if slots[slot] < 0:
-            slots[slot], first[found] = found, r
-            found += 1
-        again[r] = slots[slot]
-    return found
 
 
 @jit

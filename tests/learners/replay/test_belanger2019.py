@@ -17,10 +17,10 @@ from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.networks.bodies.lstm import PackedLSTM
 from deepcrib.networks.bodies.series import FEW, packed_windows, shared_windows
 from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
+from deepcrib.networks.fast import PackedLSTM
 from deepcrib.networks.layers import SummedConvolutions
 
 CONF = Path(__file__).parents[3] / "conf"

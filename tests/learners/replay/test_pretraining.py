@@ -111,7 +111,7 @@ def test_a_short_form_already_knows_nine_hands_of_ten() -> None:
 
 
 def test_without_suit_convolution_flushes_are_mispredicted() -> None:
-    network, encoder = network_of("cnn", "basic", hidden=[64, 64], channels=4, suit_convolution=False)
+    network, encoder = network_of("belanger2019", "basic", hidden=[64, 64], channels=4, suit_convolution=False)
     pretrain(network, encoder, PretrainingOptions(epochs=1, batch_size=1024, lr=3e-3), seed=1)
     flush, plain = hands("2C 4C 6C 8C", "2C 4D 6H 8S")
     states = np.full((2, 9), -1, dtype=np.int8)
@@ -123,7 +123,7 @@ def test_without_suit_convolution_flushes_are_mispredicted() -> None:
     assert float(values[0]) < 2.0  # the flush is worth 4
 
 
-@pytest.mark.parametrize("name,state", [("cnn", "full"), ("mlp", "afterstate")])
+@pytest.mark.parametrize("name,state", [("belanger2019", "full"), ("mlp", "afterstate")])
 def test_a_random_starter_is_learnt_as_an_expectation(name: str, state: str) -> None:
     network, encoder = network_of(name, state, hidden=[64, 64])
     options = PretrainingOptions(epochs=1, batch_size=256, lr=3e-3, starter=True)
@@ -133,7 +133,9 @@ def test_a_random_starter_is_learnt_as_an_expectation(name: str, state: str) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "state"), [("cnn", "basic"), ("cnn", "full"), ("mlp", "afterstate")])
+@pytest.mark.parametrize(
+    ("name", "state"), [("belanger2019", "basic"), ("belanger2019", "full"), ("mlp", "afterstate")]
+)
 def test_pretraining_reaches_its_figures(name: str, state: str) -> None:
     network, encoder = network_of(name, state)
     result = pretrain(network, encoder, PretrainingOptions(), seed=1)

@@ -47,7 +47,9 @@ from tests.reference import plain_discards
 from tests.replaying import Trained, discard_samples, play_samples, saved, train
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
-PLAY_NETWORKS = ("mlp", "cnn_lstm")
+PUBLISHED = "belanger2019_cnn_lstm"
+"""The play network, and the state that it reads."""
+PLAY_NETWORKS = ("mlp", PUBLISHED)
 
 
 def small(
@@ -68,7 +70,7 @@ def small(
         learner=ReplayOptions(**(defaults | learner)),
         algorithm=AlgorithmOptions(algorithm, **(targets or {})),
         reward=RewardOptions(),
-        state=StateOptions("full", "full", dealer=True),
+        state=StateOptions(PUBLISHED if play == PUBLISHED else "full", "full", dealer=True),
         discard_network=DiscardNetworkConfig(discard, [16], channels=2),
         play_network=PlayNetworkConfig(play, [16], channels=2, lstm_hidden=8),
         pretraining=PretrainingOptions(enabled=False),
@@ -125,7 +127,7 @@ def hands() -> Trajectories:
 def learned(part: str, network: str, seed: int = 3) -> LearnedNetwork:
     torch.manual_seed(seed)
     if part == "play":
-        encoder: Any = make_play_encoder("full")
+        encoder: Any = make_play_encoder(PUBLISHED if network == PUBLISHED else "full")
         config: Any = PlayNetworkConfig(network, [64], channels=2, lstm_hidden=32)
         return LearnedNetwork(encoder, make_play_network(config, encoder.spec), torch.device("cpu"))
     encoder = make_discard_encoder("full")
@@ -134,7 +136,7 @@ def learned(part: str, network: str, seed: int = 3) -> LearnedNetwork:
 
 
 @pytest.mark.parametrize(
-    ("part", "network"), [("discard", "mlp"), ("discard", "cnn"), ("play", "mlp"), ("play", "cnn_lstm")]
+    ("part", "network"), [("discard", "mlp"), ("discard", "belanger2019"), ("play", "mlp"), ("play", PUBLISHED)]
 )
 def test_a_linear_target_is_learned(hands: Trajectories, part: str, network: str) -> None:
     """Targets that add up a number for each rank held: an error of a quarter of their deviation at most."""
@@ -222,7 +224,7 @@ def test_every_algorithm_lowers_the_loss_on_its_own_targets(hands: Trajectories,
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_an_iteration_of_every_algorithm(algorithm: str, play: str, tmp_path: Path) -> None:
     figures: list[dict[str, float]] = []
-    settings = small(algorithm=algorithm, play=play, discard="cnn", iterations=1)
+    settings = small(algorithm=algorithm, play=play, discard="belanger2019", iterations=1)
     result = run(tmp_path, settings, progress=lambda done, found: figures.append(dict(found)))
     assert result.iterations == 1 and result.hands == 20
     assert all(np.isfinite(value) for value in figures[0].values())
@@ -504,7 +506,7 @@ def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_sc
 # --- the same seed, the same weights ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("play", "discard"), [("mlp", "mlp"), ("cnn_lstm", "cnn")])
+@pytest.mark.parametrize(("play", "discard"), [("mlp", "mlp"), (PUBLISHED, "belanger2019")])
 def test_the_same_seed_gives_the_same_weights(play: str, discard: str, tmp_path: Path) -> None:
     """Whatever the number of Numba threads and the state of torch's own generator, which is left alone."""
     settings = small(play=play, discard=discard)
@@ -546,7 +548,7 @@ DOUBLE: dict[str, Any] = {"targets": {"double": True, "trace_decay": 0.5}, "targ
     ("play", "algorithm", "options"),
     [
         ("mlp", "monte_carlo", {}),
-        ("cnn_lstm", "expected_sarsa", {}),
+        (PUBLISHED, "expected_sarsa", {}),
         ("mlp", "q_learning", {"buffer_size": 300, "replacement": 0.3}),
         ("mlp", "q_learning", {"combined": True} | DOUBLE),  # stopped while the target network lags
     ],

@@ -1,0 +1,41 @@
+"""The feed-forward network."""
+
+from __future__ import annotations
+
+import numpy as np
+from torch import Tensor, nn
+
+from deepcrib.networks.base import NetworkConfig, QNetwork
+from deepcrib.networks.encoders import Spec
+from deepcrib.networks.fast import linear_of_columns
+from deepcrib.networks.heads.q_heads import Head, ValueHead
+
+
+class FeedForward(QNetwork):
+    """ReLU layers over the whole input."""
+
+    def __init__(self, config: NetworkConfig, spec: Spec) -> None:
+        """Layers of sizes `config.hidden`."""
+        super().__init__(config, spec)
+        self.layers = self.make_head(spec.width)
+
+    def readout(self) -> Head:
+        """All of the network."""
+        return self.layers
+
+    def features(self, inputs: Tensor) -> Tensor:
+        """The inputs [B, width] themselves."""
+        return inputs
+
+    def reads_columns(self) -> bool:
+        """Whether `values_of_columns` can be asked for: not of every head."""
+        return isinstance(self.layers, ValueHead) and not self.config.noisy
+
+    def values_of_columns(self, columns: np.ndarray, scales: np.ndarray) -> Tensor:
+        """Values [B] of index columns int16 [B, C] on a CPU, without gradients (see `linear_of_columns`)."""
+        first, *others = self.layers.get_submodule("layers").children()
+        assert isinstance(first, nn.Linear)
+        rows = linear_of_columns(first, columns, scales)
+        for layer in others:
+            rows = layer(rows)
+        return rows.squeeze(-1)
