@@ -28,11 +28,12 @@ from deepcrib.jobs.hydra.schema import check_keys, is_group, leaf_type, parse, q
 from deepcrib.jobs.hydra.variants import present_classes
 from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems
+from hydra_plugins.deepcrib_orion._figures import write_figures
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS
 from hydra_plugins.deepcrib_orion._study import Study, subdir, takes_seed
-from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table, write_figures
+from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table
 
 POLL = 1.0  # seconds between two questions to the database while others' trials run
 FRUITLESS = 3  # questions in a row, nothing running anywhere, after which an algorithm has no more to suggest
