@@ -1,4 +1,4 @@
-"""Asking an agent for its choices, or how likely each is, and refusing what is none.
+"""Asking an agent for its choices or their probabilities, and validating the answer.
 
 Dtypes and shapes are looked at here, and the sums of probabilities; what may not be chosen the engine refuses.
 """

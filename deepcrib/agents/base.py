@@ -89,7 +89,7 @@ def checked_agent(agent: Any) -> Agent:
 
 
 def require_players(agent: Agent, num_players: int) -> None:
-    """Refuse what is no agent, or was not made for so many players."""
+    """Validate the agent protocol and the number of players. Raises AgentError."""
     checked_agent(agent)
     if num_players not in agent.num_players:
         supported = ", ".join(map(str, sorted(agent.num_players)))

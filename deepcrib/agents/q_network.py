@@ -35,7 +35,7 @@ CHUNK = 1024
 """Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
 DEVICE_CHUNK = 131072
 MANY = 16_384
-"""Decisions of which many are likely the same: more than a match has at once."""
+"""Batch size from which equal inputs are merged: more decisions than a match has at once."""
 FEW = 16
 """Rows that are not worth a compiled first layer: so few take other ways through the library's products, too."""
 

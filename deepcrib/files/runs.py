@@ -90,7 +90,8 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 class RunFolder:
     """One run's folder. `start` and `resume` claim it, `finish` marks it as complete, `fail` says why it is not.
 
-    overrides: what a sweep told this run, to be recorded with it. varied: those of them that have several values in it.
+    overrides: those that a sweep gives this run, to be recorded with it. varied: those of them that have several values
+    in the sweep.
     """
 
     path: Path
@@ -182,7 +183,7 @@ class RunFolder:
             raise RunError(f"cannot write run folder {self.path}: {error.strerror or error}") from error
 
     def _seconds_since(self, start: Mapping[str, Any]) -> float:
-        """From a start to the last sign of life of the process, which was killed."""
+        """From a start to the last modification of a file; the process was killed."""
         with contextlib.suppress(KeyError, TypeError, ValueError):
             written = max(path.stat().st_mtime for path in self.path.iterdir() if not path.name.endswith(".lock"))
             return max(0.0, round(written - datetime.fromisoformat(start["time"]).timestamp(), 1))

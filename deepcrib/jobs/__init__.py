@@ -45,7 +45,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """What a job came to: the content of `summary.json`, and what is printed last."""
+    """The outcome of a job: the content of `summary.json`, and what is printed last."""
 
     summary: Mapping[str, Any]
     tables: Sequence[RenderableType] = ()

@@ -1,6 +1,6 @@
 """Q-networks: encoded input float32 [B, width] -> values float32 [B], in the units of the reward (points).
 
-A network is told by an encoder's spec where each block of its input stands; it knows no cards and no devices. It has a
+A network reads slices of its input, which the encoder's spec names; it knows no cards and no devices. It has a
 body that makes features of the input, and a head that reads values from them.
 """
 

@@ -1,6 +1,5 @@
-"""What a training run can be told: plain dataclasses, the schema of `conf/train.yaml` and its groups.
+"""Options of a training run that all learners share: plain dataclasses, the schema of `conf/train.yaml`.
 
-They are what all learners share.
 Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless their help says otherwise.
 """
 
@@ -31,7 +30,7 @@ def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) 
 
 @dataclass
 class EvaluationOptions:
-    """Matches during and after training. Seeds of the two never meet (see `seed`)."""
+    """Matches during and after training, with disjoint seeds (see `seed`)."""
 
     opponents: list[Any] = option(["deterministic"], "agents to play matches against", spec=True)
     every: int = option(
@@ -57,7 +56,7 @@ class EvaluationOptions:
         return self.every > 0
 
     def due(self, iteration: int) -> bool:
-        """Whether there are matches after that iteration; 0 is before the first, and is met by `at` alone."""
+        """Whether there are matches after that iteration; 0, before the first, is requested by `at` alone."""
         if self.every and self.at:
             return iteration in self.at
         return self.every > 0 < iteration and iteration % self.every == 0

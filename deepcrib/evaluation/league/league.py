@@ -1,7 +1,7 @@
 """A league: every agent against every other one on duplicate deals, a pairing a file, so that it can be resumed.
 
 A pairing's games follow from the seed and the two names, as in a round robin, whoever else takes part. It is played in
-parts, and after each the sums over its games are written; an interrupted league is resumed there and comes to the same.
+parts, and after each the sums over its games are written; an interrupted league resumes with identical results.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def _command(job: Job, words: Sequence[str], flags: Namespace) -> Iterator[None]
 
 
 def report(error: Exception, schema: type, label: str = "") -> int:
-    """Print what went wrong, in one line where the caller can mend it, and return the exit code.
+    """Print what went wrong, in one line for user errors, and return the exit code.
 
     Raises BrokenPipeError, with which the command ends.
     """

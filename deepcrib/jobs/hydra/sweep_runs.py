@@ -166,14 +166,14 @@ def record_failure(folder: runs.RunFolder, error: Exception, line: str, code: in
             folder.fail(line, code)
 
 
-# --- a process for every run that has company ---
+# --- a process for each of several runs at a time ---
 
 
 def in_own_process(work: Callable[[], int], folder: runs.RunFolder, label: str) -> int:
     """The exit code of `work`, called in a copy of this process.
 
-    When that is killed, for want of memory say, the worker lives: its launcher goes on, and the other runs with it.
-    When the worker is killed, so is the copy.
+    If the copy is killed (out of memory, say), the worker survives, and its launcher continues with the other runs.
+    If the worker is killed, so is the copy.
     """
     child = multiprocessing.get_context("fork").Process(target=_work_and_exit, args=(work,))
     child.start()

@@ -1,6 +1,6 @@
 """A sweep as a whole: what was there when it began, and the table of all its runs at the end.
 
-What a run came to is read from its folder, so that no launcher has to bring it back.
+The results of a run are read from its folder, so that no launcher has to bring it back.
 """
 
 from __future__ import annotations

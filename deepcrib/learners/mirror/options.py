@@ -21,7 +21,9 @@ class MirrorOptions(PolicyOptions):
     )
     value_lr: float = option(1e-3, "learning rate of the values; constant, so that their errors do not stay", positive)
     following: float = option(
-        0.02, "share of the way to the policy that the agent's weights go in an iteration; 1: the last policy", fraction
+        0.02,
+        "rate of the agent's moving average of the policy's weights, an iteration (Polyak); 1: the last policy",
+        fraction,
     )
 
     def temperature_at(self, iteration: int) -> float:

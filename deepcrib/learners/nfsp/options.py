@@ -19,6 +19,6 @@ class NfspOptions(PolicyOptions):
     epsilon: float = option(0.06, "exploration of the best response; linear down to 0", between(0, 1))
     recent: int = option(200_000, "decisions in the circular buffer, for the best response", at_least(1))
     reservoir: int = option(2_000_000, "decisions in the reservoir, for the average policy", at_least(1))
-    draws: float = option(1.0, "decisions drawn from either, for each new one", positive)
+    draws: float = option(1.0, "replay ratio: decisions drawn from either memory for each new one", positive)
     best_lr: float = option(1e-3, "learning rate of the best response; linear down to 0", positive)
     average_lr: float = option(1e-3, "learning rate of the average policy; linear down to 0", positive)

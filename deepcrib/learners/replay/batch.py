@@ -56,7 +56,7 @@ class PlayTargets:
 
 
 def experience_of(hands: Trajectories, sees_scores: bool) -> Trajectories:
-    """What of played hands is learned from: all of it, or where networks see the score what counted in the game.
+    """Hands as experience: whole, or truncated at the winning peg if the score is observed.
 
     Hands are played out after a win, so that the returns of players that do not see the score are not cut. One that
     sees it would learn that points can be had after 121, where nothing follows.
@@ -123,13 +123,13 @@ def play_samples(
         chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = skip_forced(rewards, following, chosen)
     if how.algorithm.name == "monte_carlo":
-        found = returns_to_the_end(rewards, following)
+        play_targets = returns_to_the_end(rewards, following)
     else:
         values, traces = _next_values(hands, how.algorithm, following, target_q, chooser, epsilon)
-        found = _returns(rewards, following, chosen, values, traces, how.algorithm, target_q.atoms)
+        play_targets = _returns(rewards, following, chosen, values, traces, how.algorithm, target_q.atoms)
     chosen &= learned_plays(hands)
     new = int(chosen[len(hands) - newest :].sum())
-    return Batch(hands.play_states[chosen], hands.play_actions[chosen], found[chosen], newest=new)
+    return Batch(hands.play_states[chosen], hands.play_actions[chosen], play_targets[chosen], newest=new)
 
 
 def skip_forced(
@@ -170,14 +170,14 @@ def _next_values(
         legal = np.zeros_like(legal)
         legal[np.arange(len(actions)), actions] = True
     q_tp1 = target_q.all_values(states, legal)
-    chooser_tp1 = q_tp1 if chooser is None else chooser.all_values(states, legal)
+    q_selector_tp1 = q_tp1 if chooser is None else chooser.all_values(states, legal)
     trace: Any = algorithm.trace_decay
     if bootstrap.greedy:
-        trace = targets.watkins_decay(algorithm.trace_decay, chooser_tp1, actions)
+        trace = targets.watkins_decay(algorithm.trace_decay, q_selector_tp1, actions)
     if target_q.atoms is not None:
-        v_tp1: Any = mixture(target_q, states, bootstrap.policy(chooser_tp1, actions, epsilon))
+        v_tp1: Any = mixture(target_q, states, bootstrap.policy(q_selector_tp1, actions, epsilon))
     else:
-        v_tp1 = bootstrap.value(q_tp1, chooser_tp1, actions, epsilon)
+        v_tp1 = bootstrap.value(q_tp1, q_selector_tp1, actions, epsilon)
     values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)
     traces = np.zeros(following.shape, dtype=np.float32)
     values[rows, plays], traces[rows, plays] = v_tp1, trace

@@ -1,4 +1,4 @@
-"""What a run shows while it learns: matches, what its networks believe, how fast it is, by TensorBoard tag.
+"""Metrics of a run by TensorBoard tag: losses, value statistics, throughput.
 
 docs/tensorboard.md explains every tag, and a test holds it to what runs write.
 """

@@ -114,9 +114,7 @@ class ReplayOptions(LearnerOptions):
     epsilon: float = option(0.05, "exploration; multiplied by epsilon_decay after every iteration", between(0, 1))
     epsilon_decay: float = option(0.995, "factor of epsilon per iteration", fraction)
     temperature: float = option(
-        0.0,
-        "of self-play, points: cards are drawn by the softmax of values / temperature; 0: the best one is played",
-        at_least(0),
+        0.0, "softmax temperature of self-play, points; 0: the best card is played", at_least(0)
     )
     discard_lr: float = option(
         5e-5, "learning rate of the discard network; multiplied by lr_decay after every iteration", positive

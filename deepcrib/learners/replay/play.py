@@ -63,8 +63,8 @@ class Pool:
     def seating(self, seed: int, iteration: int, episodes: int) -> tuple[list[Agent], NDArray[np.int64]]:
         """(opponents, seating [episodes, 2]) of an iteration: 0 is the learner, k the k-th of the opponents.
 
-        Who is met is a function of seed, iteration and the past players there are, for the first episodes whatever
-        their number; where the learner sits follows from the episode's number in the run, so that few are balanced too.
+        Opponents are sampled deterministically in (seed, iteration, pool), the first episodes alike whatever their
+        number; where the learner sits follows from the episode's number in the run, so that few are balanced too.
         """
         primed = iteration < self.options.priming_iterations
         choices: Sequence[Agent | None] = self.priming if primed else self.opponents
@@ -149,8 +149,8 @@ def seats_of(met: NDArray[np.int64], first: int) -> NDArray[np.int64]:
 
 
 @dataclass
-class HasDiscarded:
-    """The learner, whose discards in the hands that it will play are known: [2 * episodes]."""
+class PrecomputedDiscards:
+    """The learner with its discards of the coming hands, computed before: [2 * episodes]."""
 
     learner: Agent
     discards: NDArray[np.int8]
@@ -158,7 +158,7 @@ class HasDiscarded:
     num_players: frozenset[int] = frozenset({2})
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[2 * episodes] what is known."""
+        """[2 * episodes] those computed before."""
         return self.discards
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
@@ -168,7 +168,7 @@ class HasDiscarded:
 
 @dataclass(frozen=True)
 class Episodes:
-    """What every iteration plays: `count` games to 121, or single hands (`unit`); deals are those of `seed`."""
+    """The episodes of an iteration: `count` games to 121, or single hands (`unit`); deals are those of `seed`."""
 
     unit: str
     count: int
@@ -187,7 +187,7 @@ class Episodes:
         """The hands of an iteration, counted from 0; discards: what `discards` gave, where they are known."""
         first, seed = iteration * self.count, derive(self.seed, SELF_PLAY)
         if discards is not None:
-            learner = HasDiscarded(learner, discards)
+            learner = PrecomputedDiscards(learner, discards)
         if not pool.meets_others(iteration):
             return self_play(learner, first, self.count, seed, unit=self.unit, dealing=self.dealing)
         opponents, seating = pool.seating(self.seed, iteration, self.count)

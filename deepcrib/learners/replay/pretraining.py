@@ -242,8 +242,8 @@ def _targets(hands: np.ndarray, options: PretrainingOptions, generator: torch.Ge
 
 LESSONS = 1
 """The index of `derive` for the teacher's games; 0 is the show's pretraining."""
-_COIN = 1 << 32
-"""Which of a key's random numbers is the coin: one that no agent takes, as a player's choices begin with the first."""
+_EXPLORATION = 1 << 32
+"""The index of the random number of a key that decides on exploration: no agent uses it, theirs begin with 0."""
 
 
 class Exploring:
@@ -263,21 +263,21 @@ class Exploring:
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
         own, other = self.discards_by.discard(observation), self._any.discard(observation)
-        return np.where(_heads(observation.key, self.discard_epsilon), other, own)
+        return np.where(_explores(observation.key, self.discard_epsilon), other, own)
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots."""
         own, other = self.plays_by.play(observation), self._any.play(observation)
-        return np.where(_heads(observation.key, self.play_epsilon), other, own)
+        return np.where(_explores(observation.key, self.play_epsilon), other, own)
 
 
 @jit
-def _heads(keys: np.ndarray, chance: float) -> np.ndarray:
-    """[N] whether each key's coin shows heads."""
-    heads = np.empty(len(keys), dtype=np.bool_)
+def _explores(keys: np.ndarray, epsilon: float) -> np.ndarray:
+    """[N] exploration mask, Bernoulli(epsilon) by key."""
+    explores = np.empty(len(keys), dtype=np.bool_)
     for r in range(len(keys)):
-        heads[r] = uniform(keys[r], _COIN) < chance
-    return heads
+        explores[r] = uniform(keys[r], _EXPLORATION) < epsilon
+    return explores
 
 
 def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | None = None) -> Exploring:

@@ -43,13 +43,13 @@ def q_learning_value(q_tp1: Float) -> Float:
     return q_tp1.max(axis=1)
 
 
-def double_q_value(q_tp1: Float, chooser_tp1: Float) -> Float:
-    """The value [E], by q_tp1, of the action that another network's values chooser_tp1 [E, A] say is the best.
+def double_q_value(q_tp1: Float, q_selector_tp1: Float) -> Float:
+    """The value [E], by q_tp1, of the action that another network's values q_selector_tp1 [E, A] say is the best.
 
     A network that chooses by its own errors also overrates what it has chosen; another one's errors are not the same
     (van Hasselt 2010; as here, with a target network that lags, van Hasselt, Guez and Silver 2016, equation 4).
     """
-    return _valued(q_tp1, chooser_tp1.argmax(axis=1))
+    return _valued(q_tp1, q_selector_tp1.argmax(axis=1))
 
 
 def watkins_decay(trace_decay: float, q_tp1: Float, a_tp1: Actions) -> Float:
@@ -89,7 +89,7 @@ def _valued(q_tp1: Float, actions: NDArray[np.integer]) -> Float:
 
 
 def _bootstrapped(r_t: Float, discount: Float, v_tp1: Values) -> Float:
-    """r_t + discount * v_tp1, where v_tp1 may be anything (even -inf) at a terminal next state."""
+    """r_t + discount * v_tp1, where v_tp1 is ignored (masked) at terminal next states, even -inf."""
     return (r_t + np.where(discount > 0, discount * np.where(discount > 0, v_tp1, 0), 0)).astype(np.float32)
 
 
@@ -112,9 +112,9 @@ def _check(r_t: Float, *others: Values) -> None:
 class Bootstrap:
     """How the next decision is valued; q_tp1 [E, A] are the target network's values, -inf where not legal.
 
-    value: (q_tp1, chooser_tp1, a_tp1, epsilon) -> [E], where chooser_tp1 [E, A] are those of the network that chooses
-    (of double Q-learning another one, else q_tp1) and a_tp1 [E] the actions taken.
-    policy: (chooser_tp1, a_tp1, epsilon) -> [E, A], how likely each next action is: with the head `categorical` the
+    value: (q_tp1, q_selector_tp1, a_tp1, epsilon) -> [E], where q_selector_tp1 [E, A] are those of the network that
+    chooses (of double Q-learning another one, else q_tp1) and a_tp1 [E] the actions taken.
+    policy: (q_selector_tp1, a_tp1, epsilon) -> [E, A], how likely each next action is: with the head `categorical` the
     next distribution is a mixture by it.
     taken_alone: whether only the value of the action taken matters, so that the others are not computed.
     greedy: whether lambda-returns end where the action taken is not a best one (Watkins's Q(lambda)).
@@ -126,23 +126,23 @@ class Bootstrap:
     greedy: bool = False
 
 
-def _taken(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
+def _taken(q_selector_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
     """The action taken."""
-    return np.eye(chooser_tp1.shape[1], dtype=np.float32)[a_tp1]
+    return np.eye(q_selector_tp1.shape[1], dtype=np.float32)[a_tp1]
 
 
-def _exploring(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
+def _exploring(q_selector_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
     """The epsilon-greedy policy."""
-    return epsilon_greedy_probabilities(chooser_tp1, epsilon).astype(np.float32)
+    return epsilon_greedy_probabilities(q_selector_tp1, epsilon).astype(np.float32)
 
 
-def _best(chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
+def _best(q_selector_tp1: Float, a_tp1: Actions, epsilon: float) -> Float:
     """The best action."""
-    return epsilon_greedy_probabilities(chooser_tp1, 0.0).astype(np.float32)
+    return epsilon_greedy_probabilities(q_selector_tp1, 0.0).astype(np.float32)
 
 
-def _q_learning(q_tp1: Float, chooser_tp1: Float, a_tp1: Actions, epsilon: float) -> Values:
-    return q_learning_value(q_tp1) if chooser_tp1 is q_tp1 else double_q_value(q_tp1, chooser_tp1)
+def _q_learning(q_tp1: Float, q_selector_tp1: Float, a_tp1: Actions, epsilon: float) -> Values:
+    return q_learning_value(q_tp1) if q_selector_tp1 is q_tp1 else double_q_value(q_tp1, q_selector_tp1)
 
 
 ALGORITHMS: dict[str, Bootstrap | None] = {

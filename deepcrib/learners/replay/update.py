@@ -75,21 +75,22 @@ class LearnedNetwork:
         errors = partial(self._errors, inputs, targets)
         batches = minibatches(len(samples), samples.newest, batch_size, passes, generator, sampling, errors)
         self.network.train()
-        noted: list[tuple[Tensor, ...]] = []
+        batch_stats: list[tuple[Tensor, ...]] = []
         for rows, weights in batches:
-            wanted = targets.index_select(0, torch.as_tensor(rows, device=self.device))
+            targets_b = targets.index_select(0, torch.as_tensor(rows, device=self.device))
             batch = inputs.batch(rows)
             if self.network.config.noisy:
                 draw_noise(self.network, generator)
-            values, losses = self.network.losses(batch.inputs, wanted, batch.groups, batch.chosen)
+            values, losses = self.network.losses(batch.inputs, targets_b, batch.groups, batch.chosen)
             counts = None if weights is None else torch.as_tensor(weights, device=self.device)
             (losses if counts is None else counts * losses).mean().backward()
             adam_step(self.optimizer)
-            found = values.detach()
-            batches.learned(rows, found, self.network.expected(wanted))
-            noted.append((losses.detach(), found) if counts is None else (losses.detach(), found, counts))
+            predictions = values.detach()
+            batches.learned(rows, predictions, self.network.expected(targets_b))
+            stats = (losses.detach(), predictions)
+            batch_stats.append(stats if counts is None else (*stats, counts))
         clear_noise(self.network)
-        mean_loss, mean, deviation = _means(noted)
+        mean_loss, mean, deviation = _means(batch_stats)
         if not math.isfinite(mean_loss):
             raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
         expected = self.network.expected(targets).cpu().numpy()
@@ -157,9 +158,9 @@ def _described(network: QNetwork) -> dict[str, Any]:
     return asdict(network.config) | {"state": spec.name, "dealer": spec.dealer, "scores": spec.scores}
 
 
-def _means(noted: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
+def _means(batch_stats: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
     """Means of the losses [B] and of the values [B] of all minibatches, by their weights [B] if any; values' spread."""
-    losses, values, *weights = (torch.cat(parts).double().cpu().numpy() for parts in zip(*noted, strict=True))
+    losses, values, *weights = (torch.cat(parts).double().cpu().numpy() for parts in zip(*batch_stats, strict=True))
     counts = weights[0] if weights else None
     mean = np.average(values, weights=counts)
     variance = np.average((values - mean) ** 2, weights=counts)

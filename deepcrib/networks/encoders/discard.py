@@ -168,8 +168,8 @@ _SUITED = tuple(str(number) for number in range(NUM_THROWN + 1))
 _HELD = tuple(str(number) for number in range(1, 7))
 _AFTERSTATE = (
     _KEPT[0],
-    # Pairs of ranks make the value of a hand and of a throw nearly linear in the input. With samples as noisy
-    # as a hand's points that tells: the loss by wrong discards falls to a third of what ranks alone leave.
+    # Pairs of ranks make the value of a hand and of a throw nearly linear in the input. With returns as noisy
+    # as a hand's points it matters: the loss by wrong discards falls to a third of what ranks alone leave.
     Block("kept_pairs", COUNT, _PAIR_CHANNELS, "the six pairs of ranks among the four kept", _kept_pairs, ones=6),
     Block("flush", ONE_HOT, _SUITED, "the kept four share a suit, by how many of the thrown have it too", _flush),
     Block("nobs", COUNT, _HELD, "jacks kept, by how many of one's six cards have their suit", _nobs, ones=HAND_SIZE),
