@@ -75,7 +75,7 @@ def setups(seed: int) -> Iterator[LongRun]:
                 f"{network}_{algorithm}",
                 (),
                 (f"experiment=paper2019_{network}_{algorithm}", f"seed={seed}", f"evaluation.at=[{points}]"),
-                1.3,
+                1.7,
                 ("deterministic.",),
                 SETUPS_CODE,
                 ("opponent=deterministic", "games=25000", "duplicate=true", f"seed={seed}"),
