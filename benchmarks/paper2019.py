@@ -18,7 +18,7 @@ import numpy as np
 import paper2019_deal
 import paper2019_leads
 from long_runs import DATA, finished
-from pages import filled, line
+from pages import filled, line, percent
 from paper2019_runs import hands_won, table_3_group
 from paper2019_values import (
     ALGORITHMS,
@@ -38,7 +38,7 @@ from deepcrib.analysis.report.statistics import rank_correlation
 from deepcrib.evaluation.hands import hands_won as play_hands
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json
-from deepcrib.intervals import Interval, mean_interval, normal, wilson
+from deepcrib.intervals import mean_interval, normal, wilson
 
 PAGE = DATA.parent / "paper2019.md"
 FIGURE = DATA.parent / "paper2019" / "curves.png"
@@ -119,11 +119,7 @@ def _measured(run: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _rate(figures: Mapping[str, Any], before: str = "") -> str:
-    return _shown(Interval(*(figures[f"{before}{name}"] for name in ("win_rate", "ci_low", "ci_high"))))
-
-
-def _shown(share: Interval) -> str:
-    return f"{100 * share.estimate:.1f}% [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    return percent(figures[f"{before}{name}"] for name in ("win_rate", "ci_low", "ci_high"))
 
 
 def draw_curves(path: Path) -> None:
@@ -210,7 +206,7 @@ def players() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for name, won in read_json(DATA / "table3_players.json").get("players", {}).items():
         shares = wilson(won["wins"], won["wins"] + won["losses"]), wilson(won["wins"], won["hands"])
-        yield line(f"`{name}`", f"{won['hands']:,}", *map(_shown, shares), f"{won['margin']:+.2f}")
+        yield line(f"`{name}`", f"{won['hands']:,}", *map(percent, shares), f"{won['margin']:+.2f}")
 
 
 def searches() -> Iterator[str]:
@@ -224,7 +220,7 @@ def searches() -> Iterator[str]:
         trials, group = _trials(row), table_3_group(row)
         again = [hands_won(run)[0] for name, run in finished("table3_best").items() if name.startswith(group)]
         decided, everything = np.array([hands_won(trial) for trial in trials]).reshape(-1, 2).T
-        means = [_shown(mean_interval(shares)) if len(shares) > 1 else "" for shares in (decided, everything, again)]
+        means = [percent(mean_interval(shares)) if len(shares) > 1 else "" for shares in (decided, everything, again)]
         most = f"{100 * decided.max():.1f}%" if trials else ""
         cells = f"{len(trials)} of {row.trials}", *means[:2], most, means[2], f"{row.wins / 10:.1f}%"
         yield line(f"{row.reward}, {row.state}", *cells)

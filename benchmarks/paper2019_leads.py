@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 import yaml
 from expert_rules import deal_leads, expert_rules
 from long_runs import DATA, finished
-from pages import line
+from pages import line, percent
 from paper2019_values import ALGORITHMS, ARCHITECTURES, FIGURES, PAPER_ORDER
 
 from deepcrib.agents import make_agent
@@ -81,16 +81,11 @@ def _led(found: Mapping[str, Any], hand: Probe) -> str:
     shares = {rank: found[f"probes.{hand.name}.leads.{rank}"] for rank in ranks}
     most = max(shares, key=lambda rank: shares[rank])
     other = "" if shares[most] == shares[hand.paper] else f"; {most} {100 * shares[most]:.1f}%"
-    return _share(wilson(round(DEALS * shares[hand.paper]), DEALS)) + other
+    return percent(wilson(round(DEALS * shares[hand.paper]), DEALS)) + other
 
 
 def _rule(found: Mapping[str, Any], rule: str) -> str:
-    return _share(found[f"rules.{rule}.{name}"] for name in ("share", "ci_low", "ci_high"))
-
-
-def _share(values: Iterable[float]) -> str:
-    share, low, high = (100 * value for value in values)
-    return f"{share:.1f}% [{low:.1f}, {high:.1f}]"
+    return percent(found[f"rules.{rule}.{name}"] for name in ("share", "ci_low", "ci_high"))
 
 
 def main(words: Sequence[str] | None = None) -> None:

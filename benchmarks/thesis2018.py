@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from long_runs import DATA, finished
 from numpy.typing import NDArray
-from pages import filled, line
+from pages import filled, line, percent
 from scipy.stats import spearmanr, ttest_1samp
 from thesis2018_rows import COMPARED, HALF, LEADS, LOSERS, OPPONENTS, ORDER_SEEDS, ROUND_1, ROWS, START, orders
 from verdicts_statistics import ERROR, holm
@@ -83,16 +83,13 @@ def rows() -> Iterator[str]:
             yield line(row.title, *former["rows"][name], "*before*")
             left.append(name)
         elif runs:
-            cells = [_percent(mean_interval([rate(run, opponent) for run in runs])) for opponent in (START, *OPPONENTS)]
+            cells = [
+                percent(mean_interval([rate(run, opponent) for run in runs]), "") for opponent in (START, *OPPONENTS)
+            ]
             commits = sorted({f"`{run['commit'][:7]}`" for run in runs})
             yield line(row.title, f"{len(runs)} x {row.games:,}", *cells, ", ".join(commits))
     if left:
         yield from ("", f"*before*: commits {former['commits']}; the figures of single runs are not kept.")
-
-
-def _percent(share: Interval, sign: str = "") -> str:
-    shown = f"{100 * share.estimate:{sign}.1f}"
-    return shown if np.isnan(share.low) else f"{shown} [{100 * share.low:{sign}.1f}, {100 * share.high:{sign}.1f}]"
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
@@ -146,7 +143,7 @@ def comparisons() -> Iterator[str]:
 
 
 def _tested(one: Comparison, adjusted: float) -> tuple[str, str]:
-    shown, p = _percent(mean_interval(one.differences), "+"), "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
+    shown, p = percent(mean_interval(one.differences), "", "+"), "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
     return (f"**{shown}**", p) if adjusted <= ERROR else (shown, p)
 
 
@@ -173,7 +170,9 @@ def exploration() -> Iterator[str]:
     yield line(f"exploration, mean of {len(runs)} pairs", "start", "end", "least at a location, end")
     yield "|---|---|---|---|"
     for name, title in VARIANCES.items():
-        ends = [_percent(mean_interval([run[f"exploration.{end}.{name}"] for run in runs])) for end in ("start", "end")]
+        ends = [
+            percent(mean_interval([run[f"exploration.{end}.{name}"] for run in runs]), "") for end in ("start", "end")
+        ]
         least = min(run["exploration.end.least_by_weights"] for run in runs)
         yield line(f"0.3 - Var({name}), {title}", *ends, f"{100 * least:.1f}" if name == "weights" else "")
 
@@ -229,14 +228,14 @@ def order_rows() -> Iterator[str]:
         names = [_short(name) for name in one.strategies]
         numbers = f"{one.winning.max():.2f}", f"{by_place(one.winning):+.2f}", f"{by_place(one.losing):+.2f}"
         leader = f"{names[one.leader - 1]} ({one.leader})"
-        yield line(one.name.replace("_", " "), ", ".join(names), leader, *numbers, _percent(one.wins))
+        yield line(one.name.replace("_", " "), ", ".join(names), leader, *numbers, percent(one.wins, ""))
     if len(random := _random(found)) > 1:
         first = sum(one.leader <= 2 for one in random)
         winning, losing = (mean_interval([by_place(one) for one in part]) for part in _halves(random))
         yield ""
         yield f"Over {len(random)} random orders the rank correlation of place and weight is {_signed(winning)} in the"
         yield f"winning half and {_signed(losing)} in the losing one, where 0 would say that the order does not count."
-        won = _percent(mean_interval([one.wins.estimate for one in random]))
+        won = percent(mean_interval([one.wins.estimate for one in random]), "")
         yield f"In {first} of them one of the first two leads. They win {won} per cent against their own start."
 
 
