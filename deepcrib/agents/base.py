@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
+import numpy as np
+
 from deepcrib.errors import UserError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from deepcrib.game.observations import DiscardObservation, PlayObservation
 
@@ -24,6 +25,13 @@ class AgentError(UserError):
 
 class DivergenceError(UserError):
     """Values that are no longer finite: the learning rate was too high for the batch size and the targets."""
+
+
+def require_finite(values: ArrayLike, lr: float | None = None) -> None:
+    """Refuse losses, weights or values that are no numbers, learned at the rate `lr`. Raises DivergenceError."""
+    if not np.isfinite(values).all():
+        reason = "; lower the learning rate" if lr is None else f" at learning rate {lr:g}; lower it"
+        raise DivergenceError(f"learning diverged: values are not finite{reason}")
 
 
 class Agent(Protocol):

@@ -15,8 +15,8 @@ from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import PlayObservation
-from deepcrib.learners.mirror.descent import MirrorDescent, Rates, proximal_logits
-from deepcrib.learners.policies.learning import LearnedPolicy
+from deepcrib.learners.mirror.descent import MirrorDescent, proximal_logits
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
 from deepcrib.learners.registry import LEARNERS, make_learner
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import StateOptions
@@ -72,12 +72,12 @@ def test_a_matrix_game_comes_to_its_equilibrium() -> None:
     for kind in (LearnedPolicy, LearnedNetwork):
         network = make_play_network(PlayNetworkConfig("mlp", hidden=[]), encoder.spec)
         parts.append(kind(encoder, network, torch.device("cpu")))
-    core, states = MirrorDescent(*parts), np.zeros((512, 1), dtype=np.int8)
+    core, states = MirrorDescent(*parts, 1.0, 0.02), np.zeros((512, 1), dtype=np.int8)
     for step in range(300):
         policy, left = core.policy.probabilities(states[:1])[0], 1 - step / 300
         mine, theirs = generator.choice(3, size=(2, len(states)), p=policy)
         samples = Batch(states, mine.astype(np.int8), won[mine, theirs].astype(np.float32))
-        core.learn(samples, Rates(1.0, 0.1, 0.003 * left, 0.1 * left, 256, 0.02), step)
+        core.learn(samples, PassRates(0.003 * left, 0.1 * left, 256), 0.1, step)
     assert softmax(core.policy.logits(states[:1], core.slow))[0] == pytest.approx([0.5, 0.25, 0.25], abs=0.05)
 
 
