@@ -27,10 +27,13 @@ class DivergenceError(UserError):
     """Values that are no longer finite: the learning rate was too high for the batch size and the targets."""
 
 
-def require_finite(values: ArrayLike, lr: float | None = None) -> None:
-    """Refuse losses, weights or values that are no numbers, learned at the rate `lr`. Raises DivergenceError."""
+def require_finite(values: ArrayLike, lr: float | None = None, *, lower: str = "the learning rate") -> None:
+    """Refuse losses, weights or values that are no numbers. Raises DivergenceError, which says what to lower.
+
+    lr: the learning rate that they were learned at, where it is known.
+    """
     if not np.isfinite(values).all():
-        reason = "; lower the learning rate" if lr is None else f" at learning rate {lr:g}; lower it"
+        reason = f"; lower {lower}" if lr is None else f" at learning rate {lr:g}; lower it"
         raise DivergenceError(f"learning diverged: values are not finite{reason}")
 
 
