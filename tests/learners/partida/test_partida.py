@@ -19,9 +19,10 @@ from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, forward, make_form, save_partida
 from deepcrib.learners.partida.fitting import fit_positions, new_fit
-from deepcrib.learners.partida.inputs import STATE, fill_inputs, input_width
-from deepcrib.learners.partida.learner import PartidaLearner, Plays, layers_of, play_hands
+from deepcrib.learners.partida.inputs import STATE, fill_position, input_width
+from deepcrib.learners.partida.learner import PartidaLearner, layers_of
 from deepcrib.learners.partida.options import PartidaOptions
+from deepcrib.learners.partida.plays import KeptPlays, play_kept_hands
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.networks import MLP
 from deepcrib.training.fit import fit, restore
@@ -88,7 +89,7 @@ def network_inputs(states: np.ndarray, inputs: int, encoding: int) -> np.ndarray
     """[E, input_width] of positions [E, STATE]."""
     x = np.empty((len(states), input_width(inputs, encoding)), dtype=np.float32)
     for state, row in zip(states, x, strict=True):
-        fill_inputs(state, inputs, encoding, row)
+        fill_position(state, inputs, encoding, row)
     return x
 
 
@@ -117,7 +118,7 @@ def test_indicators_are_counts_of_hands_the_series_from_its_end_and_the_earlier_
 def test_compiled_layers_are_torchs(inputs: int, encoding: str) -> None:
     form = make_form(inputs, encoding, "whole")
     network = new_network(form)
-    states = play_hands(layers_of(network), form, 0, 200, 3).states
+    states = play_kept_hands(layers_of(network), form, 0, 200, 3).states
     x = network_inputs(states, form.inputs, form.encoding)
     with torch.no_grad():
         expected = network(torch.from_numpy(x)).numpy()
@@ -133,7 +134,7 @@ def test_compiled_layers_are_torchs(inputs: int, encoding: str) -> None:
 def test_positions_and_targets_are_those_of_the_slow_rules(self_play: bool) -> None:
     """Recorded hands once more by the independent rules: positions, both kinds of target, greedy's choices."""
     form = make_form(16, "one_hot", "rest")
-    found = play_hands(layers_of(new_network(form)), form, 7, 60, 11, epsilon=0.5, self_play=self_play)
+    found = play_kept_hands(layers_of(new_network(form)), form, 7, 60, 11, epsilon=0.5, self_play=self_play)
     each, checked = 8 if self_play else 4, 0
     assert len(found) == 60 * each
     for number, hand in enumerate(range(7, 67)):
@@ -171,7 +172,7 @@ def replayed(kept: list[list[int]], order: Iterator[int]) -> tuple[list[Any], li
     return turns, board.pegged
 
 
-def check_turn(turn: Any, turns: Any, pegged: Any, kept: Any, found: Plays, row: int) -> None:
+def check_turn(turn: Any, turns: Any, pegged: Any, kept: Any, found: KeptPlays, row: int) -> None:
     """A recorded position and its targets."""
     state, before = found.states[row], turns[: turn.number + 1]
     hands = [[rank(card) + 1 for card in held] for held in kept]
@@ -188,7 +189,7 @@ def check_turn(turn: Any, turns: Any, pegged: Any, kept: Any, found: Plays, row:
 
 def test_a_player_of_random_cards_loses_about_what_the_paper_says() -> None:
     """-1.14 over the paper's 10,000 hands (standard error 0.03): ours is 3 standard errors away, 4 are allowed."""
-    found = play_hands(blank(), make_form(12, "numbers", "whole"), 0, 60_000, 5, epsilon=1.0).differences
+    found = play_kept_hands(blank(), make_form(12, "numbers", "whole"), 0, 60_000, 5, epsilon=1.0).differences
     spread = found.std(ddof=1)
     assert abs(found.mean() + 1.14) < 4 * spread * np.sqrt(1 / 10_000 + 1 / 60_000)
 
@@ -196,7 +197,7 @@ def test_a_player_of_random_cards_loses_about_what_the_paper_says() -> None:
 def test_equal_values_are_played_like_random_cards() -> None:
     """A network that sees the same everywhere chooses uniformly: it pegs what exploration at every card does."""
     form = make_form(12, "numbers", "whole")
-    flat, random = (play_hands(blank(), form, 0, 40_000, 6, epsilon=e).differences for e in (0.0, 1.0))
+    flat, random = (play_kept_hands(blank(), form, 0, 40_000, 6, epsilon=e).differences for e in (0.0, 1.0))
     error = np.sqrt((flat.var() + random.var()) / 40_000)
     assert abs(flat.mean() - random.mean()) < 4 * error
 
@@ -204,16 +205,20 @@ def test_equal_values_are_played_like_random_cards() -> None:
 def test_the_points_of_a_card_count_beside_what_is_to_come() -> None:
     """Where nothing is expected afterwards, `rest` takes the most points at once, as greedy does but for its ties."""
     form = make_form(12, "numbers", "rest")
-    found = play_hands(blank(), form, 0, 40_000, 7).differences
+    found = play_kept_hands(blank(), form, 0, 40_000, 7).differences
     assert abs(found.mean()) < 0.25  # greedy's preference of high cards is worth something less
-    assert found.mean() > play_hands(blank(), make_form(12, "numbers", "whole"), 0, 40_000, 7).differences.mean() + 0.5
+    whole = play_kept_hands(blank(), make_form(12, "numbers", "whole"), 0, 40_000, 7).differences
+    assert found.mean() > whole.mean() + 0.5
+        found.mean()
+        > play_kept_hands(blank(), make_form(12, "numbers", "whole"), 0, 40_000, 7).differences.mean() + 0.5
+    )
 
 
 def test_hands_do_not_depend_on_their_batch() -> None:
     form = make_form(12, "one_hot", "rest")
     layers = layers_of(new_network(form))
-    whole = play_hands(layers, form, 0, 40, 5, epsilon=0.3, self_play=True)
-    later = play_hands(layers, form, 30, 10, 5, epsilon=0.3, self_play=True)
+    whole = play_kept_hands(layers, form, 0, 40, 5, epsilon=0.3, self_play=True)
+    later = play_kept_hands(layers, form, 30, 10, 5, epsilon=0.3, self_play=True)
     np.testing.assert_array_equal(whole.states[240:], later.states)
     np.testing.assert_array_equal(whole.rest[240:], later.rest)
     np.testing.assert_array_equal(whole.differences[30:], later.differences)
@@ -229,7 +234,7 @@ def test_fitting_is_torchs(inputs: int, encoding: str, optimizer: str, batch_siz
     form = make_form(inputs, encoding, "rest")
     network = new_network(form)
     found = new_fit(layers_of(network))
-    plays = play_hands(found.layers, form, 0, 30, 3, epsilon=0.2)
+    plays = play_kept_hands(found.layers, form, 0, 30, 3, epsilon=0.2)
     # Adam's first steps divide by the gradient's size: where it is almost 0, rounding decides the step's sign.
     rate = 1e-4
     torchs = (
@@ -253,7 +258,7 @@ def test_fitting_is_torchs(inputs: int, encoding: str, optimizer: str, batch_siz
 
 def test_the_learning_rate_falls_to_nothing_on_request() -> None:
     learner = new_learner(lr=0.5, lr_schedule="linear", sessions=4)
-    plays = play_hands(learner.fit.layers, learner.form, 0, 1, 3)
+    plays = play_kept_hands(learner.fit.layers, learner.form, 0, 1, 3)
     rates = []
     for learner.steps_done in range(4):
         rates.append(learner.learn(plays)["schedule/lr"])
@@ -263,7 +268,7 @@ def test_the_learning_rate_falls_to_nothing_on_request() -> None:
 def test_a_learning_rate_too_high_stops_the_run() -> None:
     learner = new_learner(lr=1e30, optimizer="sgd")
     with pytest.raises(DivergenceError, match="lower it"):
-        learner.learn(play_hands(learner.fit.layers, learner.form, 0, 10, 1))
+        learner.learn(play_kept_hands(learner.fit.layers, learner.form, 0, 10, 1))
 
 
 def test_finite_layers_whose_values_are_not_stop_the_run() -> None:
@@ -271,8 +276,8 @@ def test_finite_layers_whose_values_are_not_stop_the_run() -> None:
     layers = Layers(*(np.full_like(array, 1e30) for array in blank()))
     mixed = layers._replace(w4=np.where(np.arange(24) % 2, 1e30, -1e30).astype(np.float32))
     for chosen in (layers, mixed):
-        with pytest.raises(DivergenceError, match="the values of cards are not finite"):
-            play_hands(chosen, make_form(12, "numbers", "whole"), 0, 4, 1)
+        with pytest.raises(DivergenceError, match="values are not finite"):
+            play_kept_hands(chosen, make_form(12, "numbers", "whole"), 0, 4, 1)
 
 
 def test_hands_are_counted_when_their_number_a_session_changes(tmp_path: Path) -> None:
@@ -298,7 +303,7 @@ def test_seeing_both_hands_is_worth_points(tmp_path: Path) -> None:
         **{"batch_size": 64, "lr": 3e-3, "lr_schedule": "linear", "epsilon": 0.1, "final_hands": 5000},
     )
     assert fit(learner, tmp_path, no_match) is None and learner.hands == 30_000
-    assert learner.play_only.ci_low > 0.2 and learner.play_only.hands == 5000
+    assert learner.play_only["ci_low"] > 0.2 and learner.play_only["hands"] == 5000
 
 
 # --- agent and checkpoints ---
@@ -409,7 +414,7 @@ def test_the_weights_that_come_with_the_package_beat_greedy_at_the_play() -> Non
     """+0.50 points a hand when they were made; 4 standard errors below 0.3 leave no doubt."""
     agent = make_agent("partida_network")
     assert isinstance(agent, PartidaAgent) and agent.name == "partida_network"
-    differences = play_hands(agent.layers, agent.form, 0, 20_000, 77).differences
+    differences = play_kept_hands(agent.layers, agent.form, 0, 20_000, 77).differences
     assert differences.mean() > 0.3
 
 
