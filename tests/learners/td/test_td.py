@@ -24,12 +24,28 @@ from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.jobs import train as job
-from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
+from deepcrib.learners.td.agent import TdPerceptronAgent, state_value
 from deepcrib.learners.td.features import FEATURES, State, replay
-from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
-from deepcrib.learners.td.learner import Method, TdLearner, learn_step, new_trace, play_hands
+from deepcrib.learners.td.inputs import (
+    MOST_INPUTS,
+    WIDTHS,
+    deal_tables,
+    discard_means,
+    fill_entries,
+    new_deal,
+    set_discard,
+)
+from deepcrib.learners.td.learner import TdLearner, learn_hands, learn_step, new_trace, td_run
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
+from deepcrib.learners.td.perceptron import (
+    Entries,
+    Perceptron,
+    add_gradient,
+    backward,
+    forward,
+    layer_sizes,
+    new_weights,
+)
 from deepcrib.matches import play_hand
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
@@ -76,9 +92,10 @@ def test_value_and_gradient_are_those_of_torch(hidden: tuple[int, ...]) -> None:
     units, slopes, stepped = np.empty(sum(hidden)), np.empty(sum(hidden)), weights.copy()
     value = network(dense(dict(zip(index.tolist(), x.tolist(), strict=True)), 30))
     value.backward()
-    assert forward(weights, sizes, index, x, len(index), units) == pytest.approx(value.item(), abs=1e-12)
-    backward(weights, sizes, units, slopes)
-    add_gradient(stepped, sizes, index, x, len(index), units, slopes, 0.5)
+    net, inputs = Perceptron(weights, sizes), Entries(index, x, len(index))
+    assert forward(net, inputs, units) == pytest.approx(value.item(), abs=1e-12)
+    backward(net, units, slopes)
+    add_gradient(Perceptron(stepped, sizes), inputs, units, slopes, 0.5)
     linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
     parts = [torch.cat([layer.weight.grad.T, layer.bias.grad[None]]).flatten() for layer in linear]
     np.testing.assert_allclose(stepped - weights, 0.5 * torch.cat(parts).numpy(), atol=1e-12)
@@ -106,7 +123,7 @@ def test_the_paper_has_209_inputs_and_features_have_names() -> None:
 
 
 def with_deal(kind: str, six: list[int], thrown: list[int], is_dealer: bool) -> Any:
-    hand, deal, t = np.array(sorted(six)), new_deal(int(is_dealer)), tables(kind)
+    hand, deal, t = np.array(sorted(six)), new_deal(int(is_dealer)), deal_tables(kind)
     action = [sorted(thrown_by(sorted(six), a)) for a in range(15)].index(sorted(thrown))
     means = np.zeros((15, 3))
     discard_means(0 if kind == "raw" else 1, hand, deal.is_dealer, t, means)
@@ -121,7 +138,7 @@ def test_the_agent_works_out_the_means_that_learning_looks_up() -> None:
     worked_out = np.stack(expectations_of(hands, is_dealer), axis=2)
     looked_up = np.zeros((15, 3))
     for hand, dealer, means in zip(hands, is_dealer, worked_out, strict=True):
-        discard_means(1, hand, int(dealer), tables("features"), looked_up)
+        discard_means(1, hand, int(dealer), deal_tables("features"), looked_up)
         assert (means == looked_up).all()
 
 
@@ -130,7 +147,7 @@ def entries(kind: str, deal: Any, starter: int, laid: list[tuple[int, int]], sea
     for k, (player, card) in enumerate(laid):
         history[k], seats[k] = card, player
     index, x = np.zeros(MOST_INPUTS, dtype=np.int64), np.zeros(MOST_INPUTS)
-    n = fill_inputs(0 if kind == "raw" else 1, State(deal, starter, history, seats, len(laid), seat), index, x)
+    n = fill_entries(0 if kind == "raw" else 1, State(deal, starter, history, seats, len(laid), seat), index, x)
     assert len(set(index[:n].tolist())) == n  # no input twice
     return dict(zip(index[:n].tolist(), x[:n].tolist(), strict=True))
 
@@ -316,12 +333,10 @@ def plain_value(weights: np.ndarray, places: dict[int, float], hidden: int, widt
 
 def learn(weights: np.ndarray, hidden: tuple[int, ...], hands: range, seed: int, **options: Any) -> Any:
     """Hands of self-play that change the weights; returns the trace and the game of the last one."""
-    move_points, inputs = options.pop("move_points", "learned"), options.pop("inputs", "raw")
-    how = {"lr": 0.01, "linear": False, "hands": 100, "decay": 0.0, "epsilon": 0.0} | options
-    game, trace = new_games(np.zeros(1, dtype=np.int64), 2), new_trace(sum(hidden))
-    network = make_network(weights, hidden, inputs, move_points)
-    play_hands(game, hands.start, hands.stop, seed, network, tables(inputs), trace, Method(**how))
-    return trace, game[0]
+    game = new_games(np.zeros(1, dtype=np.int64), 2)
+    run = td_run(weights, TdOptions(**{"lr": 0.01, "hands": 100, "hidden": list(hidden)} | options), seed)
+    learn_hands(game, hands.start, hands.stop, run)
+    return run.trace, game[0]
 
 
 def learn_slowly(
@@ -389,7 +404,7 @@ def test_a_hand_is_learned_by_the_papers_formula(move_points: str, decay: float)
     weights = new_weights(layer_sizes(209, (3,)), 11)
     for number in (6, 7):
         expected, _ = learn_slowly(weights, number, 21, 0.02, decay, move_points)
-        learn(weights, (3,), range(number, number + 1), 21, lr=0.02, decay=decay, move_points=move_points)
+        learn(weights, (3,), range(number, number + 1), 21, lr=0.02, trace_decay=decay, move_points=move_points)
         np.testing.assert_allclose(weights, expected, atol=1e-7)
 
 
@@ -398,7 +413,7 @@ def test_one_step_with_two_layers_is_the_formula() -> None:
     sizes = layer_sizes(WIDTHS["raw"], (4, 3))
     weights, trace = new_weights(sizes, 2), new_trace(7)
     network = torch_network(weights, sizes.tolist())
-    net, before, parts = make_network(weights, (4, 3), "raw", "learned"), weights.copy(), []
+    net, before, parts = state_value(weights, (4, 3), "raw", "learned"), weights.copy(), []
     for k, places in enumerate(([1, 5, 60], [0, 5, 110])):
         trace.places[1, k, :3], trace.x[1, k, :3], trace.filled[1, k] = places, 1, 3
         network.zero_grad()
@@ -469,13 +484,13 @@ def test_self_play_learns_to_beat_random() -> None:
 
 def test_lambda_linear_rates_and_exploration_change_what_is_learned() -> None:
     found = []
-    for options in ({}, {"decay": 0.5}, {"linear": True}, {"epsilon": 0.5}, {"move_points": "added"}):
+    for options in ({}, {"trace_decay": 0.5}, {"lr_schedule": "linear"}, {"epsilon": 0.5}, {"move_points": "added"}):
         weights = new_weights(layer_sizes(209, (4,)), 3)
         learn(weights, (4,), range(50), 3, **options)
         found.append(weights)
     assert all((a != b).any() for a, b in combinations(found, 2))
     last = new_weights(layer_sizes(209, (4,)), 3)
-    learn(last, (4,), range(100, 101), 3, linear=True)  # the rate has come down to 0
+    learn(last, (4,), range(100, 101), 3, lr_schedule="linear")  # the rate has come down to 0
     np.testing.assert_array_equal(last, new_weights(layer_sizes(209, (4,)), 3))
 
 
