@@ -7,10 +7,8 @@ mean of the fittest as the next one's, for each role by itself, since no hand be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +31,7 @@ from deepcrib.learners.evolution.steps import (
     learn_from_deals,
 )
 from deepcrib.training.learner import Learner, Metrics, Setting
-from deepcrib.training.options import refuse_unread
+from deepcrib.training.options import as_numbers, refuse_unread
 
 _HELD_OUT = 1  # index of `derive`: deals of no training and, since `ShowDeals` are dealt apart, of no match
 _MOST_VALUES = 11  # summed for a discard: four ranks and six pairs kept, a pair thrown
@@ -47,6 +45,7 @@ class EvolutionLearner(Learner):
     """
 
     unit = "generations"
+    saved = ("weights", "sigma", "deals")
 
     def __init__(self, options: EvolutionOptions, setting: Setting) -> None:
         """Raises OptionError for options that do not go together."""
@@ -151,23 +150,11 @@ class EvolutionLearner(Learner):
         }
         return EvolutionaryAgent("trained", self.weights[player].copy(), metadata)
 
-    def save(self, path: Path) -> None:
-        """Write the first player's weights."""
-        self.agent().save(path)
-
     def save_final(self, folder: Path) -> None:
         """Write the weights of all players, each to a file of its own."""
         super().save_final(folder)
         for player in range(1, len(self.weights)):
             self.agent(player).save(folder / f"opponent_{player}.safetensors")
-
-    def state_dict(self) -> dict[str, Any]:
-        """Weights, sigma and the deals."""
-        return {"weights": self.weights, "sigma": self.sigma, "deals": self.deals}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over saved weights."""
-        self.weights, self.sigma, self.deals = state["weights"].numpy(), state["sigma"].numpy(), state["deals"]
 
 
 def _require_options(options: EvolutionOptions) -> None:
@@ -193,12 +180,11 @@ def _require_finite(weights: NDArray[np.float64]) -> None:
 
 def threshold_update(options: EvolutionOptions) -> ThresholdUpdate:
     """The options of `update: threshold` as the compiled steps read them."""
-    return ThresholdUpdate(
+    return as_numbers(
+        ThresholdUpdate,
+        options,
         adjust=ADJUSTMENTS.index(options.adjust),
         same=options.cards == "same",
         rival=options.against == "opponent",
         crib=options.score == "crib",
-        threshold=float(options.threshold),
-        sigma=float(options.sigma),
-        rate=float(options.rate),
     )

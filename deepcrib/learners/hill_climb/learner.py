@@ -7,7 +7,6 @@ equals win one half each. A mutant that wins enough draws the champion a small s
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +102,7 @@ class HillClimbLearner(Learner):
     """
 
     unit = "games"
+    saved = ("champion", "contests", "moves")
 
     def __init__(
         self,
@@ -186,15 +186,6 @@ class HillClimbLearner(Learner):
             "rules": self.setting.dealing,
         }
         self.climber.save(self.champion, path, metadata)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The champion, its contests and its moves."""
-        return {"champion": self.champion, "contests": self.contests, "moves": self.moves}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved champion."""
-        self.champion = state["champion"].numpy()
-        self.contests, self.moves = state["contests"], state["moves"]
 
 
 def hands_share(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int = 0) -> float:

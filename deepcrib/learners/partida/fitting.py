@@ -1,7 +1,7 @@
 """Least squares for the small network of Partida 2022, compiled: forward, backward and the optimiser's step.
 
 At 24 units a layer and one position a step, which is how the paper fits, PyTorch takes a hundred times as long, nearly
-all of it for calling its operations. The tests hold every step to PyTorch's gradients and optimisers.
+all of it for calling its operations. The tests hold every step to PyTorch's gradients and its Adam.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from deepcrib.learners.partida.agent import Form, Layers, hidden_layer, layer_sh
 from deepcrib.learners.partida.inputs import fill_position
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015), as in PyTorch
-ADAM, SGD = 0, 1
-OPTIMIZERS = {"adam": ADAM, "sgd": SGD}
+
+
+FITTED = ("weights", "first", "second", "steps")
+"""What a training goes on from."""
 
 
 @dataclass
@@ -57,7 +59,6 @@ def _layers_on(numbers: NDArray[np.float32], width: int) -> Layers:
 class Descent(NamedTuple):
     """What steps read and change: layers and their gradient, as layers and as numbers [W]; Adam's means [W]."""
 
-    optimizer: int
     rate: float
     layers: Layers
     gradients: Layers
@@ -68,13 +69,7 @@ class Descent(NamedTuple):
 
 
 def fit_positions(
-    fit: Fit,
-    form: Form,
-    states: NDArray[np.int8],
-    targets: NDArray[np.float32],
-    batch_size: int,
-    rate: float,
-    optimizer: str,
+    fit: Fit, form: Form, states: NDArray[np.int8], targets: NDArray[np.float32], batch_size: int, rate: float
 ) -> float:
     """One pass over positions [E, STATE] in their order, a step for each `batch_size`; changes `fit`.
 
@@ -82,7 +77,7 @@ def fit_positions(
     """
     gradient = np.zeros_like(fit.weights)
     views = fit.layers, _layers_on(gradient, fit.width)
-    descent = Descent(OPTIMIZERS[optimizer], rate, *views, fit.weights, gradient, fit.first, fit.second)
+    descent = Descent(rate, *views, fit.weights, gradient, fit.first, fit.second)
     total, fit.steps = _fit(states, targets, batch_size, form, descent, fit.steps)
     return float(total) / len(states)
 
@@ -151,11 +146,6 @@ def _add_layer(
 @jit
 def _step(d: Descent, steps: int) -> None:
     """Move the weights against their gradient, which is set back to 0; `steps` counts this one."""
-    if d.optimizer == SGD:
-        for j in range(len(d.weights)):
-            d.weights[j] -= np.float32(d.rate) * d.gradient[j]
-            d.gradient[j] = 0
-        return
     size = np.float32(d.rate / (1 - BETA_1**steps))
     correction = np.float32(1 / math.sqrt(1 - BETA_2**steps))
     for j in range(len(d.weights)):

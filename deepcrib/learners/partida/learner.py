@@ -16,7 +16,7 @@ from deepcrib.errors import OptionError
 from deepcrib.game.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.intervals import Interval, mean_interval
 from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form, save_partida
-from deepcrib.learners.partida.fitting import Fit, fit_positions, new_fit
+from deepcrib.learners.partida.fitting import FITTED, Fit, fit_positions, new_fit
 from deepcrib.learners.partida.inputs import INPUTS, input_width
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.learners.partida.plays import KeptPlays, play_kept_hands
@@ -33,6 +33,7 @@ class PartidaLearner(Learner):
     """
 
     unit = "sessions"
+    saved = ("hands",)
 
     def __init__(self, options: PartidaOptions, setting: Setting) -> None:
         """Raises OptionError for matches of a network that makes no agent."""
@@ -45,6 +46,7 @@ class PartidaLearner(Learner):
         self.options, self.hands = options, 0
         self.num_steps, self.checkpoint_every = options.sessions, options.checkpoint_every
         self.form = make_form(options.inputs, options.encoding, options.target)
+        self.sort = {"inputs": options.inputs, "encoding": options.encoding, "target": options.target}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(setting.seed, NETWORKS))
             network = MLP(input_width(self.form.inputs, self.form.encoding), list(HIDDEN))
@@ -64,7 +66,6 @@ class PartidaLearner(Learner):
             options.games_per_fit,
             derive(self.setting.seed, SELF_PLAY),
             epsilon=options.epsilon,
-            self_play=options.opponent == "self",
         )
         learned = self.learn(plays)
         self.steps_done, self.hands = self.steps_done + 1, self.hands + options.games_per_fit
@@ -77,9 +78,7 @@ class PartidaLearner(Learner):
         targets = plays.rest if self.form.rest else plays.whole
         generator = np.random.default_rng(derive(self.setting.seed, MINIBATCHES, self.steps_done))
         order = generator.permutation(len(plays))
-        mean = fit_positions(
-            fit, self.form, plays.states[order], targets[order], options.batch_size, rate, options.optimizer
-        )
+        mean = fit_positions(fit, self.form, plays.states[order], targets[order], options.batch_size, rate)
         require_finite(mean, rate)
         require_finite(fit.weights, rate)
         return {
@@ -127,16 +126,13 @@ class PartidaLearner(Learner):
         save_partida(path, self.fit.layers, self._metadata())
 
     def state_dict(self) -> dict[str, Any]:
-        """The network with its optimiser, the hands, and of what form it is."""
-        fit = {name: getattr(self.fit, name) for name in ("weights", "first", "second", "steps")}
-        return {**fit, "hands": self.hands, "form": list(self.form)}
+        """The network with its optimiser, and the hands."""
+        return super().state_dict() | {name: getattr(self.fit, name) for name in FITTED}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a network of this form. Raises ValueError for another one."""
-        if state["form"] != list(self.form):
-            raise ValueError(f"it is of a network of inputs, encoding and rest {state['form']}, not {list(self.form)}")
-        arrays = (state[name].numpy() for name in ("weights", "first", "second"))
-        self.fit, self.hands = Fit(self.fit.width, *arrays, state["steps"]), state["hands"]
+        super().load_state_dict(state)
+        self.fit = Fit(self.fit.width, *(state[name].numpy() for name in FITTED[:-1]), state["steps"])
 
     def _metadata(self) -> dict[str, Any]:
         options = self.options
@@ -145,7 +141,7 @@ class PartidaLearner(Learner):
             "inputs": options.inputs,
             "encoding": options.encoding,
             "target": options.target,
-            "opponent": options.opponent,
+            "opponent": "greedy",
             "sessions": self.steps_done,
             "games_per_fit": options.games_per_fit,
             "seed": self.setting.seed,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import require_finite
 from deepcrib.exact.pegging import DEALER, PONE, deal_kept
 from deepcrib.exact.strategies.discards import best_or_any
+from deepcrib.game.cards import rank_of
 from deepcrib.game.policies import GREEDY, pick, play_choices
 from deepcrib.game.randomness import hash_key, uniform
 from deepcrib.game.rules import HAND_SIZE, is_legal_play, play_step
@@ -20,16 +21,15 @@ from deepcrib.learners.partida.agent import Form, Layers, card_values
 from deepcrib.learners.partida.inputs import PLAYS, STATE, Turn, fill_state
 
 _EXPLORE = 1  # counter of a key's word; `pick` takes word 0
-_UNSEEN = -1  # role of a card that is not learned from
 
 
 @dataclass(frozen=True)
 class KeptPlays:
     """E positions after a card, in the order of hands and cards, and what came of them; N hands.
 
-    states: int8 [E, STATE] as the player sees them. whole: float32 [E], the player's points of the whole play less the
+    states: int8 [E, STATE] as the learner sees them. whole: float32 [E], its points of the whole play less the
     opponent's. rest: float32 [E], those of them that neither came before the card nor are the fifteen, thirty-one,
-    pairs or run that it made. differences: int64 [N], the learner's points of each hand less those of its opponent.
+    pairs or run that it made. differences: int64 [N], its points of each hand less those of the opponent.
     """
 
     states: NDArray[np.int8]
@@ -46,51 +46,46 @@ class _Player(NamedTuple):
     form: Form
     seed: int
     epsilon: float
-    self_play: bool
 
 
 class _Record(NamedTuple):
-    """Of N hands. states: [N, 8, STATE] by card. roles: [N, 8], who played it or _UNSEEN.
+    """Of N hands.
 
-    gained: [N, 8, 3], both players' points before the card and its own. totals: [N, 2]. sums: [N], of all values that
-    cards were chosen by: no number if one of them is none.
+    states: [N, 4] positions after the learner's cards. gained: [N, 4, 3], its and its opponent's points before the
+    card, and its own. totals: [N, 2], the learner's and its opponent's. sums: [N], of all values that cards were chosen
+    by: no number if one of them is none.
     """
 
     states: np.ndarray
-    roles: np.ndarray
     gained: np.ndarray
     totals: np.ndarray
     sums: np.ndarray
 
 
 def play_kept_hands(
-    layers: Layers, form: Form, first: int, number: int, seed: int, *, epsilon: float = 0.0, self_play: bool = False
+    layers: Layers, form: Form, first: int, number: int, seed: int, *, epsilon: float = 0.0
 ) -> KeptPlays:
     """Play hands first, first + 1, .. of a seed (`deal_kept`); the learner is pone of even ones, dealer of odd ones.
 
-    It takes the card of the highest value, ties uniform, or with chance epsilon any. Against greedy, its own positions
-    are learned from; in `self_play` those of both players. Raises DivergenceError where the network, whose weights may
-    be finite, gives a value that is not.
+    It takes the card of the highest value, ties uniform, or with chance epsilon any; its opponent is greedy. Raises
+    DivergenceError where the network, whose weights may be finite, gives a value that is not.
     """
     record = _Record(
-        states=np.zeros((number, PLAYS, STATE), dtype=np.int8),
-        roles=np.full((number, PLAYS), _UNSEEN, dtype=np.int8),
-        gained=np.zeros((number, PLAYS, 3), dtype=np.int64),
+        states=np.zeros((number, HAND_SIZE, STATE), dtype=np.int8),
+        gained=np.zeros((number, HAND_SIZE, 3), dtype=np.int64),
         totals=np.zeros((number, 2), dtype=np.int64),
         sums=np.zeros(number),
     )
-    run_rows(_play_rows, number, first, _Player(layers, form, seed, epsilon, self_play), record, piece=16)
+    run_rows(_play_rows, number, first, _Player(layers, form, seed, epsilon), record, piece=16)
     require_finite(record.sums)
-    hand, card = np.nonzero(record.roles != _UNSEEN)
-    role = record.roles[hand, card]
-    whole = record.totals[hand, role] - record.totals[hand, 1 - role]
-    before = record.gained[hand, card, role] - record.gained[hand, card, 1 - role]
-    learner, each = (first + np.arange(number)) % 2, np.arange(number)
+    differences = record.totals[:, 0] - record.totals[:, 1]
+    whole = np.repeat(differences, HAND_SIZE)
+    own, other, card = record.gained.reshape(-1, 3).T
     return KeptPlays(
-        record.states[hand, card],
+        record.states.reshape(-1, STATE),
         whole.astype(np.float32),
-        (whole - before - record.gained[hand, card, 2]).astype(np.float32),
-        record.totals[each, learner] - record.totals[each, 1 - learner],
+        (whole - (own - other) - card).astype(np.float32),
+        differences,
     )
 
 
@@ -119,21 +114,23 @@ def _play_rows(part: Part, first: int, player: _Player, record: _Record) -> None
         left = np.empty((2, HAND_SIZE), dtype=np.int8)
         left[PONE], left[DEALER] = deal_kept(player.seed, hand)
         goes, history = np.zeros(2, dtype=np.int8), np.zeros(PLAYS, dtype=np.int8)
-        seat, series, start, count = PONE, 0, 0, 0
+        seat, series, start, count, own = PONE, 0, 0, 0, 0
         for played in range(PLAYS):
             key = hash_key(player.seed, hand, 0, seat, played)
-            if player.self_play or seat == hand % 2:
+            learns = seat == hand % 2
+            if learns:
                 turn = Turn(left[seat], left[1 - seat], history, played, start, count)
                 slot, total = _choose(turn, player, key)
                 record.sums[r] += total
-                fill_state(turn, slot, record.states[r, played])
-                record.roles[r, played] = seat
+                fill_state(turn, slot, record.states[r, own])
+                record.gained[r, own, :2] = record.totals[r]
             else:
                 slot = pick(play_choices(GREEDY, left[seat], series, count), key)
-            record.gained[r, played, :2] = record.totals[r]
-            history[played] = left[seat, slot] >> 2
+            history[played] = rank_of(left[seat, slot])
             points, last, following, series, count = play_step(left, goes, series, count, seat, slot)
             start = played + 1 if series == 0 else start
-            record.gained[r, played, 2] = points
-            record.totals[r, seat] += points + last
+            record.totals[r, 0 if learns else 1] += points + last
+            if learns:
+                record.gained[r, own, 2] = points
+                own += 1
             seat = following

@@ -38,6 +38,7 @@ class PolicyLearner(Learner):
 
     unit = "iterations"
     evaluates_steps = True
+    saved = ("hands",)
     core: PolicyAndValues
     """What learns, which knows nothing of cribbage."""
     options: Any
@@ -116,12 +117,12 @@ class PolicyLearner(Learner):
 
     def state_dict(self) -> dict[str, Any]:
         """Networks and what is remembered."""
-        return {"core": self.core.state(), "hands": self.hands}
+        return super().state_dict() | {"core": self.core.state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a saved state. Raises ValueError for one of other options."""
+        super().load_state_dict(state)
         self.core.load(state["core"])
-        self.hands = state["hands"]
 
     def description(self) -> str:
         """Iterations and hands."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +40,7 @@ from deepcrib.learners.td.inputs import (
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import Entries, add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.training.learner import Learner, Metrics, Setting
+from deepcrib.training.options import as_numbers
 
 PLAYERS = 2
 STATES = 1 + HAND_SIZE
@@ -55,7 +54,7 @@ class TdUpdate(NamedTuple):
     lr: float
     linear: bool
     hands: int
-    decay: float  # lambda
+    trace_decay: float  # lambda
     epsilon: float
 
 
@@ -156,13 +155,7 @@ class TdRun(NamedTuple):
 def td_run(weights: NDArray[np.float64], options: TdOptions, seed: int) -> TdRun:
     """A run on an array of weights, which it changes."""
     net = state_value(weights, options.hidden, options.inputs, options.move_points)
-    update = TdUpdate(
-        lr=float(options.lr),
-        linear=options.lr_schedule == "linear",
-        hands=options.hands,
-        decay=float(options.trace_decay),
-        epsilon=float(options.epsilon),
-    )
+    update = as_numbers(TdUpdate, options, linear=options.lr_schedule == "linear")
     scratch = new_scratch(net.perceptron.sizes)
     return TdRun(seed, net, update, deal_tables(options.inputs), new_trace(sum(options.hidden)), scratch)
 
@@ -174,7 +167,7 @@ def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
     own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is
     learned from first.
     """
-    net, trace, s, decay = run.net, run.trace, run.scratch, run.update.decay
+    net, trace, s, decay = run.net, run.trace, run.scratch, run.update.trace_decay
     g.hand_number = -1
     g.scores[:] = 0
     deal(g, run.seed, False)
@@ -230,26 +223,25 @@ class TdLearner(Learner):
     """Steps are hands. weights: float64 [W], of all layers."""
 
     unit = "hands"
+    saved = ("weights",)
 
     def __init__(self, options: TdOptions, setting: Setting) -> None:
         super().__init__(setting)
         self.options = options
         self.num_steps, self.checkpoint_every = options.hands, options.checkpoint_every
+        self.sort = {"hidden": options.hidden, "inputs": options.inputs, "move_points": options.move_points}
         sizes = layer_sizes(WIDTHS[options.inputs], options.hidden)
         self.weights = new_weights(sizes, derive(setting.seed, NETWORKS), options.initial_deviation)
 
     def step(self) -> Metrics:
         """Play and learn up to the next checkpoint. Raises DivergenceError where the learning rate is too high."""
-        options, last, first, begin = self.options, self.next_checkpoint(), self.steps_done, seconds_running()
+        options, start, begin = self.options, self.steps_done, seconds_running()
         game = new_games(np.zeros(1, dtype=np.int64), 2)
         run = td_run(self.weights, options, derive(self.setting.seed, SELF_PLAY))
-        while self.learns_until(last):
-            end = min(self.steps_done + PIECE, last)
-            learn_hands(game, self.steps_done, end, run)
-            self.steps_done = end
+        for first, last in self.pieces(PIECE):
+            learn_hands(game, first, last, run)
             require_finite(run.trace.totals, options.lr)
-            self.tick(end)
-        learned = self.steps_done - first
+        learned = self.steps_done - start
         return metrics_of(run.trace, learned) | {"speed/hands_per_second": learned / (seconds_running() - begin)}
 
     def agent(self) -> TdPerceptronAgent:
@@ -264,23 +256,6 @@ class TdLearner(Learner):
         return TdPerceptronAgent(
             "trained", self.weights.copy(), tuple(options.hidden), options.inputs, options.move_points, metadata
         )
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        self.agent().save(path)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The weights, and of what network they are."""
-        return {"weights": self.weights, "what": self._what()}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over weights of such a network. Raises ValueError for another one's."""
-        if state["what"] != self._what():
-            raise ValueError(f"it has hidden, inputs and move_points {state['what']}, expected {self._what()}")
-        self.weights = state["weights"].numpy()
-
-    def _what(self) -> list[Any]:
-        return [list(self.options.hidden), self.options.inputs, self.options.move_points]
 
 
 def metrics_of(trace: Trace, hands: int) -> Metrics:
