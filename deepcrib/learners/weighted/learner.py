@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class WeightedLearner(Learner):
     """
 
     unit = "games"
-    saved = ("pool", "hands", "gained", "given", "pegging", "outcomes")
+    saved = ("pool", "hands", "gained", "given", "outcomes")
 
     def __init__(self, options: WeightedOptions, setting: Setting) -> None:
         """Raises OptionError for initial weights and strategies that there are not."""
@@ -100,6 +101,13 @@ class WeightedLearner(Learner):
         if self.options.opponents_learn:
             for member in range(1, len(self.pool)):
                 self.agent(member).save(folder / f"opponent_{member}.safetensors")
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over such a pool. Raises ValueError for one of another size or of other strategies."""
+        super().load_state_dict(state)
+        self.pegging = PeggingRecords(self.gained, self.given).summary()  # not saved: it may hold what is no number
+        if np.isinf(self.pegging).any():
+            raise ValueError("its pegging records are of no hands that can be")
 
     def description(self) -> str:
         """Games and hands."""

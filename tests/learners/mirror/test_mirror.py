@@ -22,16 +22,12 @@ from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import load_state, save_state
 from deepcrib.networks.encoders import Block, Encoder
 from deepcrib.networks.encoders.spec import ONE_HOT
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
-from tests.learners.replay.test_replay import same
 
 POLICIES = ("mirror", "nfsp")
-FEW = {"nfsp": {"recent": 100, "reservoir": 25}}
-"""Options with which four iterations fill what is remembered."""
 
 
 def test_the_proximal_step_is_that_of_a_calculation_by_hand() -> None:
@@ -99,24 +95,6 @@ def leads(hands: int) -> PlayObservation:
         table.discard(rows, np.full(hands, seat), np.zeros(hands, dtype=np.int8))
     table.start_play()
     return table.play_observation(rows)
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_a_resumed_run_has_the_weights_of_one_that_was_not_interrupted(name: str, tmp_path: Path) -> None:
-    whole, first, second = (new_learner(name, **FEW.get(name, {})) for _ in range(3))
-    for learner, steps in ((whole, 4), (first, 2)):
-        for _ in range(steps):
-            learner.step()
-    save_state(tmp_path / "state", first.state_dict())
-    second.load_state_dict(load_state(tmp_path / "state"))
-    second.steps_done = 2
-    for _ in range(2):
-        second.step()
-    for learner, file in ((whole, "whole"), (second, "second")):
-        save_state(tmp_path / f"{file}_state", learner.state_dict())
-        learner.save(tmp_path / file)
-    assert same(load_state(tmp_path / "whole_state"), load_state(tmp_path / "second_state"))
-    assert (tmp_path / "whole").read_bytes() == (tmp_path / "second").read_bytes()
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -25,10 +25,9 @@ from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.learners.partida.plays import KeptPlays, play_kept_hands
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.networks import MLP
-from deepcrib.training.fit import fit, restore
+from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
-from deepcrib.training.run_files import STATE_FILE
 from tests import reference
 from tests.reference import Board, cards, rank
 
@@ -69,12 +68,6 @@ def new_learner(seed: int = 1, evaluation: EvaluationOptions = NO_MATCHES, **opt
 
 def trained(folder: Path, learner: PartidaLearner, **more: Any) -> PartidaLearner:
     fit(learner, folder, no_match, **more)
-    return learner
-
-
-def restored(folder: Path, **options: Any) -> PartidaLearner:
-    learner = new_learner(**options)
-    restore(learner, folder / STATE_FILE)
     return learner
 
 
@@ -279,15 +272,6 @@ def test_hands_are_counted_when_their_number_a_session_changes(tmp_path: Path) -
     assert (learner.steps_done, learner.hands) == (20, 130)
 
 
-def test_a_run_that_is_killed_in_its_matches_loses_no_session(tmp_path: Path) -> None:
-    trained(tmp_path / "whole", new_learner())
-    with pytest.raises(AssertionError, match="no match"):
-        trained(tmp_path / "parts", new_learner(evaluation=EvaluationOptions(opponents=["random"], every=1)))
-    assert restored(tmp_path / "parts").steps_done == 10
-    trained(tmp_path / "parts", new_learner(), resume=True)
-    assert same(tmp_path / "whole", tmp_path / "parts")
-
-
 def test_seeing_both_hands_is_worth_points(tmp_path: Path) -> None:
     """Some seconds of training with all cards in view beat greedy, which sees its own alone."""
     learner = new_learner(
@@ -413,29 +397,6 @@ def test_the_weights_that_come_with_the_package_beat_greedy_at_the_play() -> Non
 # --- runs ---
 
 
-def same(ours: Path, theirs: Path) -> bool:
-    one, other = (load_file(folder / "weights.safetensors") for folder in (ours, theirs))
-    return set(one) == set(other) and all((one[name] == other[name]).all() for name in one)
-
-
-@pytest.mark.parametrize("options", [{}, {"batch_size": 16, "encoding": "one_hot", "epsilon": 0.2}])
-def test_the_same_seed_gives_the_same_weights_also_when_interrupted(options: dict[str, Any], tmp_path: Path) -> None:
-    def stop(session: int, metrics: Any) -> None:
-        if session == 15:
-            raise KeyboardInterrupt
-
-    trained(tmp_path / "whole", new_learner(**options))
-    trained(tmp_path / "other", new_learner(seed=2, **options))
-    with pytest.raises(KeyboardInterrupt):
-        trained(tmp_path / "parts", new_learner(**options), progress=stop)
-    assert restored(tmp_path / "parts", **options).steps_done == 10
-    learner = trained(tmp_path / "parts", new_learner(**options), resume=True)
-    assert same(tmp_path / "whole", tmp_path / "parts") and not same(tmp_path / "whole", tmp_path / "other")
-    assert (learner.steps_done, learner.hands) == (20, 200)
-    names = sorted(path.name for path in (tmp_path / "parts" / "checkpoints").iterdir())
-    assert names == [f"sessions_{session:08d}.safetensors" for session in (0, 10, 20)]
-
-
 def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["train", "experiment=partida2022", "learner.sessions=20", "learner.hands=50", "learner.final_hands=200"]
     words += ["learner.checkpoint_every=10", "evaluation.every=1", "evaluation.games=4", "evaluation.final_games=20"]
@@ -460,23 +421,3 @@ def test_the_form_that_sees_both_hands_is_measured_alone(tmp_path: Path) -> None
     words += ["evaluation.opponents=[]", f"hydra.run.dir={tmp_path}"]
     assert main(words) == 0
     assert set(json.loads((tmp_path / "summary.json").read_text())) == {"play_only"}
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("learner.inputs=14", "learner.inputs=14: expected one of 12, 16"),
-        ("learner.inputs=16", "learner.inputs=16: a network that sees the opponent's cards plays no matches"),
-        ("learner.encoding=words", "learner.encoding=words: expected one of numbers, one_hot"),
-        ("learner.target=win", "learner.target=win: expected one of whole, rest"),
-        ("learner.lr=0", "learner.lr=0.0: expected a number above 0"),
-        ("learner.hands=1", "learner.hands=1: expected 2 or more"),
-        ("learner.play_lr=2", "learner.play_lr is an option of learner=replay, not of learner=partida"),
-        ("algorithm=sarsa", "algorithm=sarsa: learner=partida does not read it"),
-    ],
-)
-def test_wrong_options_are_one_line(word: str, expected: str, tmp_path: Path, capsys: Any) -> None:
-    assert main(["train", "learner=partida", word, f"hydra.run.dir={tmp_path / 'run'}"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert expected in line
-    assert not (tmp_path / "run").exists()

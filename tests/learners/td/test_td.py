@@ -522,30 +522,6 @@ def hands_in(folder: Path) -> int:
     return restored.steps_done
 
 
-def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
-    first, again, other = (trained(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
-def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path) -> None:
-    """With a rate that falls, so that hands must be counted through."""
-    whole = trained(tmp_path / "whole", lr_schedule="linear")
-
-    class StopError(Exception):
-        pass
-
-    def stop(done: int, metrics: Any) -> None:
-        if done == 400 and metrics:  # after the second checkpoint
-            raise StopError
-
-    with pytest.raises(StopError):
-        fit(learner(lr_schedule="linear"), tmp_path / "parts", no_match, progress=stop)
-    np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
-    start = load_file(tmp_path / "whole" / "checkpoints" / "hands_00000000.safetensors")["weights"]
-    assert (start != whole).any()
-
-
 @pytest.mark.parametrize("pairs", [0, 1, 2])
 def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One pair has no interval; the state is saved before the matches, so that a kill in them loses no hands."""
@@ -567,21 +543,6 @@ def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monke
     assert shown[200].get("random/pair_margin") == (1.5 if pairs == 2 else None)
 
 
-def test_a_run_that_is_killed_in_its_matches_loses_no_hands(tmp_path: Path) -> None:
-    whole = trained(tmp_path / "whole", lr_schedule="linear")
-    with pytest.raises(AssertionError, match="no match"):
-        fit(learner(lr_schedule="linear", opponents=["random"]), tmp_path / "parts", no_match)
-    assert hands_in(tmp_path / "parts") == 200
-    np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
-
-
-@pytest.mark.parametrize("change", [{"hidden": [5]}, {"inputs": "features"}, {"move_points": "added"}])
-def test_a_saved_state_of_other_options_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
-    trained(tmp_path)
-    with pytest.raises(formats.CheckpointError, match="does not fit the options of this run"):
-        fit(learner(**change), tmp_path, no_match, resume=True)
-
-
 def test_a_learning_rate_too_high_stops_the_run(tmp_path: Path) -> None:
     with pytest.raises(DivergenceError, match="learning rate 1e\\+06; lower it"):
         trained(tmp_path, lr=1e6)
@@ -600,24 +561,6 @@ def test_the_job_trains_measures_and_evaluates_pairs(tmp_path: Path) -> None:
     assert main(["evaluate", "pairs", f"agent={run}", "opponent=random", "pairs=30", f"hydra.run.dir={out}"]) == 0
     figures = json.loads((out / "summary.json").read_text())
     assert figures["pairs"] == 30 and figures["low"] < figures["margin"] < figures["high"]
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["train", "learner=td", "learner.inputs=cards"], "learner.inputs=cards: expected one of raw, features"),
-        (["train", "learner=td", "learner.hidden=[]"], "learner.hidden=[]: expected 1 or more values"),
-        (["train", "learner=td", "learner.move_points=x"], "learner.move_points=x: expected one of learned, added"),
-        (["train", "learner=td", "learner.trace_decay=2"], "learner.trace_decay=2.0: expected 0 to 1"),
-        (["train", "learner=td", "learner.lr=0"], "learner.lr=0.0: expected a number above 0"),
-        (["evaluate", "pairs", "agent=random", "pairs=1"], "pairs=1: expected 2 or more pairs of hands"),
-    ],
-)
-def test_wrong_options_are_one_line(words: list[str], expected: str, tmp_path: Path, capsys: Any) -> None:
-    assert main([*words, f"hydra.run.dir={tmp_path / 'run'}"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert expected in line
-    assert not (tmp_path / "run").exists()
 
 
 # --- pairs of hands ---

@@ -21,8 +21,6 @@ from deepcrib.agents import make_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.errors import OptionError
 from deepcrib.exact.pegging import PeggingRecords, exact_records
-from deepcrib.exact.strategies.names import THESIS_STRATEGIES
-from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import MONITORING, START, below, derive, hash_key, uniform
@@ -38,7 +36,6 @@ from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
-from deepcrib.training.run_files import STATE_FILE
 from tests.figures import match_of
 from tests.learners.weighted.test_weighted_agent import SETS, plain_matrix, plain_weights
 from tests.reference import chi_square_limit
@@ -553,43 +550,6 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path, monkeypatch: pytes
     assert signs == [*range(0, 29, 4), 30, 30, *range(34, 59, 4), 60, 60]
 
 
-class StopRunError(Exception):
-    """What stops a run in a test."""
-
-
-def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    """Interrupted after a checkpoint and again within the next, then made longer: the weights of one whole run."""
-    options = {**LEARNS_ALL, "checkpoint_every": 20, "switch_every": 7}
-    fit(new_learner(games=70, **options), tmp_path / "whole", Match())
-
-    def stop_at(last: int) -> Any:
-        def progress(games: int, metrics: Any) -> None:
-            if games >= last:
-                raise StopRunError
-
-        return progress
-
-    parts = tmp_path / "parts"
-    for last in (20, 50):
-        with pytest.raises(StopRunError):
-            fit(
-                new_learner(games=60, **options),
-                parts,
-                Match(),
-                progress=stop_at(last),
-                resume=(parts / STATE_FILE).exists(),
-            )
-    assert not (parts / "weights.safetensors").exists()
-    shorter, longer = new_learner(games=60, **options), new_learner(games=70, **options)
-    fit(shorter, parts, Match(), resume=True)
-    assert shorter.steps_done == 60 and (parts / "weights.safetensors").exists()
-    fit(longer, parts, Match(), resume=True)
-    assert longer.steps_done == 70 and longer.hands > shorter.hands and longer.seconds >= shorter.seconds > 0
-    assert_same(tmp_path / "whole", parts)
-    for number in (1, 2):
-        assert_same(tmp_path / "whole" / f"opponent_{number}.safetensors", parts / f"opponent_{number}.safetensors")
-
-
 def test_what_a_run_leaves(tmp_path: Path) -> None:
     """Checkpoints by name, events by tag, and a monitoring match with each opponent at every second checkpoint."""
     match = Match()
@@ -653,20 +613,3 @@ def test_mistaken_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=words) as error:
         new_learner(**options)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"opponents": ["random", "random"]}, r"is not float64 .3, 121, 121, 2, 8., finite"),
-        ({"strategies": [*THESIS_STRATEGIES[:7], "crib_max_avg"]}, "it is of .*hand_max_min"),
-    ],
-)
-def test_a_state_of_other_options_is_refused(tmp_path: Path, options: dict[str, Any], words: str) -> None:
-    fit(new_learner(games=5), tmp_path, Match())
-    with pytest.raises(CheckpointError, match=words) as error:
-        fit(new_learner(**options), tmp_path, Match(), resume=True)
-    assert "\n" not in str(error.value)
-    (tmp_path / STATE_FILE).write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(CheckpointError, match="damaged"):
-        fit(new_learner(), tmp_path, Match(), resume=True)
