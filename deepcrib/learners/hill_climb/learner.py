@@ -65,7 +65,7 @@ class NetworkClimber:
                 self._parts["play"] = play, make_play_network(play_network, play.spec)
             else:
                 self._specs["plays_by"] = options.plays_by
-        self._others = {part: make_agent(spec, self._device) for part, spec in self._specs.items()}
+        self._others: dict[str, Any] = {part: make_agent(spec, self._device) for part, spec in self._specs.items()}
 
     def start(self) -> Vector:
         """[P] weights as PyTorch initialises them."""

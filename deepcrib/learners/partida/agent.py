@@ -53,8 +53,8 @@ class Layers(NamedTuple):
 def layer_shapes(width: int) -> list[tuple[int, ...]]:
     """Shapes of `Layers` over so many inputs."""
     sizes = (width, *HIDDEN)
-    pairs = zip(sizes[:-1], sizes[1:], strict=True)
-    return [shape for pair in pairs for shape in (pair, pair[1:])] + [sizes[-1:], (1,)]
+    hidden = [shape for pair in zip(sizes[:-1], sizes[1:], strict=True) for shape in (pair, pair[1:])]
+    return [*hidden, sizes[-1:], (1,)]
 
 
 class Form(NamedTuple):
@@ -169,14 +169,14 @@ def card_values(turn: Turn, layers: Layers, form: Form, values: np.ndarray) -> N
     series = pack_series(turn.history[turn.start :], turn.played - turn.start)
     for slot in range(HAND_SIZE):
         values[slot] = -np.inf
-        if not is_legal_play(turn.count, turn.own[slot]):
+        if not is_legal_play(turn.series_count, turn.own[slot]):
             continue
         fill_state(turn, slot, state)
         fill_position(state, form.inputs, form.encoding, x)
         value = forward(x, layers)
         if form.rest:
             rank = rank_of(turn.own[slot])
-            value += play_points(add_rank(series, rank), turn.count + value_of_rank(rank))
+            value += play_points(add_rank(series, rank), turn.series_count + value_of_rank(rank))
         values[slot] = value
 
 

@@ -38,7 +38,7 @@ class Turn(NamedTuple):
 
     own, other: hands [4], card ids in ascending order and NO_CARD once played; none in `other` where it is hidden.
     history [8]: ranks 0..12 of the `played` cards before, the first `start` of which are of series that are over.
-    count: of the series.
+    series_count: the points of the cards of the series.
     """
 
     own: np.ndarray
@@ -46,7 +46,7 @@ class Turn(NamedTuple):
     history: np.ndarray
     played: int
     start: int
-    count: int
+    series_count: int
 
 
 @jit

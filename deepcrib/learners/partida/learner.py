@@ -132,7 +132,8 @@ class PartidaLearner(Learner):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a network of this form. Raises ValueError for another one."""
         super().load_state_dict(state)
-        self.fit = Fit(self.fit.width, *(state[name].numpy() for name in FITTED[:-1]), state["steps"])
+        arrays = {name: state[name].numpy() for name in FITTED[:-1]}
+        self.fit = Fit(self.fit.width, **arrays, steps=state["steps"])
 
     def _metadata(self) -> dict[str, Any]:
         options = self.options

@@ -95,14 +95,14 @@ def _choose(turn: Turn, player: _Player, key: int) -> tuple[int, float]:
     if player.epsilon > 0 and uniform(key, _EXPLORE) < player.epsilon:
         mask = 0
         for slot in range(HAND_SIZE):
-            if is_legal_play(turn.count, turn.own[slot]):
+            if is_legal_play(turn.series_count, turn.own[slot]):
                 mask |= 1 << slot
         return pick(mask, key), 0.0
     values = np.empty(HAND_SIZE)
     card_values(turn, player.layers, player.form, values)
     total = 0.0
     for slot in range(HAND_SIZE):
-        if is_legal_play(turn.count, turn.own[slot]):
+        if is_legal_play(turn.series_count, turn.own[slot]):
             total += values[slot]
     return pick(best_or_any(values), key), total
 

@@ -148,7 +148,7 @@ class PlayTurn(NamedTuple):
     """What a player that must play a card knows.
 
     deal: its own cards. left [4]: those not yet played, in their slots. history, seats [8]: the n cards played, and by
-    whom. count: of the series.
+    whom. series_count: the points of the cards of the series.
     """
 
     deal: Deal
@@ -158,7 +158,7 @@ class PlayTurn(NamedTuple):
     seats: np.ndarray
     n: int
     seat: int
-    count: int
+    series_count: int
 
 
 @jit
@@ -189,7 +189,7 @@ def fill_play_values(
     points[:] = 0
     history, seats, n = turn.history, turn.seats, turn.n
     for slot in range(HAND_SIZE):
-        if not is_legal_play(turn.count, turn.left[slot]):
+        if not is_legal_play(turn.series_count, turn.left[slot]):
             continue
         history[n], seats[n] = turn.left[slot], turn.seat
         series, total, _, _ = replay(history, seats, n + 1, turn.seat)

@@ -27,9 +27,9 @@ class Perceptron(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Inputs index[i] = x[i] for i < n; all others are 0."""
+    """Inputs places[i] = x[i] for i < n; all others are 0."""
 
-    index: np.ndarray
+    places: np.ndarray
     x: np.ndarray
     n: int
 
@@ -81,7 +81,7 @@ def forward(net: Perceptron, inputs: Entries, units: np.ndarray) -> float:
     for j in range(width):
         units[j] = first[sizes[0], j]
     for i in range(inputs.n):
-        row, value = inputs.index[i], inputs.x[i]
+        row, value = inputs.places[i], inputs.x[i]
         for j in range(width):
             units[j] += value * first[row, j]
     _sigmoid(units, 0, width)
@@ -139,7 +139,7 @@ def add_gradient(net: Perceptron, inputs: Entries, units: np.ndarray, slopes: np
     width = sizes[1]
     first = _layer(weights, 0, sizes[0], width)
     for i in range(inputs.n):
-        row, value = inputs.index[i], rate * inputs.x[i]
+        row, value = inputs.places[i], rate * inputs.x[i]
         for j in range(width):
             first[row, j] += value * slopes[j]
     for j in range(width):
