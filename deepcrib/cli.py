@@ -99,6 +99,11 @@ def _run(words: list[str]) -> int:
 
         print_agents()
         return 0
+    if words == ["help", "experiments"]:
+        from deepcrib.jobs.hydra.help import print_experiments
+
+        print_experiments()
+        return 0
     if words and words[0] == "help":  # `help train` is `train --help`
         words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help"):
@@ -134,8 +139,8 @@ def _print_overview() -> None:
     for job in JOBS.values():
         out.print(f"  {job.examples[0]}", markup=False)
     out.print(
-        "\ndeepcrib help <job> lists a job's options, deepcrib help agents the agents that have a name; "
-        "deepcrib --version prints the version.\n"
+        "\ndeepcrib help <job> lists a job's options, deepcrib help agents the agents that have a name, "
+        "deepcrib help experiments the setups; deepcrib --version prints the version.\n"
         'Completion: eval "$(deepcrib -sc install=bash)", likewise for zsh; deepcrib -sc install=fish | source'
     )
 

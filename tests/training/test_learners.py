@@ -107,7 +107,7 @@ def test_a_resumed_run_knows_its_learner(
 def test_a_weighted_run_that_is_resumed_ends_where_one_run_does(tmp_path: Path) -> None:
     """With the real loop: 20 games and 20 more have the weights of 40, and `evaluate` plays with the folder."""
     short = ["learner.checkpoint_every=10", "evaluation.opponents=[random_weights]", "evaluation.final_games=20"]
-    words = ["experiment=lang2018_round_2_static", *short]
+    words = ["experiment=lang2018/round_2_static", *short]
     parts, whole = tmp_path / "parts", tmp_path / "whole"
     assert train(*words, "learner.games=20", f"hydra.run.dir={parts}") == 0
     assert train(f"resume={parts}", "learner.games=40") == 0

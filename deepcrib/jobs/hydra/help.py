@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import takewhile
 from typing import Any
 
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from deepcrib.files import runs
@@ -60,7 +63,21 @@ def group_choices(config: DictConfig) -> Iterator[tuple[str, list[str]]]:
     """Groups of a job's config, and the names of their files."""
     for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir() and path.name != "hydra"):
         if folder.name in config or (folder.name == "experiment" and "learner" in config):
-            yield folder.name, choices(folder.name, [runs.conf_folder()])
+            found = choices(folder.name, [runs.conf_folder()])
+            works = sorted({name.split("/")[0] for name in found if "/" in name})
+            yield folder.name, [name for name in found if "/" not in name] + [f"{work}/..." for work in works]
+
+
+def print_experiments() -> None:
+    """Each experiment with the comment that its file begins with."""
+    out, place = console(), runs.conf_folder() / "experiment"
+    out.print("[bold]Experiments[/]  (deepcrib train experiment=NAME; one file of conf/experiment each)\n")
+    for name in choices("experiment", [runs.conf_folder()]):
+        lines = (place / f"{name}.yaml").read_text(encoding="utf-8").splitlines()[1:]  # the first one is Hydra's
+        comment = "\n".join(line.removeprefix("# ") for line in takewhile(lambda line: line[:1] == "#", lines))
+        comment = re.sub(r"\n(?! )", " ", comment)  # an indented line is a command
+        out.print(f"[cyan]{name}[/]")
+        out.print(Padding(escape(comment), (0, 0, 0, 4)))
 
 
 def _option_rows(

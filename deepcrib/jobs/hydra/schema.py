@@ -95,13 +95,23 @@ def check_keys(overrides: Iterable[Override], schema: type, folders: Sequence[Pa
         if not key:
             raise OptionError(f"{override.input_line}: expected name=value")
         if is_group(key, folders):
-            named = override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str | dict)
-            if not named:  # whether there is such a name is Hydra's to say
-                raise OptionError(f"{override.input_line}: expected one of {', '.join(choices(key, folders))}")
+            if not override.is_delete() and not override.is_sweep_override():  # of which Hydra says what is wrong
+                _check_choice(override, choices(key, folders))
             continue
         leaf_type(schema, key)
         if override.is_delete():
             raise OptionError(f"~{key}: an option cannot be removed, only given another value")
+
+
+def _check_choice(override: Override, names: Sequence[str]) -> None:
+    """Refuse a name that a group does not have. Hydra knows names in a folder of the group, but lists none of them."""
+    choice = override.value()
+    if isinstance(choice, dict) or choice in names:
+        return
+    listed = f"one of {', '.join(names)}"
+    if override.key_or_group == "experiment":
+        listed = "a name of deepcrib help experiments"
+    raise OptionError(f"{override.input_line}: {did_you_mean(str(choice), names)}expected {listed}")
 
 
 def is_group(key: str, folders: Sequence[Path]) -> bool:
@@ -110,8 +120,9 @@ def is_group(key: str, folders: Sequence[Path]) -> bool:
 
 
 def choices(group: str, folders: Sequence[Path]) -> list[str]:
-    """The names of a group's files."""
-    return sorted({path.stem for folder in folders for path in (folder / group).glob("*.yaml")})
+    """The names of a group's files, those in folders of its own with the folder: `paper2019/mlp_sarsa`."""
+    files = {(path, folder / group) for folder in folders for path in (folder / group).rglob("*.yaml")}
+    return sorted({path.relative_to(place).with_suffix("").as_posix() for path, place in files})
 
 
 def leaf_type(schema: type, key: str, present: Mapping[str, type] | None = None) -> Any:

@@ -440,8 +440,14 @@ def test_the_same_seed_gives_the_same_weights_also_when_interrupted(options: dic
 
 
 def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "experiment=partida2022", "learner.sessions=20", "learner.hands=50", "learner.final_hands=200"]
-    words += ["learner.checkpoint_every=10", "evaluation.every=1", "evaluation.games=4", "evaluation.final_games=20"]
+    words = ["train", "experiment=partida2022/published", "learner.sessions=20", "learner.hands=50"]
+    words += [
+        "learner.final_hands=200",
+        "learner.checkpoint_every=10",
+        "evaluation.every=1",
+        "evaluation.games=4",
+        "evaluation.final_games=20",
+    ]
     assert main([*words, f"hydra.run.dir={tmp_path}"]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["greedy"]["games"] == 20 and summary["play_only"]["hands"] == 200
