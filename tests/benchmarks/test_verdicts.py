@@ -17,7 +17,7 @@ from verdicts_page import Edition, first_edition, page
 from verdicts_statistics import Comparison, Spread, holm, judged
 
 from deepcrib.files.runs import flat, read_json
-from tests.composing import composed
+from tests.support.composing import composed
 
 LISTS = {"first": [*options()], "again": [*second()], "together": [*together()]}
 DEFAULT, SARSA = LISTS["first"][:2]
