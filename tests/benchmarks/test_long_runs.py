@@ -12,7 +12,7 @@ from long_runs_list import long_runs
 from paper2019_runs import best_again
 from paper2019_values import TABLE_3
 
-from tests.composing import composed_today
+from tests.support.composing import composed_today
 
 RUNS = list(long_runs())
 COMMIT = "c0ffee0" * 5

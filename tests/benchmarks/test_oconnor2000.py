@@ -11,8 +11,8 @@ import pytest
 from long_run import LongRun
 from oconnor2000_values import ROWS, oconnor_game, oconnor_grid
 
-from tests.composing import composed_today
-from tests.reference import show
+from tests.support.composing import composed_today
+from tests.support.reference import show
 
 TRAININGS = [*oconnor_game(), *oconnor_grid()]
 

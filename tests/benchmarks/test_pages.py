@@ -21,7 +21,7 @@ from partida2022_network import table as partida_table
 from partida2022_runs import NETWORKS
 
 from deepcrib.evaluation.experts import PROBES
-from tests.composing import composed_today
+from tests.support.composing import composed_today
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -21,7 +21,7 @@ from benchmarks.thesis2018_rows import COMPARED, HALF, OPPONENTS, ROWS, orders
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.runs import flat
 from deepcrib.learners.weighted.agent import WeightedAgent, weighted_agent
-from tests.composing import composed_today
+from tests.support.composing import composed_today
 
 RUNS = {(run.group, run.name): run for run in lang2018()}
 

@@ -17,7 +17,7 @@ from verdicts_page import Edition, first_edition, page
 from verdicts_statistics import Comparison, Spread, holm, judged
 
 from deepcrib.files.runs import flat, read_json
-from tests.composing import composed, composed_today
+from tests.support.composing import composed, composed_today
 
 LISTS = {"first": [*options()], "again": [*second()], "together": [*together()]}
 DEFAULT, SARSA = LISTS["first"][:2]

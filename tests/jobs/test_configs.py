@@ -15,7 +15,7 @@ from deepcrib.jobs.hydra.schema import choices, leaf_type, register_schema
 from deepcrib.jobs.train.config import Config as TrainConfig
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.options import problems
-from tests.composing import composed
+from tests.support.composing import composed
 
 CONF = runs.conf_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))

@@ -734,7 +734,7 @@ import deepcrib.jobs.train as train
 from deepcrib.cli import main
 from deepcrib.jobs import Outcome
 from hydra_plugins.deepcrib_orion import _search
-from tests.compose_faster import compose_faster
+from tests.support.compose_faster import compose_faster
 
 compose_faster()
 folder, *words = sys.argv[1:]

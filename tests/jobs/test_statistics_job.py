@@ -23,8 +23,8 @@ from deepcrib.exact.pegging import PeggingRecords, exact_records
 from deepcrib.exact.table import cached_table, load_table
 from deepcrib.files import runs
 from deepcrib.jobs import statistics as job
-from tests import brute_force
-from tests.reference import cards
+from tests.support import brute_force
+from tests.support.reference import cards
 
 HAND = "5H 5S JD 2C 3C KH"
 RANKS = "A23456789TJQK"

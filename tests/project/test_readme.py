@@ -10,7 +10,7 @@ import pytest
 from deepcrib.cli import main
 from deepcrib.files import runs
 from deepcrib.records import GameWriter
-from tests.recorded import played
+from tests.support.recorded import played
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

@@ -36,7 +36,7 @@ from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy, save_weights
 from deepcrib.networks.encoders import make_play_encoder
 from deepcrib.records import GameWriter, Player, find_files
-from tests.recorded import played
+from tests.support.recorded import played
 
 MARK = "code-has-run"
 STRANGE = f"""

@@ -13,7 +13,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from deepcrib.cli import main
 from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.run_files import STATE_FILE
-from tests.tiny_learner import TinyLearner, value_after, value_in
+from tests.support.tiny_learner import TinyLearner, value_after, value_in
 
 
 def train(*words: str) -> int:

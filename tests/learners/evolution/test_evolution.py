@@ -33,7 +33,7 @@ from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests.reference import cards, four_cards, rank, show, thrown_by
+from tests.support.reference import cards, four_cards, rank, show, thrown_by
 
 DEALS = ShowDeals.deal(4, 300)
 NO_MATCHES = EvaluationOptions(opponents=[], every=0)

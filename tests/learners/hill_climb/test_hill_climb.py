@@ -25,7 +25,7 @@ from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests.figures import match_of
+from tests.support.figures import match_of
 
 NO_MATCHES = EvaluationOptions(opponents=[], every=0)
 

@@ -28,8 +28,8 @@ from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests import reference
-from tests.reference import Board, cards, rank
+from tests.support import reference
+from tests.support.reference import Board, cards, rank
 
 NO_MATCHES = EvaluationOptions(opponents=[], every=0)
 FORMS = [(inputs, encoding) for inputs in (12, 16) for encoding in ("numbers", "one_hot")]

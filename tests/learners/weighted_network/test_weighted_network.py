@@ -32,7 +32,7 @@ from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests.reference import cards, show, thrown_by
+from tests.support.reference import cards, show, thrown_by
 
 TWO = ("hand_max_avg", "crib_max_avg")
 

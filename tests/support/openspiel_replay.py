@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games
-from tests.reference import PlayedHand, drive
+from tests.support.reference import PlayedHand, drive
 
 FLUSH = "four-card flush in the crib"
 COUNTED_ON = "points counted after the game was over"

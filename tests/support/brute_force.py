@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numba import njit
 
-from tests.reference import cards
+from tests.support.reference import cards
 
 JACK = 10
 DISCARDS = np.array(list(combinations(range(6), 2)))
