@@ -11,7 +11,7 @@ from deepcrib.errors import OptionError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.hydra.schema import choices, leaf_type, register_schema
+from deepcrib.jobs.hydra.schema import choices, option_type, register_schema
 from deepcrib.jobs.train.config import Config as TrainConfig
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.options import problems
@@ -71,7 +71,7 @@ def test_every_learner_has_its_file_and_every_file_its_learner() -> None:
 def test_what_only_some_learners_read_is_there() -> None:
     """A group or an option of the job each, so that no entry of the table has gone stale."""
     for part in (part for learner in LEARNERS.values() for part in learner.reads):
-        assert leaf_type(TrainConfig, part)
+        assert option_type(OmegaConf.structured(TrainConfig), part)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -23,7 +23,6 @@ from deepcrib.analysis.sweeps import read_run
 from deepcrib.cli import main
 from deepcrib.files.runs import RunFolder
 from deepcrib.files.weights import CheckpointError, read_weights
-from deepcrib.jobs import Outcome
 from deepcrib.jobs.hydra.schema import parse, quoted
 from deepcrib.jobs.hydra.sweep_runs import held
 from deepcrib.learners.replay import pretraining
@@ -383,16 +382,3 @@ def test_a_disk_that_fills_under_tensorboard_ends_the_events_alone(
         line.startswith(f"deepcrib: cannot write TensorBoard's events in {tmp_path}/run") for line in lines
     )
     assert list(read_progress(tmp_path / "run")["loss/play"][0]) == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("words", "warned"),
-    [("", True), ("seed=2 threads=1", True), ("experiment=smoke", False), ("learner.iterations=3", False)],
-)
-def test_an_hour_is_announced(
-    words: str, warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("deepcrib.jobs.train.run", lambda config, run: (run.start(), Outcome({"done": 1}))[1])
-    assert main(["train", *words.split(), f"hydra.run.dir={tmp_path}"]) == 0
-    first = capsys.readouterr().out.splitlines()[0]
-    assert warned == ("an hour" in first and "experiment=quick takes" in first and "experiment=smoke half" in first)

@@ -29,8 +29,7 @@ from deepcrib.evaluation.league.league import identity
 from deepcrib.files.trust import FromFile, require_no_way_out, trusting
 from deepcrib.files.weights import CheckpointError
 from deepcrib.jobs import JOBS, play
-from deepcrib.jobs.hydra.schema import register_schema
-from deepcrib.jobs.hydra.variants import variants_of
+from deepcrib.jobs.hydra.schema import register_schema, variants_of
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy, save_weights
@@ -558,7 +557,7 @@ def test_options_that_leave_their_value_open_are_specs() -> None:
     forgotten = []
     for job in JOBS.values():
         schema = register_schema(job)
-        kinds = [schema, *(kind for found in variants_of(schema).values() for kind in found.classes.values())]
+        kinds = [schema, *(kind for found in variants_of(schema).values() for kind in found.values())]
         while kinds:
             kind = kinds.pop()
             hints = get_type_hints(kind)

@@ -24,10 +24,10 @@ def composed(job: str, *overrides: str) -> Any:
 
 @cache
 def _composed(job: str, overrides: tuple[str, ...]) -> Any:
-    schema = register_schema(JOBS[job])
+    register_schema(JOBS[job])
     with initialize_config_dir(version_base="1.3", config_dir=str(runs.conf_folder())):
         config = compose(job, overrides=list(overrides))
-    return checked_options(config, schema, parse(overrides))
+    return checked_options(config, parse(overrides))
 
 
 def composed_today(words: tuple[str, ...]) -> Any:

@@ -23,10 +23,9 @@ from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.hydra.resume import resume_words
-from deepcrib.jobs.hydra.variants import unread
 from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
-from deepcrib.jobs.train.config import Config
+from deepcrib.jobs.train.config import Config, unread
 from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import LEARNERS, make_learner
@@ -59,7 +58,7 @@ def run(config: Config, run: Run) -> Outcome:
 
 
 def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Mapping[str, Agent]) -> Outcome:
-    folder, unused = run.folder.path, set(unread(Config, "learner", config.learner.name))
+    folder, unused = run.folder.path, unread(config.learner.name)
     options = {name: value for name, value in asdict(config).items() if name not in unused}
     if run.show_lines:
         say(f"run folder: {short_path(folder)}")
