@@ -216,7 +216,8 @@ class Task:
         try:
             with sweep_runs.held(path) if job.resumable else nullcontext():
                 if self.resumed is None:
-                    return execute(job, composed, folder, list(settings.overrides.task), begun=False)
+                    written: Any = OmegaConf.to_container(settings.overrides.task, resolve=False)
+                    return execute(job, composed, folder, written, begun=False)
                 return execute(job, self.resumed, folder, self.words, begun=True, saved=path / runs.CONFIG)
         except Exception as error:
             folder.remove_if_empty()

@@ -90,6 +90,8 @@ def check_overrides(overrides: Iterable[Override], folders: Sequence[Path]) -> N
         key, line = override.key_or_group, str(override.input_line)
         if not key:
             raise OptionError(f"{line}: expected name=value")
+        if key.split("/")[0].split(".")[0] == "hydra":
+            continue
         group = is_group(key, folders)
         if override.is_delete() and not group:
             raise OptionError(f"~{key}: an option cannot be removed, only given another value")
