@@ -103,15 +103,14 @@ JOBS = {
         ),
         Job(
             "tournament",
-            "matches by game points: round robin, bracket, a run's checkpoints; the league, with ratings",
+            "matches by game points: round robin, a run's checkpoints; the league, with ratings",
             (
                 "deepcrib tournament agents=[greedy,deterministic,random] games=1000",
-                "deepcrib tournament bracket agents=[greedy,deterministic,random] games=101",
                 "deepcrib tournament checkpoints run=outputs/train/2026-11-20/09-30-00 games=100 matches=20",
                 "deepcrib tournament league agents=all games=20000",
                 "deepcrib tournament resume=outputs/tournament/2026-11-20/09-30-00",
             ),
-            tasks=("round_robin", "bracket", "checkpoints", "league"),
+            tasks=("round_robin", "checkpoints", "league"),
             resumable=True,
             repeats=True,
         ),

@@ -279,7 +279,6 @@ WEIGHTS_DOORS = {
     "nested": "evaluate agent={name:lookahead,agent:FILE} games=4",
     "nested deeper": "evaluate agent={name:minimax,discards:{name:best_response,to:FILE}} games=4",
     "tournament": "tournament agents=[random,FILE] games=4",
-    "bracket": "tournament bracket agents=[random,FILE] games=5",
     "checkpoints": "tournament checkpoints run=RUN games=4",
     "league": "tournament league agents=[random,FILE] games=4",
     "analyse": "analyse 5H 5S JD 2C 3C KH agents=[FILE]",
