@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,85 +27,6 @@ OPTIONS_SUFFIX = ".options"
 FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 """Of the final matches."""
 
-_WEIGHTS = "(?!largest$|change$)"  # of the tags weights_*/..., those that are strategies
-_CHARTS: dict[str, dict[str, dict[str, str]]] = {
-    "replay": {
-        "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*_points_per_hand"},
-        "Learning": {
-            "loss of the discard network": "loss/discard",
-            "loss of the play network": "loss/play",
-            "discard values and targets, mean (points)": "(q|target)/discard_mean",
-            "play values and targets, mean (points)": "(q|target)/play_mean",
-            "discard values and targets, deviation (points)": "(q|target)/discard_std",
-            "play values and targets, deviation (points)": "(q|target)/play_std",
-        },
-        "Throughput": {
-            "hands a second": "speed/hands_per_second",
-            "samples a second": "speed/samples_per_second",
-            "seconds of an iteration: playing, learning, monitoring": "speed/(playing|learning|monitoring)_seconds",
-        },
-        "Schedule": {"epsilon": "schedule/epsilon", "learning rates": "schedule/.*_lr"},
-    },
-    "weighted": {
-        "Weights": {
-            "mean weights as pone": f"weights_pone/{_WEIGHTS}.*",
-            "mean weights as dealer": f"weights_dealer/{_WEIGHTS}.*",
-            "largest weight, mean over scores": "weights_.*/largest",
-            "change since the last checkpoint": "weights_.*/change",
-        },
-        "Throughput": {"games a second": "speed/games_per_second"},
-    },
-    "weighted_network": {
-        "Learning": {
-            "loss": "loss/.*",
-            "targets": "target/.*",
-            "hands a game": "self_play/hands_per_game",
-            "learning rate": "schedule/lr",
-        },
-        "Throughput": {"games a second": "speed/games_per_second", "share of playing": "speed/playing_share"},
-    },
-    "partida": {
-        "Play": {"play points a hand, own less greedy's": "play_only/difference"},
-        "Learning": {"loss (points²)": "loss/value", "targets (points)": "target/.*", "learning rate": "schedule/lr"},
-    },
-    "td": {
-        "Learning": {"squared error": "loss/squared_error", "values after the discard": "value/.*"},
-        "Throughput": {"hands a second": "speed/hands_per_second"},
-    },
-    "evolution": {
-        "Discards": {
-            "share of the best points, held-out hands": "held_out.*/hand",
-            "the same with the crib": "held_out.*/with_crib",
-        },
-        "Evolution": {"updates": "update/(?!deals$).*", "spread of the values of ranks": "weights/spread"},
-    },
-    "hill_climb": {
-        "Contests": {
-            "share of the pairs' points, and what is required": "contest/(share|required)",
-            "share of contests that moved the champion": "contest/moved",
-            "norm of the weights": "weights/norm",
-        },
-        "Throughput": {"games a second": "speed/games_per_second"},
-    },
-    "mirror": {
-        "Learning": {
-            "losses": "loss/.*",
-            "entropy of the policy (nats)": "policy/entropy",
-            "temperature (points)": "schedule/temperature",
-        },
-        "Throughput": {"hands a second": "speed/hands_per_second"},
-    },
-    "nfsp": {
-        "Learning": {
-            "losses": "loss/.*",
-            "points a hand that the best response is ahead": "opponents/points_ahead_per_hand",
-            "epsilon": "schedule/epsilon",
-        },
-        "Throughput": {"hands a second": "speed/hands_per_second"},
-    },
-}
-"""By learner: what its Custom Scalars page shows after the matches; patterns of tags, each for a whole tag."""
-
 
 def layout(config: Config, opponents: Iterable[str]) -> Layout:
     """The charts of a run: what matters, how strong it is, comes first."""
@@ -112,7 +34,8 @@ def layout(config: Config, opponents: Iterable[str]) -> Layout:
     names = list(opponents) if config.evaluation.monitored else []
     discards = getattr(config.learner, "discard_agent", None) is None
     found = {"Strength": _matches(names), "Points a hand": _points(names, learner)}
-    for category, charts in _CHARTS.get(learner, {}).items():
+    own = import_module(f"deepcrib.learners.{learner}.charts").CHARTS
+    for category, charts in own.items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
     if LEARNERS[learner].measured == "leads" and config.evaluation.monitored:
