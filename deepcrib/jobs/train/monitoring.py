@@ -13,9 +13,9 @@ from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.shared.common import summary_writer
-from deepcrib.jobs.train.config import Config
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.monitoring import MATCH_METRICS
+from deepcrib.training.options import LearnerOptions
 
 Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
@@ -28,17 +28,17 @@ FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 """Of the final matches."""
 
 
-def layout(config: Config, opponents: Iterable[str]) -> Layout:
-    """The charts of a run: what matters, how strong it is, comes first."""
-    learner = config.learner.name
-    names = list(opponents) if config.evaluation.monitored else []
-    discards = getattr(config.learner, "discard_agent", None) is None
-    found = {"Strength": _matches(names), "Points a hand": _points(names, learner)}
-    own = import_module(f"deepcrib.learners.{learner}.charts").CHARTS
+def layout(options: LearnerOptions, opponents: Iterable[str], monitored: bool) -> Layout:
+    """The charts of a run: what matters, how strong it is, comes first; monitored: whether matches are played."""
+    entry = LEARNERS[options.name]
+    names = list(opponents) if monitored else []
+    discards = getattr(options, "discard_agent", None) is None
+    found = {"Strength": _matches(names), "Points a hand": _points(names, entry.measured == "pairs")}
+    own = import_module(f"deepcrib.learners.{options.name}.charts").CHARTS
     for category, charts in own.items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
-    if LEARNERS[learner].measured == "leads" and config.evaluation.monitored:
+    if entry.measured == "leads" and monitored:
         found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
 
@@ -55,11 +55,11 @@ def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:
     return dict(reversed(charts.items()))
 
 
-def _points(opponents: Iterable[str], learner: str) -> dict[str, list[Any]]:
+def _points(opponents: Iterable[str], in_pairs: bool) -> dict[str, list[Any]]:
     charts = {}
     for name in opponents:
         charts[f"own and {name}'s"] = _lines(f"{re.escape(name)}/(opponent_)?points_per_hand")
-        if LEARNERS[learner].measured == "pairs":
+        if in_pairs:
             charts[f"a pair of hands, own less those of {name}"] = _lines(f"{re.escape(name)}/pair_margin")
     return charts
 
@@ -89,14 +89,14 @@ def final_metrics(matches: Mapping[str, Evaluation], summary: Mapping[str, Any],
 def write_options(
     folder: Path,
     options: Mapping[str, Any],
+    overrides: Sequence[str],
     columns: Iterable[str],
-    overrides: Sequence[str] = (),
     metrics: Mapping[str, float] | None = None,
     step: int = 0,
 ) -> None:
     """Write the options of the run for TensorBoard's table of runs, and at its end its metrics, at `step`.
 
-    columns: tags of metrics, in the order of the table. overrides: of the run, whose options come first there. What was
+    overrides: of the run, whose options come first there. columns: tags of metrics, in the order of the table. What was
     written before goes, since of several options of one name TensorBoard would show the first.
     """
     from torch.utils.tensorboard.summary import hparams  # a second to import

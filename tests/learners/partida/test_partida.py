@@ -453,7 +453,7 @@ def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.Capt
     assert summary["greedy"]["games"] == 20 and summary["play_only"]["hands"] == 200
     assert summary["play_only"]["ci_low"] < summary["play_only"]["difference"] < summary["play_only"]["ci_high"]
     assert main(["train", f"resume={tmp_path}", "learner.sessions=30"]) == 0
-    assert "play of random four-card hands (30 sessions, 300 hands" in capsys.readouterr().out
+    assert "what the training measured (30 sessions, 300 hands" in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path))
     events.Reload()
     assert [point.step for point in events.Scalars("play_only/difference")] == [0, 10, 20, 30]
@@ -481,7 +481,7 @@ def test_the_form_that_sees_both_hands_is_measured_alone(tmp_path: Path) -> None
         ("learner.target=win", "learner.target=win: expected one of whole, rest"),
         ("learner.lr=0", "learner.lr=0.0: expected a number above 0"),
         ("learner.hands=1", "learner.hands=1: expected 2 or more"),
-        ("learner.play_lr=2", "learner.play_lr is an option of learner=replay, not of learner=partida"),
+        ("learner.play_lr=2", "unknown option learner.play_lr: "),
         ("algorithm=sarsa", "algorithm=sarsa: learner=partida does not read it"),
     ],
 )
