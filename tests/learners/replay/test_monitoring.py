@@ -127,6 +127,8 @@ def test_every_tag_is_documented_and_every_documented_tag_written(learner: str, 
     rows = [*documented("Every learner"), *documented("Every learner", 1), *documented(f"learner={learner}")]
     if learner == "replay":
         rows += documented("learner=replay", 1)
+    if learner in ("replay", "mirror", "nfsp"):
+        rows += documented("learner=replay, mirror, nfsp")
     assert_documented(written(runs[learner]), rows, ABSENT.get(learner, set()))
 
 
