@@ -36,9 +36,9 @@ from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
-from tests.figures import match_of
 from tests.learners.weighted.test_weighted_agent import SETS, plain_matrix, plain_weights
-from tests.reference import chi_square_limit
+from tests.support.figures import match_of
+from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 

@@ -30,7 +30,7 @@ from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
 from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
-from tests.reference import cards, show, thrown_by
+from tests.support.reference import cards, show, thrown_by
 
 TWO = ("hand_max_avg", "crib_max_avg")
 
