@@ -17,15 +17,13 @@ from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.mirror.descent import MirrorDescent, proximal_logits
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
-from deepcrib.learners.registry import LEARNERS, make_learner
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import Block, Encoder
 from deepcrib.networks.encoders.spec import ONE_HOT
-from deepcrib.training.learner import Setting
-from deepcrib.training.options import EvaluationOptions
+from tests.support.policies import new_learner
 
 POLICIES = ("mirror", "nfsp")
 
@@ -78,14 +76,6 @@ def test_a_matrix_game_comes_to_its_equilibrium() -> None:
 
 
 # --- runs of either learner of mixed policies -------------------------------------------------------------------------
-
-
-def new_learner(name: str, **options: Any) -> Any:
-    groups = {"state": StateOptions("afterstate", dealer=True), "play_network": PlayNetworkConfig("mlp", hidden=[8])}
-    given = {"iterations": 4, "hands": 30, "batch_size": 32, "discard_agent": "greedy"}
-    chosen = LEARNERS[name].options(**(given | {k: v for k, v in options.items() if k not in groups}))
-    evaluation = EvaluationOptions(opponents=[], every=0)
-    return make_learner(chosen, Setting(3, evaluation), groups | {k: v for k, v in options.items() if k in groups})
 
 
 def leads(hands: int) -> PlayObservation:

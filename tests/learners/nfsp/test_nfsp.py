@@ -10,7 +10,7 @@ from deepcrib.learners.nfsp.learner import transitions_of
 from deepcrib.learners.nfsp.memory import Circular, Memory, Reservoir
 from deepcrib.learners.policies.plays import plays_with_returns
 from deepcrib.matches.trajectories import learning_games
-from tests.learners.mirror.test_mirror import new_learner
+from tests.support.policies import new_learner
 
 
 def filled(memory: Memory, items: int, seed: int, batch: int = 7) -> np.ndarray:

@@ -23,7 +23,6 @@ from deepcrib.exact.pegging import exact_records
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.files.weights import FORMAT, FORMAT_VERSION, CheckpointError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rank_sets import rank_sets
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_weights, load_weighted, pegging_figures
 from deepcrib.matches import play_match
@@ -32,10 +31,10 @@ from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders.states import OPPONENT_SCORE, OWN_SCORE
 from tests.agents.test_agents import check_frequencies, network_agent, observations
 from tests.support.reference import chi_square_limit
+from tests.support.weighted import SETS, plain_matrix, plain_weights
 
 ERROR_LEVEL = 1e-6
 Seen = TypeVar("Seen", DiscardObservation, PlayObservation)
-SETS = {tuple(row): number for number, row in enumerate(rank_sets(4).tolist())}
 
 
 def random_weights(seed: int, strategies: int = 8) -> np.ndarray:
@@ -63,43 +62,6 @@ SCORES = [(0, 0), (120, 120), (0, 120), (120, 0), (60, 61), (3, 117), (119, 44)]
 
 
 # --- p = wS -------------------------------------------------------------------------------------------------
-
-
-def plain_matrix(
-    hand: np.ndarray, dealer: bool, strategies: tuple[str, ...], pegging: np.ndarray, neutral: float = 0.5
-) -> np.ndarray:
-    row = discard_statistics(hand)[0]
-    pegs = pegging[[SETS[tuple(hand[slots] // 4)] for slots in KEPT_SLOTS_6], int(dealer)]
-    crib = row["crib_sum"] / 45540
-    values = {
-        "hand_max_min": row["hand_min"].astype(float),
-        "hand_max_avg": row["hand_sum"] / 46,
-        "hand_max_med": row["hand_median_2"] / 2,
-        "hand_max_poss": row["hand_max"].astype(float),
-        "crib_min_avg": -crib,
-        "pegging_max_avg_gained": pegs[:, 0],
-        "pegging_max_med_gained": pegs[:, 1],
-        "pegging_min_avg_given": -pegs[:, 2],
-        "crib_max_avg": crib,
-    }
-    chosen = np.array([values[name] for name in strategies])
-    scaled = np.full_like(chosen, neutral)
-    for row, out in zip(chosen, scaled, strict=True):
-        known = ~np.isnan(row)
-        if known.any() and np.ptp(row[known]) > 0:
-            out[known] = (row[known] - row[known].min()) / np.ptp(row[known])
-    return scaled
-
-
-def plain_weights(weights: np.ndarray, place: tuple[int, int, int], neighbours: str, share: float) -> np.ndarray:
-    own, other, role = place
-    if neighbours == "none":
-        return weights[place]
-    square = weights[max(own - 1, 0) : own + 2, max(other - 1, 0) : other + 2, role].reshape(-1, weights.shape[3])
-    others = square.sum(axis=0) - weights[place]
-    around = others if neighbours == "sum" else others / (len(square) - 1)
-    blended = (1 - share) * weights[place] + share * around
-    return blended / blended.sum()
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
