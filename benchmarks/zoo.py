@@ -190,7 +190,8 @@ INTRO = """# Trained agents
 Each file of weights here is an agent by its name: `deepcrib evaluate agent=NAME`. Its metadata say what it was trained
 with; the card beside it, `NAME.json`, where it comes from and how strong it is. `deepcrib help agents` prints what
 follows, which `python benchmarks/zoo.py` writes from the cards. Times are of the whole command, its matches included.
-The four oldest were trained again at the commit that is named, with the same weights to the bit.
+The four oldest were trained again at the commit that is named, with the same weights to the bit. Commands are those
+of this version: at the commits, experiments of papers had names with `_` (`paper2019_...`), not folders.
 """
 
 

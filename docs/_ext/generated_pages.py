@@ -18,8 +18,7 @@ from sphinx.application import Sphinx
 import deepcrib
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.hydra.help import default_config, group_choices
-from deepcrib.jobs.hydra.schema import register_schema
-from deepcrib.jobs.hydra.variants import variants_of
+from deepcrib.jobs.hydra.schema import register_schema, variants_of
 
 DOCS = Path(__file__).parent.parent
 PACKAGE = DOCS.parent / "deepcrib"
@@ -117,7 +116,7 @@ def command_page(job: Job) -> str:
     variants = variants_of(schema)
     parts.append("## Options\n\n" + table(HEADER, option_rows(schema, config, "", tuple(variants))))
     for group, found in variants.items():
-        for choice, kind in found.classes.items():
+        for choice, kind in found.items():
             chosen = default_config(job, f"{group}={choice}")[group]
             rows = option_rows(kind, chosen, f"{group}.", ("name",))
             parts.append(f"## Options with {group}={choice}\n\n" + table(HEADER, rows))

@@ -21,7 +21,7 @@ from benchmarks.thesis2018_rows import COMPARED, HALF, OPPONENTS, ROWS, orders
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.runs import flat
 from deepcrib.learners.weighted.agent import WeightedAgent, weighted_agent
-from tests.composing import composed
+from tests.support.composing import composed_today
 
 RUNS = {(run.group, run.name): run for run in lang2018()}
 
@@ -52,7 +52,7 @@ def test_a_row_differs_from_what_it_is_compared_with_in_one_thing(name: str) -> 
     }
     for number in (1, 5):
         runs = row_run(name, number), row_run(COMPARED[name], number)
-        one, other = (dict(flat(asdict(composed("train", *run.words)))) for run in runs)
+        one, other = (dict(flat(asdict(composed_today(run.words)))) for run in runs)
         assert {key for key in one if one[key] != other[key]} <= allowed[name.partition("_")[0]]
         assert one != other and one["seed"] == number
         assert runs[0].match == runs[1].match and f"seed={20_181 + number}" in runs[0].match
@@ -126,7 +126,7 @@ def test_the_better_one_of_each_pair_goes_on(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_run_leaves_its_figures(tmp_path: Path) -> None:
-    words = "--checkpoints --exploration --share 0.001 experiment=lang2018_round_1 learner.records=exact seed=1"
+    words = "--checkpoints --exploration --share 0.001 experiment=lang2018/round_1 learner.records=exact seed=1"
     short = "learner.games=60 learner.checkpoint_every=20 evaluation.opponents=[random_weights,greedy]"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thesis2018_runs, "OPPONENTS", ("random_weights", "greedy"))

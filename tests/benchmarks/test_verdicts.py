@@ -17,7 +17,7 @@ from verdicts_page import Edition, first_edition, page
 from verdicts_statistics import Comparison, Spread, holm, judged
 
 from deepcrib.files.runs import flat, read_json
-from tests.composing import composed
+from tests.support.composing import composed, composed_today
 
 LISTS = {"first": [*options()], "again": [*second()], "together": [*together()]}
 DEFAULT, SARSA = LISTS["first"][:2]
@@ -85,7 +85,7 @@ def test_every_option_comes_after_its_bases(name: str) -> None:
 @pytest.mark.parametrize("name", ["default", "double", "game_bonus", "buffer"])
 def test_it_is_quick_at_a_quarter_of_its_length_to_the_same_epsilon_and_measured_afterwards_alone(name: str) -> None:
     (option,) = [option for option in LISTS["first"] if option.name == name]
-    config = composed("train", *option.command(1)[1:])
+    config = composed_today(tuple(option.command(1)[1:]))
     learner, whole = config.learner, composed("train", "experiment=quick").learner
     assert config.evaluation.opponents == []
     assert learner.schedule(learner.iterations).epsilon == pytest.approx(whole.schedule(360).epsilon, abs=2e-4)

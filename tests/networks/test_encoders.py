@@ -25,7 +25,7 @@ from deepcrib.networks.encoders import (
     make_play_encoder,
 )
 from deepcrib.networks.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
-from tests.reference import pegs
+from tests.support.reference import pegs
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]
 ENCODERS = [make_play_encoder(name, *o) for name in PLAY_ENCODERS for o in OPTIONS] + [

@@ -57,7 +57,7 @@ from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.training.options import EvaluationOptions
 from tests.learners.replay.test_small_problems import POINTS, STATES, Lookup, exact
 from tests.learners.replay.test_small_problems import all_hands as all_courses
-from tests.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
+from tests.support.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
 
 CPU = torch.device("cpu")
 ATOMS = torch.arange(-3.0, 5.0)

@@ -22,8 +22,8 @@ from deepcrib.training.fit import fit, next_event, restore
 from deepcrib.training.learner import Metrics, Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile, read_progress
-from tests.figures import match_of
-from tests.tiny_learner import TinyLearner, TinyOptions, next_value, value_after, value_in
+from tests.support.figures import match_of
+from tests.support.tiny_learner import TinyLearner, TinyOptions, next_value, value_after, value_in
 
 
 class StoppedError(Exception):

@@ -33,7 +33,7 @@ from deepcrib.networks.encoders import compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from deepcrib.training.learner import Setting
 from tests.learners.replay.test_replay import Stopped, assert_same_runs, run, same, small
-from tests.replaying import complete, discard_samples, learner_of, play_samples, restored, saved
+from tests.support.replaying import complete, discard_samples, learner_of, play_samples, restored, saved
 
 
 class Asked:

@@ -42,9 +42,9 @@ from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_disc
 from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
 from deepcrib.training.options import EvaluationOptions
-from tests.figures import match_of
-from tests.reference import plain_discards
-from tests.replaying import Trained, discard_samples, play_samples, saved, train
+from tests.support.figures import match_of
+from tests.support.reference import plain_discards
+from tests.support.replaying import Trained, discard_samples, play_samples, saved, train
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 PUBLISHED = "belanger2019_cnn_lstm"

@@ -21,7 +21,7 @@ from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.networks.encoders.states import OWN_RANKS, PLAY_COLUMNS, STARTER_RANK
-from tests.replaying import Backup, play_samples
+from tests.support.replaying import Backup, play_samples
 
 POINTS = [[[3, 0], [3, 0]], [[0, 1], [2, 5]], [[1, 0], [4, 1]], [[0, 2], [0, 6]]]
 STATES = [(0, 0)] + [(k, branch) for k in (1, 2, 3) for branch in (0, 1)]
