@@ -128,7 +128,7 @@ def _edition(edition: Edition) -> Iterator[str]:
 
 
 def _table(edition: Edition) -> Iterator[str]:
-    """A line a comparison of which a seed has run; of the first edition those with a difference: the answer has others."""
+    """A line a comparison of which a seed has run; of the first edition those with a difference."""
     first, tests = edition.opponents == FIRST_OPPONENTS, edition.tests()
     heads = ["option", "against", "wins [95%]", "p, Holm", "verdict", "panel [95%]"]
     heads += [*["gain on it [95%]"] * (not first), "seconds"]
