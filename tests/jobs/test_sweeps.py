@@ -414,11 +414,6 @@ def test_every_launcher_comes_to_the_same_weights(launcher: str, swept: Path, tm
         assert same_weights(folder / line["folder"], place(swept, int(line["seed"])))
 
 
-def children(process: int) -> list[int]:
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
-    return [int(word) for word in listed.stdout.split()]
-
-
 def wait_for_states(folder: Path, count: int, process: subprocess.Popen[bytes]) -> list[Path]:
     """Folders of so many runs that have saved a state and are not done."""
     while True:
