@@ -1,25 +1,5 @@
 """Agents over many games or hands in lockstep: results. `matches.trajectories`: experience to learn from."""
 
-from deepcrib.matches.games import (
-    LOCKSTEP_GAMES,
-    MatchResult,
-    Progress,
-    Recorder,
-    Rows,
-    match_part,
-    play_hand,
-    play_match,
-    play_parts,
-)
+from deepcrib.matches.games import LOCKSTEP_GAMES, MatchResult, Progress, Recorder, Rows, play_hand, play_match
 
-__all__ = [
-    "LOCKSTEP_GAMES",
-    "MatchResult",
-    "Progress",
-    "Recorder",
-    "Rows",
-    "match_part",
-    "play_hand",
-    "play_match",
-    "play_parts",
-]
+__all__ = ["LOCKSTEP_GAMES", "MatchResult", "Progress", "Recorder", "Rows", "play_hand", "play_match"]
