@@ -194,10 +194,7 @@ def test_the_weights_that_a_spec_names_are_kept_beside(
 
 @pytest.mark.parametrize(
     ("option", "words"),
-    [
-        ({"epsilon": 0.1}, "which do not explore: expected no option epsilon"),
-        ({"discards": "greedy"}, "no option disc"),
-    ],
+    [({"epsilon": 0.1}, "has no option 'epsilon'"), ({"discards": "greedy"}, "has no option 'disc")],
 )
 def test_weighted_strategies_take_no_options_of_a_network(option: dict, words: str, tmp_path: Path) -> None:
     make_agent("hand_max_avg").save(tmp_path / "weights.safetensors")
@@ -422,9 +419,11 @@ def test_a_temperature_draws_cards_by_the_softmax(epsilon: float) -> None:
 def test_a_packaged_agent_takes_the_options_of_its_weights() -> None:
     agent = make_agent({"name": "quick", "temperature": "0.1", "discards": "greedy"})
     assert (agent.name, agent.temperature, agent.discards_by.name) == ("quick", 0.1, "greedy")
-    with pytest.raises(AgentError, match="expected no option hands"):
+    with pytest.raises(
+        AgentError, match="quick.* has no option 'hands' .expected one of epsilon, "
+    ):
         make_agent({"name": "quick", "hands": 3})
-    with pytest.raises(AgentError, match="td_perceptron.*expected no option temperature"):
+    with pytest.raises(AgentError, match="td_perceptron.* has no option 'temperature' .expected none"):
         make_agent({"name": "td_perceptron", "temperature": 0.1})
     assert make_agent({"name": "td_perceptron", "temperature": 0, "epsilon": 0}).name == "td_perceptron"
 
