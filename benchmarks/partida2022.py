@@ -40,8 +40,7 @@ from deepcrib.agents import make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
 from deepcrib.analysis.figures import save_png
 from deepcrib.evaluation.evaluate import summarise
-from deepcrib.evaluation.play_only import play_points
-from deepcrib.evaluation.play_only import summarise as summarise_play
+from deepcrib.evaluation.hands import play_metrics, play_points
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
 from deepcrib.matches import MatchResult
@@ -94,7 +93,7 @@ def play_rows(folder: Path, hands: int) -> dict[str, Any]:
     for row in rows():
         path = folder / f"{hands} hands" / f"{row.label}.npz"
         points = kept(path, partial(play_row, row, hands))["points"].astype(np.int64)
-        found[row.label] = summarise_play(points, duplicate=False).to_dict()
+        found[row.label] = play_metrics(points, duplicate=False).to_dict()
         margins[row.label] = (points[:, 0] - points[:, 1]).reshape(-1, 2).mean(axis=1)
     compared = {
         f"{one.label}|{other.label}": mean_interval(margins[one.label] - margins[other.label])
@@ -257,7 +256,7 @@ def differences_by_samples(
 ) -> Any:
     """Mean difference of play points against greedy by the number of samples, a line an agent, with 95% intervals.
 
-    curves: by agent, (samples, figures of `evaluation.play_only`). published: points, dashed in the agent's colour.
+    curves: by agent, (samples, figures of `evaluation.hands`). published: points, dashed in the agent's colour.
     """
     from matplotlib.figure import Figure
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
-from deepcrib.evaluation.play_only import BATCH, deal_table
+from deepcrib.evaluation.hands import BATCH, deal_table
 from deepcrib.exact.beliefs.plays import SETS_4, count_played
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import NUM_RANKS, rank_of, value_of_rank

@@ -1,5 +1,25 @@
 """Agents over many games or hands in lockstep: results. `matches.trajectories`: experience to learn from."""
 
-from deepcrib.matches.games import LOCKSTEP_GAMES, MatchResult, Progress, Recorder, Rows, play_hand, play_match
+from deepcrib.matches.games import (
+    LOCKSTEP_GAMES,
+    MatchResult,
+    Progress,
+    Recorder,
+    Rows,
+    batches,
+    play_cards,
+    play_hand,
+    play_match,
+)
 
-__all__ = ["LOCKSTEP_GAMES", "MatchResult", "Progress", "Recorder", "Rows", "play_hand", "play_match"]
+__all__ = [
+    "LOCKSTEP_GAMES",
+    "MatchResult",
+    "Progress",
+    "Recorder",
+    "Rows",
+    "batches",
+    "play_cards",
+    "play_hand",
+    "play_match",
+]

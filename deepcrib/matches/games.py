@@ -108,6 +108,15 @@ def play_match(
     return replace(MatchResult.concatenate(parts), seconds=seconds_running() - start)
 
 
+def batches(count: int, size: int, progress: Progress | None = None) -> Iterator[Rows]:
+    """Numbers of games or hands, 0 to count - 1, `size` at a time; progress counts them when the next are asked for."""
+    for low in range(0, count, size):
+        numbers = np.arange(low, min(low + size, count), dtype=np.int64)
+        yield numbers
+        if progress is not None:
+            progress(len(numbers))
+
+
 def _parts(games: int, scripted: bool) -> Iterator[list[Part]]:
     """Games in lists of parts that are played side by side.
 
@@ -180,15 +189,23 @@ def play_hand(
                 table.discard(games, places, actions)
             recorder.discards(games, observation, actions)
     table.start_play()
-    while len(to_play := table.to_play):
-        turn = players[to_play, table.turn[to_play]]
-        for number, agent in enumerate(distinct):
-            mine = to_play[turn == number]
-            if len(mine):
-                observation_of_play = table.play_observation(mine)
-                slots = ask(agent, observation_of_play)
-                with named(agent):
-                    table.play(mine, slots)
-                recorder.plays(mine, observation_of_play, slots)
+    play_cards(table, distinct, players, recorder)
     table.show()
     return rows
+
+
+def play_cards(
+    table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], recorder: Recorder | None = None
+) -> None:
+    """Play the cards of every game that waits for one, to the end of the play; seating as in `play_hand`."""
+    recorder = recorder or Recorder()
+    while len(to_play := table.to_play):
+        turn = seating[to_play, table.turn[to_play]]
+        for number, agent in enumerate(agents):
+            mine = to_play[turn == number]
+            if len(mine):
+                observation = table.play_observation(mine)
+                slots = ask(agent, observation)
+                with named(agent):
+                    table.play(mine, slots)
+                recorder.plays(mine, observation, slots)

@@ -419,9 +419,7 @@ def test_a_temperature_draws_cards_by_the_softmax(epsilon: float) -> None:
 def test_a_packaged_agent_takes_the_options_of_its_weights() -> None:
     agent = make_agent({"name": "quick", "temperature": "0.1", "discards": "greedy"})
     assert (agent.name, agent.temperature, agent.discards_by.name) == ("quick", 0.1, "greedy")
-    with pytest.raises(
-        AgentError, match="quick.* has no option 'hands' .expected one of epsilon, "
-    ):
+    with pytest.raises(AgentError, match="quick.* has no option 'hands' .expected one of epsilon, "):
         make_agent({"name": "quick", "hands": 3})
     with pytest.raises(AgentError, match="td_perceptron.* has no option 'temperature' .expected none"):
         make_agent({"name": "td_perceptron", "temperature": 0.1})

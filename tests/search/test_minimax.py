@@ -12,7 +12,7 @@ import pytest
 
 from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.agents.base import AgentError
-from deepcrib.evaluation.play_only import play_only
+from deepcrib.evaluation.hands import play_only
 from deepcrib.game.cards import parse_cards
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
