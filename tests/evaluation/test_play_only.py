@@ -14,7 +14,7 @@ from deepcrib.evaluation.hands import deal_table, play_only
 from deepcrib.exact.pegging import deal_kept, sampled_records
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import make_play_encoder
-from tests.exact.test_pegging import plain_play
+from tests.support.plays import plain_play
 from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
