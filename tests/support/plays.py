@@ -10,7 +10,7 @@ from tests.support.reference import pips, rank
 Hands = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-PLAYER, OP0NT = 0, 1
+PLAYER, OPPONENT = 0, 1
 
 
 def fits(hand: tuple[int, ...], series: tuple[int, ...]) -> list[int]:
@@ -38,7 +38,7 @@ def worth(hands: Hands, series: tuple[int, ...], seat: int, greedy: bool) -> int
     if seat < 0:
         return 0
     choices = fits(hands[seat], series)
-    if greedy and seat == OP0NT:
+    if greedy and seat == OPPONENT:
         choices = [max(choices, key=lambda card: (reference.pegs((*series, card)), rank(card)))]
     values = [card_worth(hands, series, seat, card, greedy) for card in choices]
     return max(values) if seat == PLAYER else min(values)
