@@ -29,7 +29,7 @@ from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.randomness import below
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, RANK_BITS, RANK_MASK, play_points, series_from
 from deepcrib.intervals import mean_interval
-from deepcrib.search.minimax import MinimaxAgent, _pack_hidden, draw_hands, hands_by_rules, has_choice
+from deepcrib.search.minimax import MinimaxAgent, _pack_hidden, hands_by_rules, has_choice, sample_hands
 from deepcrib.search.play_tree import (
     NO_VALUE,
     NUM_ENDS,
@@ -263,7 +263,7 @@ def _draw(key: int, sampler: int, weights: np.ndarray, played: np.ndarray, drawn
         for i in range(len(drawn)):
             drawn[i] = any_hand(key, i, size)
         return
-    draw_hands(key, len(drawn), weights)
+    sample_hands(key, len(drawn), weights)
     n = 0
     for number in range(len(SETS_4)):
         for _ in range(int(weights[number])):

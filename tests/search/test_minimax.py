@@ -16,7 +16,7 @@ from deepcrib.evaluation.hands import play_only
 from deepcrib.game.cards import parse_cards
 from deepcrib.game.observations import PlayObservation
 from deepcrib.kernels.workers import use_workers
-from deepcrib.search.minimax import MinimaxAgent, draw_hands, has_choice
+from deepcrib.search.minimax import MinimaxAgent, has_choice, sample_hands
 from tests.support import reference
 from tests.support.models import model_of
 from tests.support.plays import card_worth, fits
@@ -151,7 +151,7 @@ def test_values_of_all_hands_are_their_weighted_mean(name: str, hands: str) -> N
 def test_samples_are_drawn_by_weight() -> None:
     weights = np.array([5.0, 0.5, 0.0, 20, 1, 3, 0])
     drawn = weights.copy()
-    draw_hands(12345, 200_000, drawn)
+    sample_hands(12345, 200_000, drawn)
     assert drawn.sum() == 200_000 and drawn[2] == drawn[6] == 0
     expected = 200_000 * weights / weights.sum()
     some = expected > 0
