@@ -29,7 +29,7 @@ from deepcrib.files.runs import RunFolder
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.schema import parse, register_schema
-from deepcrib.jobs.hydra.sweep_runs import end_with_parent, held, in_own_process, is_held, run_name
+from deepcrib.jobs.hydra.sweep_runs import held, in_own_process, is_held, run_name
 from deepcrib.networks import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -356,7 +356,7 @@ def test_a_killed_parent_takes_its_copies_with_it() -> None:
     reader, writer = os.pipe()
     if (parent := os.fork()) == 0:
         if os.fork() == 0:
-            end_with_parent()
+            sweep_runs.end_with_parent()
             os.write(writer, b"1")
         time.sleep(60)
         os._exit(0)

@@ -30,7 +30,7 @@ from deepcrib.evaluation.league.league import (
     all_members,
     identity,
     plan_pairings,
-    play_pairings,
+    play_pairing,
     reopen,
 )
 from deepcrib.files import write_atomic
@@ -69,7 +69,8 @@ def run_league(config: Config, run: Run) -> Outcome:
     with working(run, config.threads) as bars:
         count = bars.counter("games", sum(pairing.terms["games"] for pairing in pairings))
         count(sum(pairing.sums.games for pairing in pairings))
-        pairings = play_pairings(pairings, agents, folder, count)
+        for pairing in pairings:
+            play_pairing(pairing, agents, folder, count)
         gains = ceilings(agents, named, deals, config.seed, folder, bars)
     league = league_of(pairings)
     _write(folder, league, gains, pairings, _intro(folder, pairings, deals, config))

@@ -237,7 +237,7 @@ def test_an_error_of_our_own_is_no_agents_fault(tmp_path: Path, monkeypatch: pyt
     def broken(*args: Any, **options: Any) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(league, "match_part", broken)
+    monkeypatch.setattr(league, "play_match", broken)
     with pytest.raises(ZeroDivisionError, match="ours"):
         play_pairing(plan_pairings(SPECS, 48, 5)[0], AGENTS, tmp_path)
 
