@@ -23,7 +23,7 @@ from deepcrib.errors import OptionError
 from deepcrib.exact.shows import hand_values
 from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.hill_climb.learner import make_climber
+from deepcrib.learners.hill_climb.learner import NetworkClimber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay import pretraining
 from deepcrib.learners.replay.batch import Batch
@@ -54,6 +54,7 @@ from deepcrib.networks import (
 from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
+from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from tests.learners.replay.test_small_problems import POINTS, STATES, Lookup, exact
 from tests.learners.replay.test_small_problems import all_hands as all_courses
@@ -571,7 +572,7 @@ def test_options_out_of_range_are_refused() -> None:
 def test_a_climber_takes_no_noise() -> None:
     noisy, plain = DiscardNetworkConfig("mlp", [8], noisy=True), PlayNetworkConfig("mlp", [8])
     with pytest.raises(OptionError, match="discard_network.noisy=true: read with learner=replay alone"):
-        make_climber(HillClimbOptions(), StateOptions("full", "full"), noisy, plain, 1, "cpu")
+        NetworkClimber(HillClimbOptions(), Setting(), StateOptions("full", "full"), noisy, plain)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------

@@ -30,11 +30,11 @@ from deepcrib.evaluation.league.league import (
     all_members,
     identity,
     plan_pairings,
-    play_pairings,
+    play_pairing,
     reopen,
 )
 from deepcrib.files import write_atomic
-from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
+from deepcrib.files.runs import ENVIRONMENT, read_json, starts, write_json
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
@@ -69,7 +69,8 @@ def run_league(config: Config, run: Run) -> Outcome:
     with working(run, config.threads) as bars:
         count = bars.counter("games", sum(pairing.terms["games"] for pairing in pairings))
         count(sum(pairing.sums.games for pairing in pairings))
-        pairings = play_pairings(pairings, agents, folder, count)
+        for pairing in pairings:
+            play_pairing(pairing, agents, folder, count)
         gains = ceilings(agents, named, deals, config.seed, folder, bars)
     league = league_of(pairings)
     _write(folder, league, gains, pairings, _intro(folder, pairings, deals, config))
@@ -158,20 +159,11 @@ def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pai
     write_atomic(folder / "pairings.csv", pairings_csv(pairings))
 
 
-def _word(value: Any) -> str:
-    """A value as the command line takes it."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_word(item)}" for key, item in value.items()) + "}"
-    return "[" + ", ".join(map(_word, value)) + "]" if isinstance(value, list) else str(value)
-
-
 def _intro(folder: Path, pairings: Sequence[Pairing], deals: Mapping[str, int], config: Config) -> str:
     """How the page came about."""
-    found = read_json(folder / ENVIRONMENT)
-    given: dict[str, Any] = {name: getattr(config, name) for name in ("agents", "games", "games_of", "deals_of")}
-    given |= {"deals": config.deals or None, "seed": config.seed}
-    options = [f"{name}={_word(value)}" for name, value in given.items() if value not in (None, [], {})]
-    command = shlex.join(["deepcrib", "tournament", config.task, *options, f"rules={config.rules.name}"])
+    begun = starts(read_json(folder / ENVIRONMENT))
+    found, words = begun[-1], [one.get("command", [""]) for one in begun]
+    commands = "\n".join(f"{program} {shlex.join(more)}".rstrip() for program, *more in words)
     changed = f" with {found['changed_files']} changed files" if found.get("changed_files") else ""
     machine = found.get("machine", {})
     counts = sorted({pairing.terms["games"] for pairing in pairings})
@@ -184,7 +176,7 @@ def _intro(folder: Path, pairings: Sequence[Pairing], deals: Mapping[str, int], 
     return (
         "Every agent plays every other, full games to 121 on duplicate deals: each pair of games has the same"
         f" cards with seats swapped. {games} games per pairing, seed {config.seed}, rules `{config.rules.name}`."
-        f" Written by\n\n```sh\n{command} hydra.run.dir=outputs/league\n```\n\n(`league.md` and `{FIGURE}` in the run"
+        f" Written by\n\n```sh\n{commands}\n```\n\n(`league.md` and `{FIGURE}` in the run"
         f" folder), at commit `{str(found.get('commit'))[:7]}`{changed}, on {machine.get('cores')} cores of"
         f" {machine.get('processor')}; {seconds / 60:.1f} minutes of play.{measured}"
     )

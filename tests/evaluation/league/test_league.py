@@ -237,7 +237,7 @@ def test_an_error_of_our_own_is_no_agents_fault(tmp_path: Path, monkeypatch: pyt
     def broken(*args: Any, **options: Any) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr(league, "match_part", broken)
+    monkeypatch.setattr(league, "play_match", broken)
     with pytest.raises(ZeroDivisionError, match="ours"):
         play_pairing(plan_pairings(SPECS, 48, 5)[0], AGENTS, tmp_path)
 
@@ -326,7 +326,7 @@ def test_the_job_writes_its_files_and_goes_on(tmp_path: Path, capsys: pytest.Cap
     assert [row["games"] for row in rows] == ["64", "32", "32"]
     assert (folder / "league.png").stat().st_size > 5000
     page = (folder / "league.md").read_text()
-    assert "deepcrib tournament league 'agents=[greedy, deterministic, random]' games=64" in page
+    assert "deepcrib tournament task=league 'agents=[greedy,deterministic,random]' games=64" in page
     before = {path.name: path.stat().st_mtime_ns for path in (folder / "pairings").iterdir()}
     # another agent joins; what has been played is not played again
     assert main(["tournament", f"resume={folder}", "agents=[greedy,deterministic,random,hand_max_avg]"]) == 0
