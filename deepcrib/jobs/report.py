@@ -53,9 +53,6 @@ class Config:
     )
     overwrite: bool = option(False, "runs: replace a file at `path` that was not written by a report")
     title: str = option("Training runs", "runs: title of the page")
-    networks: bool = option(
-        True, "runs: show the values of all hands by trained discard networks; takes seconds per network"
-    )
     games: Any = option(
         None, "a file of recorded games, a folder that contains such files (*.jsonl), or a list of these"
     )
@@ -113,7 +110,7 @@ def _games(number: int) -> str:
 
 
 def _plan_runs(config: Config, bars: Bars) -> Work:
-    need_modules("report", "pandas", "tabulate", "jinja2", "matplotlib")
+    need_modules("report", "pandas", "tabulate", "matplotlib")
     from deepcrib.analysis.report.page import check_page_path
     from deepcrib.analysis.report.runs import load_runs
 
@@ -135,7 +132,7 @@ def _report(config: Config, runs: pd.DataFrame, run: Run, bars: Bars) -> Outcome
     path = Path(config.path) if config.path else run.folder.path / REPORT
     folder = path.with_suffix("") if config.path else path.parent / FIGURES_FOLDER
     page = Page(folder.name)
-    sections = report_sections(runs, config.opponent or usual_opponent(runs), page, config.networks, bars.counter)
+    sections = report_sections(runs, config.opponent or usual_opponent(runs), page)
     write_page(path, folder, config.title, sections, page)
     run.notes += [str(sections[0].parts[0]).replace("**", ""), f"page: {path}"]
     states = Counter(runs.state)
@@ -266,7 +263,7 @@ def _plain(loss: Loss) -> dict[str, Any]:
 
 
 _TASKS: dict[str, tuple[Callable[[Config, Bars], Work], tuple[str, ...]]] = {
-    "runs": (_plan_runs, ("runs", "path", "overwrite", "title", "networks", "opponent")),
+    "runs": (_plan_runs, ("runs", "path", "overwrite", "title", "opponent")),
     "humans": (_plan_humans, ("games", "by", "hints")),
     "review": (_plan_review, ("games", "seat", "name", "worst", "opponent")),
 }

@@ -112,7 +112,7 @@ def test_a_run_that_is_extended_keeps_its_commands_seconds_weights_and_matches(
     assert environment["seconds"] == pytest.approx(sum(one["seconds"] for one in told)) == read_run(run).seconds
     assert told[0]["summary"] == before["summary"] and "summary" not in told[2]
     page = Page("links")
-    assert page.command(load_runs([str(run)])) == "c1, c2, c3"
+    assert page.command(load_runs([str(run)]).commands) == "c1, c2, c3"
     assert list(page.commands)[1:] == [" ".join(one["command"]) for one in told[1:]]
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from jinja2 import Template
 
 from deepcrib.analysis.figures import save_png
-from deepcrib.analysis.tables import NONE, percent
+from deepcrib.analysis.tables import NONE, bounds, percent
 from deepcrib.errors import OptionError
 from deepcrib.files import write_atomic, writing
 from deepcrib.intervals import Interval
@@ -23,41 +22,16 @@ if TYPE_CHECKING:
 
 MARK = "<!-- a page of `deepcrib report`: it may be written anew -->"
 """First line of a page, by which it is known. What runs say stands below it as text: no HTML, no end of a code."""
-TEMPLATE = Template(
-    """\
-{{ mark }}
-
-# {{ title }}
-{% for section in sections %}
-## {{ section.title }}
-{% for part in section.parts if part %}
-{{ part | string | replace("<", "&lt;") }}
-{% endfor %}{% endfor %}{% if commands %}
-## Commands
-
-{% for text, name in commands.items() %}- {{ name }}: `{{ text | replace('`', "'") }}`
-{% endfor %}{% endif %}"""
-)
 
 
-# --- cells --------------------------------------------------------------------------------------------------
-
-
-def share(found: Interval) -> str:
+def share(value: Interval) -> str:
     """A share in per cent with its interval, or without where there is none."""
-    return f"{100 * found.estimate:.1f}%" if math.isnan(found.low) else percent(*found)
+    return f"{100 * value.estimate:.1f}%" if math.isnan(value.low) else percent(*value)
 
 
-def number(digits: int, kind: str = "", scale: float = 1.0) -> Callable[[Interval], str]:
-    """Text of a number of so many digits, times `scale`, with its interval or without; `-` for nan; kind: `+`, `,`."""
-
-    def text(found: Interval) -> str:
-        if math.isnan(found.estimate):
-            return NONE
-        estimate, low, high = (f"{scale * value:{kind}.{digits}f}" for value in found)
-        return estimate if math.isnan(found.low) else f"{estimate} [{low}, {high}]"
-
-    return text
+def number(digits: int) -> Callable[[Interval], str]:
+    """Text of a number of so many digits, with its interval or without."""
+    return lambda value: bounds(*value, f".{digits}f")
 
 
 def _cell(value: Any) -> str:
@@ -69,7 +43,7 @@ def _cell(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """For `summary.json`: an interval as a list, None for what is nan."""
     if isinstance(value, Interval):
-        return [None if math.isnan(part) else part for part in value]
+        return [_plain(part) for part in value]
     return None if value != value else value
 
 
@@ -83,17 +57,16 @@ class Table:
 
     def __str__(self) -> str:
         """As Markdown, without columns in which nothing stands."""
-        cells = [
-            {
-                name: self.formats[name](value) if isinstance(value, Interval) else _cell(value)
-                for name, value in row.items()
-                if name not in self.unseen
-            }
-            for row in self.rows
-        ]
-        frame = pd.DataFrame(cells).fillna(NONE).map(lambda cell: cell.replace("|", "\\|"))
-        frame = frame.loc[:, (frame != NONE).any()]
-        return str(frame.to_markdown(index=False, disable_numparse=True))
+        frame = pd.DataFrame(self.rows, dtype=object).drop(columns=list(self.unseen))
+        texts = {
+            name: [
+                self.formats[name](value) if isinstance(value, Interval) else _cell(value).replace("|", "\\|")
+                for value in column
+            ]
+            for name, column in frame.items()
+        }
+        cells = pd.DataFrame(texts)
+        return str(cells.loc[:, (cells != NONE).any()].to_markdown(index=False, disable_numparse=True))
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as plain values."""
@@ -121,44 +94,26 @@ class Page:
     figures: dict[str, Figure | bytes] = field(default_factory=dict)
     commands: dict[str, str] = field(default_factory=dict)
 
-    def figure(self, name: str, figure: Figure | bytes, words: str) -> str:
-        """Add a figure, or what a PNG file of it holds; returns the line that shows it."""
+    def figure(self, name: str, figure: Figure | bytes, description: str) -> str:
+        """Add a figure, or the content of its PNG file; returns the line that shows it."""
         self.figures[f"{name}.png"] = figure
-        return f"![{words}]({self.links}/{name}.png)"
+        return f"![{description}]({self.links}/{name}.png)"
 
-    def origin(self, runs: pd.DataFrame) -> dict[str, str]:
-        """The last columns of every table: mean seconds of how many runs, and the numbers of their commands."""
-        mean = f"{runs.spent.mean():,.0f}"
-        seconds = mean if len(runs) == 1 else f"{len(runs)} x {mean}"
-        return {"seconds a run": seconds, "command": self.command(runs)}
-
-    def command(self, runs: pd.DataFrame) -> str:
-        """Numbers of the commands that started and resumed these runs, as in the list at the end of the page."""
-        own = [] if runs.study.notna().any() else _own_command(runs)
-        told = [command for commands in runs.commands for command in commands]  # a sweep's resume with no such word
-        resumes = [command for command in told if any(word.startswith("resume=") for word in command)]
-        texts = dict.fromkeys([*own, *map(_text, resumes if own else told)])
+    def command(self, commands: Iterable[Sequence[Sequence[str]]]) -> str:
+        """Numbers of the commands [words] that started and resumed each run, as in the list at the end of the page."""
+        texts = dict.fromkeys(" ".join([first, *map(shlex.quote, rest)]) for run in commands for first, *rest in run)
         return ", ".join(self.commands.setdefault(text, f"c{len(self.commands) + 1}") for text in texts) or NONE
 
-
-def _own_command(runs: pd.DataFrame) -> list[str]:
-    """The one command that starts these runs of sweeps and nothing else; none where their overrides are not known."""
-    told = [dict(word.split("=", 1) for word in overrides if "=" in word) for overrides in runs.overrides]
-    if not all(told) or any(values.keys() != told[0].keys() for values in told):
-        return []
-    words = [(name, list(dict.fromkeys(values[name] for values in told))) for name in told[0]]
-    if math.prod(len(values) for _, values in words) != len(runs):
-        return []
-    sweep = ["-m"] if len(runs) > 1 else []
-    return [_text([f"deepcrib {runs.job.iloc[0]}", *sweep, *(f"{name}={','.join(values)}" for name, values in words)])]
-
-
-def _text(words: Sequence[str]) -> str:
-    """A command as it can be typed; its first word is `deepcrib <job>`."""
-    return " ".join([words[0], *map(shlex.quote, words[1:])])
-
-
-# --- writing ------------------------------------------------------------------------------------------------
+    def text(self, title: str, sections: Sequence[Section]) -> str:
+        """All of it as Markdown."""
+        parts = [f"# {title}"]
+        for section in sections:
+            parts += [f"## {section.title}", *filter(None, map(str, section.parts))]
+        text = "\n\n".join(parts).replace("<", "&lt;")
+        if self.commands:
+            code = {name: command.replace("`", "'") for command, name in self.commands.items()}
+            text += "\n\n## Commands\n\n" + "\n".join(f"- {name}: `{command}`" for name, command in code.items())
+        return f"{MARK}\n\n{text}\n"
 
 
 def check_page_path(path: Path, overwrite: bool) -> None:
@@ -190,4 +145,4 @@ def write_page(path: Path, folder: Path, title: str, sections: Sequence[Section]
             write_atomic(folder / name, figure)
         else:
             save_png(figure, folder / name)
-    write_atomic(path, TEMPLATE.render(mark=MARK, title=title, sections=sections, commands=page.commands) + "\n")
+    write_atomic(path, page.text(title, sections))

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from deepcrib.analysis.report.page import Section, Table, number, share
-from deepcrib.analysis.report.runs import FINISHED, SETUP, training_hours
-from deepcrib.analysis.report.setups import matches_of
+from deepcrib.analysis.report.page import Page, Section, Table, number, share
+from deepcrib.analysis.report.runs import FINISHED, SETUP, final_match, read_metrics, trained_seconds
 from deepcrib.analysis.report.statistics import difference, newcombe, over_seeds
 from deepcrib.intervals import Interval, wilson
 
@@ -22,40 +22,46 @@ _NAMED = 3
 
 def usual_opponent(runs: pd.DataFrame) -> str:
     """The opponent whose final matches most runs have, the usual one where others have no more."""
-    summaries = [summary for summary in runs[runs.state == FINISHED].summary if summary]
-    met = Counter(
-        name for one in summaries for name, found in one.items() if isinstance(found, dict) and "win_rate" in found
-    )
+    finished = runs[runs.state == FINISHED]
+    met = Counter(name for _, run in finished.iterrows() for name in run.summary if final_match(run, name))
     return max((USUAL, *met), key=lambda name: met[name])
-
-
-def labels(setups: Sequence[pd.DataFrame]) -> list[str]:
-    """A name for each setup: its network, its algorithm and what else differs, without what all have in common."""
-    told = [setup[SETUP].iloc[0] for setup in setups]
-    kept = [name for name in SETUP if len({str(one[name]) for one in told}) > 1] or SETUP[:2]
-    return [", ".join(str(one[name]) for name in kept if one[name]) for one in told]
 
 
 @dataclass(frozen=True)
 class Result:
-    """A setup's final matches [runs] (`games`, `wins`, `win_rate`), and the mean hours of training of its runs."""
+    """Runs of a setup, and their final matches [runs]: `games`, `wins`, `win_rate`."""
 
     name: str
+    runs: pd.DataFrame
     matches: pd.DataFrame
-    hours: float
+
+    @property
+    def over_games(self) -> Interval:
+        """Of all games of these agents."""
+        return wilson(self.matches.wins.sum(), self.matches.games.sum())
 
     @property
     def won(self) -> Interval:
         """Over seeds, where there are several; else over the games of the only run."""
-        found = self.matches
-        if len(found) > 1:
-            return over_seeds(found.win_rate, found.games.min())
-        return wilson(found.wins.sum(), found.games.sum())
+        return over_seeds(self.matches.win_rate, self.matches.games.min()) if len(self.matches) > 1 else self.over_games
 
     @property
     def kind(self) -> str:
-        """What the interval is of."""
+        """The kind of that interval."""
         return "Wilson over games" if len(self.matches) == 1 else f"Student's t over {len(self.matches)} seeds"
+
+    @property
+    def hours(self) -> float:
+        """Mean hours of training, matches on the way included."""
+        return float(np.mean([trained_seconds(folder) for folder in self.runs.folder])) / 3600
+
+    @property
+    def step_seconds(self) -> float:
+        """Mean over runs of the median seconds of a replay iteration without matches; nan where runs have no such."""
+        parts = ("speed/playing_seconds", "speed/learning_seconds")
+        timed = [metrics for metrics in map(read_metrics, self.runs.folder) if all(tag in metrics for tag in parts)]
+        medians = [np.median(metrics[parts[0]][1] + metrics[parts[1]][1]) for metrics in timed]
+        return float(np.mean(medians)) if medians else np.nan
 
     def ahead(self, other: Result) -> tuple[Interval, str]:
         """Its lead over another in shares of games, and the kind of its interval."""
@@ -65,15 +71,20 @@ class Result:
         return newcombe(own.wins.sum(), own.games.sum(), others.wins.sum(), others.games.sum()), NEWCOMBE
 
 
-def result_section(setups: Sequence[pd.DataFrame], opponent: str) -> Section:
+def result_section(trained: pd.DataFrame, opponent: str, page: Page) -> Section:
     """Two or three sentences, and a row for each setup, the strongest first."""
-    met = [(name, matches_of(setup, opponent), setup) for name, setup in zip(labels(setups), setups, strict=True)]
-    found = [Result(name, matches, training_hours(setup)) for name, matches, setup in met if len(matches)]
-    if not found:
+    met = trained.loc[[index for index, run in trained.iterrows() if final_match(run, opponent)]]
+    results = [_result(str(name), runs, opponent) for name, runs in met.groupby(SETUP, sort=False)]
+    if not results:
         return Section("Result", [f"No finished training run met {opponent} in final matches: none is ranked."])
-    first, *others = sorted(found, key=lambda one: -one.won.estimate)
-    words = " ".join(filter(None, (_strength(first, opponent), _lead(first, others), _caution(found))))
-    return Section("Result", [words, _table(first, others)] if others else [words])
+    first, *others = sorted(results, key=lambda one: -one.won.estimate)
+    answer = " ".join(filter(None, (_strength(first, opponent), _lead(first, others), _caution(results), _deals(met))))
+    return Section("Result", [answer, _table([first, *others], page)])
+
+
+def _result(name: str, runs: pd.DataFrame, opponent: str) -> Result:
+    matches = [final_match(run, opponent) for _, run in runs.iterrows()]
+    return Result(name, runs, pd.DataFrame(matches, columns=["games", "wins", "win_rate"]))
 
 
 def _strength(one: Result, opponent: str) -> str:
@@ -92,28 +103,47 @@ def _lead(first: Result, others: Sequence[Result]) -> str:
         return ""
     lead, kind = first.ahead(others[0])
     verdict = "" if lead.low > 0 else ": not separated"
-    return f"It leads {others[0].name} by {number(1, scale=100)(lead)} points (95%, {kind}){verdict}."
+    return f"It leads {others[0].name} by {_points(lead)} points (95%, {kind}){verdict}."
 
 
-def _caution(found: Sequence[Result]) -> str:
-    single = [one.name for one in found if len(one.matches) == 1]
+def _points(lead: Interval) -> str:
+    return number(1)(Interval(*(100 * value for value in lead)))
+
+
+def _caution(results: Sequence[Result]) -> str:
+    single = [one.name for one in results if len(one.matches) == 1]
     if not single:
         return ""
-    who = "" if len(single) == len(found) else f" of {', '.join(single)}" if len(single) <= _NAMED else " of some"
-    return f"One seed{who}: an interval over games speaks of these very agents, not of the method."
+    named = f" of {', '.join(single)}" if len(single) <= _NAMED else " of some"
+    which = "" if len(single) == len(results) else named
+    return f"One seed{which}: an interval over games speaks of these very agents, not of the method."
 
 
-def _table(first: Result, others: Sequence[Result]) -> Table:
+def _deals(runs: pd.DataFrame) -> str:
+    if "evaluation.seed" not in runs or runs["evaluation.seed"].isna().any():
+        return ""
+    return "All runs met the same deals (`evaluation.seed`), whose luck an interval over seeds does not hold."
+
+
+def _table(results: Sequence[Result], page: Page) -> Table:
     rows, apart = [], {WELCH: "yes", NEWCOMBE: "these agents"}
-    for one in (first, *others):
-        lead, kind = (None, "") if one is first else first.ahead(one)
+    for one in results:
+        lead, kind = (None, "") if one is results[0] else results[0].ahead(one)
         rows.append(
             {"setup": one.name, "won": one.won, "its interval": one.kind}
+            | {"won, Wilson over games": one.over_games if len(one.matches) > 1 else None}
             | {"behind the first, points": lead, "that interval": kind}
             | {"separated": None if lead is None else apart[kind] if lead.low > 0 else "no"}
             | {"seeds": len(one.matches), "games": int(one.matches.games.sum()), "training": hours_text(one.hours)}
+            | {"seconds an iteration": _digits(one.step_seconds), "command": page.command(one.runs.commands)}
+            | {"win rates": one.matches.win_rate.to_list()}
         )
-    return Table(rows, {"won": share, "behind the first, points": number(1, scale=100)})
+    formats = {"won": share, "won, Wilson over games": share, "behind the first, points": _points}
+    return Table(rows, formats, unseen=("win rates",))
+
+
+def _digits(value: float) -> str | None:
+    return None if value != value else f"{value:.3g}"
 
 
 def hours_text(hours: float) -> str:
