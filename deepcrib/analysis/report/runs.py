@@ -176,7 +176,11 @@ def with_setups(runs: pd.DataFrame) -> pd.DataFrame:
     first = {setup: index for index, setup in reversed([*trained[SETUP].items()])}
 
     def place(index: Any) -> tuple[Any, ...]:
-        return (*parts.loc[index, [NETWORK, ALGORITHM]], first[trained[SETUP][index]], natural(str(trained.seed[index])))
+        return (
+            *parts.loc[index, [NETWORK, ALGORITHM]],
+            first[trained[SETUP][index]],
+            natural(str(trained.seed[index])),
+        )
 
     return trained.loc[sorted(trained.index, key=place)]
 
