@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -59,8 +58,8 @@ def options_section(trained: pd.DataFrame) -> Section | None:
 
 
 def _when(runs: pd.DataFrame) -> str:
-    times = [datetime.fromisoformat(told["time"]) for told in runs.environment if told.get("time")]
-    span = f"Started {min(times):%Y-%m-%d %H:%M} to {max(times):%Y-%m-%d %H:%M}; " if times else ""
+    times = sorted(str(environment["time"])[:16] for environment in runs.environment if environment.get("time"))
+    span = f"Started {times[0]} to {times[-1]}; " if times else ""
     return f"{span}{runs.spent.sum():,.0f} seconds of runs in all."
 
 
@@ -88,8 +87,9 @@ def _machine(start: dict[str, Any]) -> str:
     machine = start.get("machine", {})
     if "processor" not in machine:
         return ""
-    gpus = "".join(f", {name}" for name in machine.get("gpus", ()))
-    return f"{machine['processor']}, {machine.get('cores')} cores, {machine.get('memory_gb')} GB{gpus}"
+    gpus = machine["gpus"] if isinstance(machine.get("gpus"), list) else []
+    memory = f"{machine.get('memory_gb')} GB"
+    return ", ".join([str(machine["processor"]), f"{machine.get('cores')} cores", memory, *map(str, gpus)])
 
 
 def _spread(name: str, values: pd.Series) -> dict[str, str | None]:

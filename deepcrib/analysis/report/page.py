@@ -49,15 +49,14 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells by column; formats: how a column's intervals become text. unseen: columns of the summary alone."""
+    """Rows of cells by column; formats: how a column's intervals become text."""
 
     rows: Sequence[Mapping[str, Any]]
     formats: Mapping[str, Callable[[Interval], str]] = field(default_factory=dict)
-    unseen: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """As Markdown, without columns in which nothing stands."""
-        frame = pd.DataFrame(self.rows, dtype=object).drop(columns=list(self.unseen))
+        frame = pd.DataFrame(self.rows, dtype=object)
         texts = {
             name: [
                 self.formats[name](value) if isinstance(value, Interval) else _cell(value).replace("|", "\\|")

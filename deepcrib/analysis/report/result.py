@@ -29,7 +29,7 @@ def usual_opponent(runs: pd.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of a setup, and their final matches [runs]: `games`, `wins`, `win_rate`."""
+    """Runs of a setup, and their final matches [runs]: `games`, `wins`, `win_rate`, `hands_won`."""
 
     name: str
     runs: pd.DataFrame
@@ -49,6 +49,13 @@ class Result:
     def kind(self) -> str:
         """The kind of that interval."""
         return "Wilson over games" if len(self.matches) == 1 else f"Student's t over {len(self.matches)} seeds"
+
+    @property
+    def hands_won(self) -> Interval | None:
+        """Of all hands that were counted; None where none were."""
+        counted = [match for match in self.matches.hands_won if isinstance(match, dict)]
+        sums = [sum(match[name] for match in counted) for name in ("wins", "hands")]
+        return wilson(*sums) if counted else None
 
     @property
     def hours(self) -> float:
@@ -84,7 +91,7 @@ def result_section(trained: pd.DataFrame, opponent: str, page: Page) -> Section:
 
 def _result(name: str, runs: pd.DataFrame, opponent: str) -> Result:
     matches = [final_match(run, opponent) for _, run in runs.iterrows()]
-    return Result(name, runs, pd.DataFrame(matches, columns=["games", "wins", "win_rate"]))
+    return Result(name, runs, pd.DataFrame(matches, columns=["games", "wins", "win_rate", "hands_won"]))
 
 
 def _strength(one: Result, opponent: str) -> str:
@@ -135,11 +142,11 @@ def _table(results: Sequence[Result], page: Page) -> Table:
             | {"behind the first, points": lead, "that interval": kind}
             | {"separated": None if lead is None else apart[kind] if lead.low > 0 else "no"}
             | {"seeds": len(one.matches), "games": int(one.matches.games.sum()), "training": hours_text(one.hours)}
-            | {"seconds an iteration": _digits(one.step_seconds), "command": page.command(one.runs.commands)}
-            | {"win rates": one.matches.win_rate.to_list()}
+            | {"seconds an iteration": _digits(one.step_seconds), "hands won, Wilson": one.hands_won}
+            | {"command": page.command(one.runs.commands)}
         )
-    formats = {"won": share, "won, Wilson over games": share, "behind the first, points": _points}
-    return Table(rows, formats, unseen=("win rates",))
+    formats = dict.fromkeys(("won", "won, Wilson over games", "hands won, Wilson"), share)
+    return Table(rows, formats | {"behind the first, points": _points})
 
 
 def _digits(value: float) -> str | None:

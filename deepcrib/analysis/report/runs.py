@@ -12,15 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from deepcrib.analysis.report.run_files import (
-    OPTIONS,
-    PRETRAINED,
-    check,
-    check_matches,
-    read_environment,
-    read_json,
-    read_yaml,
-)
+from deepcrib.analysis.report.run_files import COUNT, START, check, check_match, read_json, read_yaml
 from deepcrib.analysis.sweeps import run_folders
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, flat, natural, starts
@@ -31,12 +23,10 @@ from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progr
 STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
-TRAIN, PRETRAIN = "train", "pretrain"
 NETWORK, ALGORITHM, SETUP = "play_network.name", "algorithm.name", "setup"
-OWN = ("folder", "name", "job", "state", "error", "study", "commands", "overrides", "environment", "summary", "spent")
+OWN = ("folder", "name", "state", "error", "study", "commands", "overrides", "environment", "summary", "spent")
 """Columns of `load_runs` that are no options."""
 SEEDS = ("seed", "resume", "evaluation.seed")
-_OURS = {"learner.name", "pretraining.epochs"}  # one of them is an option of every run of these jobs
 _LONGEST = 50
 """Characters of options by which a setup is named; with more it has a number, and its options stand in a table."""
 
@@ -44,12 +34,12 @@ _LONGEST = 50
 def load_runs(places: Sequence[str]) -> pd.DataFrame:
     """Every run in or below folders, which may be named by patterns such as `outputs/train/2026-11-*`.
 
-    Columns: folder; name, its path below what was searched; job; state; error, of a failed run, in one line; study, the
+    Columns: folder; name, its path below what was searched; state; error, of a failed run, in one line; study, the
     folder of the search that it is a trial of; commands, that started and resumed it, and overrides, a word each;
     environment; summary, None unless it has finished; spent, seconds with matches (of a killed run, of training); and
     every option, nan where a run has none of that name. Runs of `deepcrib report`, other programs' files and hidden
     folders are passed over. Raises OptionError for a place that is no folder, RunError where there are no runs, a run
-    is of another job than train and pretrain, or a file cannot be read.
+    is of another job than train, or a file cannot be read.
     """
     read_metrics.cache_clear()  # a run may have learned more since the last report of this process
     roots = [root for place in places for root in _folders(place)]
@@ -72,21 +62,22 @@ def _folders(place: str) -> list[Path]:
 def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
     require_no_way_out(folder)
     options = dict(flat(read_yaml(folder / CONFIG)))
-    environment, error = (read_environment(folder / name) for name in (ENVIRONMENT, ERROR))
+    environment, error = (_read_starts(folder / name) for name in (ENVIRONMENT, ERROR))
     summary = read_json(folder / SUMMARY)
-    job = _job(options, environment)
-    if job == "report" or (not environment and options and not _OURS & options.keys()):
+    job = str((environment.get("command") or ["deepcrib train"])[0]).removeprefix("deepcrib ")
+    if job == "report" or (not environment and options and "learner.name" not in options):
         return
-    if job not in (TRAIN, PRETRAIN):
-        raise RunError(f"{folder} holds a run of deepcrib {job}: expected runs of train and pretrain alone")
-    check(folder / CONFIG, options, OPTIONS)
-    if summary is not None and job == PRETRAIN:
-        check(folder / SUMMARY, summary, PRETRAINED, needed=True)
-    check_matches(folder / SUMMARY, summary or {})
+    if job != "train":
+        raise RunError(f"{folder} holds a run of deepcrib {job}: expected runs of train alone")
+    check(folder / CONFIG, options, {"evaluation.games": COUNT})
+    for name, match in (summary or {}).items():
+        if isinstance(match, dict) and "win_rate" in match:
+            check_match(folder / SUMMARY, match, "games", f"{name}.")
+            if match.get("hands_won"):
+                check_match(folder / SUMMARY, match["hands_won"], "hands", f"{name}.hands_won.")
     yield {
         "folder": folder,
         "name": root.name if folder == root else os.path.relpath(folder, root),
-        "job": job,
         "state": FINISHED if summary is not None else FAILED if error else UNFINISHED,
         "error": "" if summary is not None or not error else _error_line(error),
         "study": folder.parent if any((folder.parent / file).is_file() for file in STUDY_FILES) else None,
@@ -94,17 +85,18 @@ def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
         "overrides": tuple((environment or error).get("overrides") or ()),
         "environment": environment,
         "summary": summary,
-        "spent": _seconds(folder, environment),
+        "spent": float(environment["seconds"]) if "seconds" in environment else trained_seconds(folder),
         **_read_options(options),
     }
 
 
-def _job(options: Mapping[str, Any], environment: Mapping[str, Any]) -> str:
-    """By the command; by the options, where it is not recorded; `train` where a run ended before it wrote either."""
-    words = str((environment.get("command") or [""])[0]).split()
-    if len(words) == 2 and words[0] == "deepcrib":
-        return words[1]
-    return PRETRAIN if "pretraining.epochs" in options and "learner.name" not in options else TRAIN
+def _read_starts(path: Path) -> dict[str, Any]:
+    """What `environment.json`, or `error.json`, says of the run's starts; empty where there is no such file."""
+    content = read_json(path) or {}
+    check(path, content, START)
+    for start in starts(content):
+        check(path, start, START)
+    return content
 
 
 def _read_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -120,10 +112,6 @@ def _read_options(options: dict[str, Any]) -> dict[str, Any]:
 def _error_line(error: Mapping[str, Any]) -> str:
     text = error.get("error") or error.get("message") or json.dumps(error)
     return " ".join(str(text).split())
-
-
-def _seconds(folder: Path, environment: Mapping[str, Any]) -> float:
-    return float(environment["seconds"]) if "seconds" in environment else trained_seconds(folder)
 
 
 def trained_seconds(folder: Path) -> float:
@@ -154,7 +142,7 @@ def differing_options(runs: pd.DataFrame) -> list[str]:
 
 def repeated(runs: pd.DataFrame) -> pd.Series:
     """[runs] whether a later one has the same options and seed: it is no sample of its own."""
-    told = runs.drop(columns=[*(name for name in OWN if name != "job"), "resume"], errors="ignore").map(repr)
+    told = runs.drop(columns=[*OWN, "resume"], errors="ignore").map(repr)
     started = runs.environment.map(lambda environment: str(environment.get("time", "")))
     return told.loc[started.sort_values(kind="stable").index].duplicated(keep="last").reindex(runs.index)
 
@@ -165,7 +153,7 @@ def with_setups(runs: pd.DataFrame) -> pd.DataFrame:
     Runs of a setup have the same options but for seeds. It is named by network, algorithm and the other options in
     which setups of these two differ, without what all setups have in common.
     """
-    trained = runs[(runs.state == FINISHED) & (runs.job == TRAIN) & runs.study.isna()].copy()
+    trained = runs[(runs.state == FINISHED) & runs.study.isna()].copy()
     parts = trained.reindex(columns=[NETWORK, ALGORITHM]).astype(object).fillna("").astype(str).assign(others="")
     for _, names in parts.groupby([NETWORK, ALGORITHM]):
         parts.loc[names.index, "others"] = _other_options(trained.loc[names.index], trained.columns)
