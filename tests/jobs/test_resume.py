@@ -22,7 +22,6 @@ from tensorboard.summary.writer import event_file_writer
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 import deepcrib
-from deepcrib.analysis.curves import read_events
 from deepcrib.analysis.report.page import Page
 from deepcrib.analysis.report.runs import load_runs
 from deepcrib.analysis.sweeps import read_run
@@ -37,6 +36,7 @@ from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.fit import _Training
 from deepcrib.training.learner import Learner
 from deepcrib.training.progress import read_progress
+from tests.support.events import read_events
 
 TINY = (
     *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),

@@ -293,15 +293,15 @@ def test_twenty_agents_fit_the_screen(width: int) -> None:
     assert "│ 20 │" in text
 
 
-def test_the_page_holds_every_result_and_every_fault() -> None:
+def test_the_page_holds_every_agent_and_every_fault() -> None:
     pairings = many(4)
     pairings[2].fault, pairings[2].sums = (pairings[2].names[0], "an illegal action"), Sums()
     found = league_of(pairings)
     page = markdown_page(found, "How.", "league.png", {found.names[1]: {"dealer": (0.5, 0.25, 0.75)}})
-    assert page.count("±") >= 2 * 10 and "+0.50 [+0.25, +0.75]" in page
+    assert "+0.50 [+0.25, +0.75]" in page
     assert f"- {pairings[2].names[0]}, in {' - '.join(pairings[2].names)}: an illegal action" in page
     tables = [line for line in page.splitlines() if line.startswith("|")]
-    assert len(tables) == 3 * (4 + 2)
+    assert len(tables) == 4 + 2
     figure = league_figure(found)
     assert figure is not None and len(figure.axes) == 3  # ratings, win rates and their colour bar
 
