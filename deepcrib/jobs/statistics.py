@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from deepcrib.analysis.statistics import (
@@ -33,9 +32,6 @@ from deepcrib.options import one_of, option
 CRIB_TABLE_FILE, PEGGING_FILE = "crib_table.csv", "pegging.csv"
 CRIB_COLUMNS = ("rank_1", "rank_2", "own_crib", "opponent_crib")
 
-Work = Callable[[Run], Outcome]
-"""A task whose options have proved usable: does it."""
-
 
 @dataclass
 class Config:
@@ -54,21 +50,16 @@ class Config:
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
     check_task(config, {task: reads for task, (_, reads) in _TASKS.items()})
-    work = _TASKS[config.task][0](config)
-    run.start()
-    return work(run)
+    return _TASKS[config.task][0](config, run)
 
 
-def _plan_hand(config: Config) -> Work:
+def _show_hand(config: Config, run: Run) -> Outcome:
     if config.hand is None:
         raise OptionError(
             f"option hand is missing: expected six cards, or one of the tasks {', '.join(JOBS['statistics'].tasks)}"
         )
-    return partial(_show_hand, config, six_cards(config.hand))
-
-
-def _show_hand(config: Config, hand: list[int], run: Run) -> Outcome:
-    role = ROLES[config.dealer is not False]
+    hand, role = six_cards(config.hand), ROLES[config.dealer is not False]
+    run.start()
     rows = sorted(discard_rows(hand, config.weights), key=lambda row: -row[f"total_{role}"])
     against = "experts" if config.weights == "experts" else "any two cards"
     title = f"{format_cards(hand)}: best first as {role}, totals against {against}"
@@ -76,10 +67,15 @@ def _show_hand(config: Config, hand: list[int], run: Run) -> Outcome:
     return Outcome(summary | {"discards": rows}, (hand_table(title, rows),))
 
 
-def _plan_build(config: Config) -> Work:
+def _build(config: Config, run: Run) -> Outcome:
     default = runs.outputs_folder() / "statistics" / TABLE_FILE
     path = target(default if config.path is None else Path(config.path), "table of statistics", _is_discard_table)
-    return partial(_build, path)
+    run.start()
+    start = time.perf_counter()
+    save_table(build_table(), path)
+    seconds, size = time.perf_counter() - start, path.stat().st_size
+    run.notes.append(f"exact statistics of every discard: {path}, {size / 1e6:,.1f} MB in {seconds:.1f} seconds")
+    return Outcome({"task": "build", "path": str(path.absolute()), "bytes": size, "seconds": seconds})
 
 
 def _is_discard_table(path: Path) -> bool:
@@ -90,26 +86,9 @@ def _is_discard_table(path: Path) -> bool:
     return True
 
 
-def _build(path: Path, run: Run) -> Outcome:
-    start = time.perf_counter()
-    save_table(build_table(), path)
-    seconds, size = time.perf_counter() - start, path.stat().st_size
-    run.notes.append(f"exact statistics of every discard: {path}, {size / 1e6:,.1f} MB in {seconds:.1f} seconds")
-    return Outcome({"task": "build", "path": str(path.absolute()), "bytes": size, "seconds": seconds})
-
-
-def _plan_crib_table(config: Config) -> Work:
+def _write_crib_table(config: Config, run: Run) -> Outcome:
     path = None if config.path is None else target(Path(config.path), "crib table", _is_crib_table)
-    return partial(_write_crib_table, config, path)
-
-
-def _is_crib_table(path: Path) -> bool:
-    """Whether a file begins as one does."""
-    with open(path, "rb") as file:
-        return file.readline(100).strip() == ",".join(CRIB_COLUMNS).encode()
-
-
-def _write_crib_table(config: Config, path: Path | None, run: Run) -> Outcome:
+    run.start()
     path = path or run.folder.path / CRIB_TABLE_FILE
     cells = crib_table(experts() if config.opponent == "experts" else Experts(uniform_weights(), uniform_weights()))
     write_csv(path, CRIB_COLUMNS, cells)
@@ -119,7 +98,14 @@ def _write_crib_table(config: Config, path: Path | None, run: Run) -> Outcome:
     return Outcome(summary | {"pairs": pairs})
 
 
-def _show_pegging(run: Run) -> Outcome:
+def _is_crib_table(path: Path) -> bool:
+    """Whether a file begins as one does."""
+    with open(path, "rb") as file:
+        return file.readline(100).strip() == ",".join(CRIB_COLUMNS).encode()
+
+
+def _show_pegging(config: Config, run: Run) -> Outcome:
+    run.start()
     rows, path = pegging_rows(), run.folder.path / PEGGING_FILE
     write_csv(path, PEGGING_COLUMNS, [list(row.values()) for row in rows])
     run.notes.append(f"all sets of four ranks: {path}")
@@ -129,10 +115,10 @@ def _show_pegging(run: Run) -> Outcome:
     return Outcome({"task": "pegging", "overall": overall}, (table,))
 
 
-_TASKS: dict[str, tuple[Callable[[Config], Work], tuple[str, ...]]] = {
-    "hand": (_plan_hand, ("hand", "dealer", "weights")),
-    "build": (_plan_build, ("path",)),
-    "crib_table": (_plan_crib_table, ("path", "opponent")),
-    "pegging": (lambda config: _show_pegging, ()),
+_TASKS: dict[str, tuple[Callable[[Config, Run], Outcome], tuple[str, ...]]] = {
+    "hand": (_show_hand, ("hand", "dealer", "weights")),
+    "build": (_build, ("path",)),
+    "crib_table": (_write_crib_table, ("path", "opponent")),
+    "pegging": (_show_pegging, ()),
 }
-"""Each task with the options that it reads."""
+"""Each task, which claims the run folder once its options have proved usable, with the options that it reads."""
