@@ -97,10 +97,10 @@ def _games(number: int) -> str:
 
 def _report(config: Config, run: Run, bars: Bars) -> Outcome:
     need_modules("report", "pandas", "tabulate", "matplotlib")
-    from deepcrib.analysis.report.page import Page, check_page_path, write_page
+    from deepcrib.analysis.report.page import Page, check_page_path
     from deepcrib.analysis.report.result import usual_opponent
     from deepcrib.analysis.report.runs import load_runs
-    from deepcrib.analysis.report.sections import report_sections
+    from deepcrib.analysis.report.sections import fill
 
     if config.runs is None:
         raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
@@ -114,12 +114,11 @@ def _report(config: Config, run: Run, bars: Bars) -> Outcome:
     path = Path(config.path) if config.path else run.folder.path / REPORT
     folder = path.with_suffix("") if config.path else path.parent / FIGURES_FOLDER
     page = Page(folder.name)
-    sections = report_sections(runs, config.opponent or usual_opponent(runs), page)
-    write_page(path, folder, config.title, sections, page)
-    run.notes += [str(sections[0].parts[0]).replace("**", ""), f"page: {path}"]
-    states = dict(Counter(runs.state))
-    summary = {"task": "runs", "page": str(path), "states": states, "figures": sorted(page.figures)}
-    return Outcome(summary | {"sections": {section.title: section.data for section in sections}})
+    results = fill(page, runs, config.opponent or usual_opponent(runs))
+    page.write(path, folder, config.title)
+    run.notes += [page.sections["Result"][0].replace("**", ""), f"page: {path}"]
+    summary = {"task": "runs", "page": str(path), "states": dict(Counter(runs.state)), "figures": sorted(page.figures)}
+    return Outcome(summary | {"results": [one.to_dict() for one in results]})
 
 
 # --- people -------------------------------------------------------------------------------------------------

@@ -102,11 +102,6 @@ def call(command: str, folder: Path) -> int:
     return main(["report", *shlex.split(command), f"hydra.run.dir={folder}"])
 
 
-def sections(folder: Path) -> dict[str, Any]:
-    """The tables of each section, lists of rows."""
-    return json.loads((folder / "summary.json").read_text())["sections"]
-
-
 def table_of(page: str, title: str, number: int = 0) -> list[dict[str, str]]:
     """Rows of a table of a section, by the heads of its columns."""
     section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
@@ -170,7 +165,7 @@ def test_a_page_begins_with_who_is_stronger_and_whether_that_is_separated(page: 
 
 
 def test_the_summary_holds_the_numbers_of_the_page(page: tuple[Path, str]) -> None:
-    ((sarsa, _),) = sections(page[0])["Result"]
+    sarsa, _ = json.loads((page[0] / "summary.json").read_text())["results"]
     half = T_2 * 0.03 / math.sqrt(3)
     assert (sarsa["setup"], sarsa["seeds"], sarsa["games"]) == ("sarsa", 3, 3000)
     assert sarsa["won"] == pytest.approx([0.53, 0.53 - half, 0.53 + half], abs=1e-5)
@@ -244,10 +239,11 @@ def test_a_curves_cells_stand_under_their_own_iterations(tmp_path: Path) -> None
 
 
 def test_a_search_gives_its_best_trial(page: tuple[Path, str]) -> None:
-    ((found,),) = sections(page[0])["Searches"]
-    assert found["best trial, Wilson"][0] == pytest.approx(0.604) and found["trials"] == 12
-    names = ("search", "of", "its options", "run")
-    assert [found[name] for name in names] == ["search", "1,000 hands", "learner.play_lr=4", "search/trial_4"]
+    (row,) = table_of(page[1], "Searches")
+    names = ("search", "trials", "best trial, Wilson", "of", "its options", "run")
+    assert [row[name] for name in names] == [
+        *("search", "12", "60.4% [57.3, 63.4]", "1,000 hands", "learner.play_lr=4", "search/trial_4")
+    ]
 
 
 def test_runs_that_came_to_nothing_are_listed_and_count_nowhere(page: tuple[Path, str]) -> None:
@@ -257,9 +253,9 @@ def test_runs_that_came_to_nothing_are_listed_and_count_nowhere(page: tuple[Path
     assert list(failed.values())[:6] == ["failed", "failed", "10", "sarsa", "mlp", r"the learning \| diverged"]
     assert (stopped["run"], stopped["state"]) == ("stopped", "unfinished")
     assert "Runs: 18 finished, 1 failed, 1 unfinished." in page[1]
-    options = {row["option"]: (row["values"], row["runs of each"]) for row in table_of(page[1], "The runs")}
-    assert options["seed"] == ("1, 2, 3, 9, 10", "14, 2, 2, 1, 1")
-    assert options["learner.play_lr"] == ("0.0001 to 0.2048", "13 values")
+    options = {row["option"]: row["values (runs)"] for row in table_of(page[1], "The runs")}
+    assert options["seed"] == "1 (14), 2 (2), 3 (2), 9 (1), 10 (1)"
+    assert options["learner.play_lr"] == "13 values"
 
 
 # --- run folders --------------------------------------------------------------------------------------------

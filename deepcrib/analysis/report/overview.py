@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from deepcrib.analysis.report.page import Page, Section, Table
+from deepcrib.analysis.report.page import Page, table
 from deepcrib.analysis.report.runs import (
     ALGORITHM,
     FAILED,
@@ -19,42 +19,41 @@ from deepcrib.analysis.report.runs import (
     differing_options,
 )
 from deepcrib.analysis.tables import NONE
-from deepcrib.files.runs import is_number, natural, starts
+from deepcrib.files.runs import natural, starts
 
-FEW_VALUES, MOST_VALUES = 3, 8
-"""Values of an option that are listed even if each run has its own, and at all; of more, as in a search, the range."""
+MOST_VALUES = 8
+"""Values of an option, and setups with a column each, that are listed."""
 
 
-def overview_section(runs: pd.DataFrame, repeats: pd.DataFrame, page: Page) -> Section:
+def overview_section(runs: pd.DataFrame, repeats: pd.DataFrame, page: Page) -> list[str]:
     """How many runs in which state, on what, for how long; options that differ; failed and unfinished runs."""
     states = runs.state.value_counts()
     counted = ", ".join(f"{states[state]} {state}" for state in (FINISHED, FAILED, UNFINISHED) if state in states)
     known = runs[runs.environment.map(bool)]
-    parts: list[str | Table] = [f"Runs: {counted}. {_when(known)}", "\n".join(f"- {line}" for line in _origins(known))]
+    parts = [f"Runs: {counted}. {_when(known)}", "\n".join(f"- {line}" for line in _origins(known))]
     if len(repeats):
-        text = "Left out, since a later run has the same options and seed:"
-        parts += [text, Table([{"run": name} for name in repeats.name])]
-    if rows := [_spread(name, known[name]) for name in differing_options(known)]:
-        parts += ["Options that differ between the runs:", Table(rows)]
+        parts.append(f"Left out, since a later run has the same options and seed: {', '.join(repeats.name)}.")
+    if differing := differing_options(known):
+        parts += ["Options that differ between the runs:", table([_spread(name, known[name]) for name in differing])]
     if len(lost := runs[runs.state != FINISHED]):
         rows = [_lost(run, page) for _, run in lost.iterrows()]
-        parts += ["Runs that came to nothing, and count nowhere above:", Table(rows)]
-    return Section("The runs", parts)
+        parts += ["Runs that came to nothing, and count nowhere above:", table(rows)]
+    return parts
 
 
-def options_section(trained: pd.DataFrame) -> Section | None:
+def options_section(trained: pd.DataFrame) -> list[str]:
     """Every option of each setup by its full name: those that differ, a column a setup, and what all have in common."""
     if trained.empty:
-        return None
+        return []
     firsts = trained.drop_duplicates(SETUP).set_index(SETUP).drop(columns=[*OWN, *SEEDS], errors="ignore").T
     texts = firsts.map(lambda value: NONE if value is None or value != value else str(value))
     differing = texts.nunique(axis=1) > 1
-    parts: list[str | Table] = []
+    parts = []
     if differing.any() and texts.shape[1] <= MOST_VALUES:
         rows = [{"option": name} | row.to_dict() for name, row in texts[differing].iterrows()]
-        parts += ["That differ between the setups:", Table(rows)]
+        parts = ["That differ between the setups:", table(rows)]
     rows = [{"option": name, "value": value} for name, value in texts[~differing].iloc[:, 0].items()]
-    return Section("Options", [*parts, "The same in all setups:", Table(rows)])
+    return [*parts, "The same in all setups:", table(rows)]
 
 
 def _when(runs: pd.DataFrame) -> str:
@@ -92,15 +91,14 @@ def _machine(start: dict[str, Any]) -> str:
     return ", ".join([str(machine["processor"]), f"{machine.get('cores')} cores", memory, *map(str, gpus)])
 
 
-def _spread(name: str, values: pd.Series) -> dict[str, str | None]:
-    """An option's values, and how many runs have each; of a number that is another one nearly everywhere, its range."""
+def _spread(name: str, values: pd.Series) -> dict[str, Any]:
+    """An option's values, each with the number of its runs; where they are many, as in a search, only how many."""
     counts = values.map(lambda value: "missing" if value != value else str(value)).value_counts()
-    numbers = values[values.map(is_number)]
-    if len(counts) > MOST_VALUES or len(counts) == len(values) > FEW_VALUES:
-        text = f"{min(numbers):.4g} to {max(numbers):.4g}" if len(numbers) == len(values) else None
-        return {"option": name, "values": text, "runs of each": f"{len(counts)} values"}
-    counts = counts[sorted(counts.index, key=natural)]
-    return {"option": name, "values": ", ".join(counts.index), "runs of each": ", ".join(map(str, counts))}
+    listed = [f"{value} ({counts[value]})" for value in sorted(counts.index, key=natural)]
+    return {
+        "option": name,
+        "values (runs)": ", ".join(listed) if len(listed) <= MOST_VALUES else f"{len(listed)} values",
+    }
 
 
 def _lost(run: pd.Series, page: Page) -> dict[str, Any]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from deepcrib.analysis.report.page import Page, Section, Table, number, share
+from deepcrib.analysis.report.page import Page, share, table
 from deepcrib.analysis.report.runs import FINISHED, SETUP, final_match, read_metrics, trained_seconds
 from deepcrib.analysis.report.statistics import difference, newcombe, over_seeds
+from deepcrib.analysis.tables import bounds
 from deepcrib.intervals import Interval, wilson
 
 USUAL = "deterministic"
 WELCH, NEWCOMBE = "Welch's t over seeds", "Newcombe over games"
-_NAMED = 3
-"""Setups that a sentence names at most."""
 
 
 def usual_opponent(runs: pd.DataFrame) -> str:
@@ -63,12 +63,18 @@ class Result:
         return float(np.mean([trained_seconds(folder) for folder in self.runs.folder])) / 3600
 
     @property
-    def step_seconds(self) -> float:
-        """Mean over runs of the median seconds of a replay iteration without matches; nan where runs have no such."""
+    def step_seconds(self) -> str | None:
+        """Mean over runs of the median seconds of a replay iteration without matches; None where there are none."""
         parts = ("speed/playing_seconds", "speed/learning_seconds")
         timed = [metrics for metrics in map(read_metrics, self.runs.folder) if all(tag in metrics for tag in parts)]
         medians = [np.median(metrics[parts[0]][1] + metrics[parts[1]][1]) for metrics in timed]
-        return float(np.mean(medians)) if medians else np.nan
+        return f"{np.mean(medians):.3g}" if medians else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its numbers as plain values; `won` with the bounds of its interval."""
+        won = [None if value != value else value for value in self.won]
+        games = int(self.matches.games.sum())
+        return {"setup": self.name, "won": won, "interval": self.kind, "seeds": len(self.matches), "games": games}
 
     def ahead(self, other: Result) -> tuple[Interval, str]:
         """Its lead over another in shares of games, and the kind of its interval."""
@@ -78,20 +84,23 @@ class Result:
         return newcombe(own.wins.sum(), own.games.sum(), others.wins.sum(), others.games.sum()), NEWCOMBE
 
 
-def result_section(trained: pd.DataFrame, opponent: str, page: Page) -> Section:
-    """Two or three sentences, and a row for each setup, the strongest first."""
+def results_of(trained: pd.DataFrame, opponent: str) -> list[Result]:
+    """Of each setup that met an opponent in final matches, the strongest first."""
     met = trained.loc[[index for index, run in trained.iterrows() if final_match(run, opponent)]]
-    results = [_result(str(name), runs, opponent) for name, runs in met.groupby(SETUP, sort=False)]
+    results = []
+    for name, runs in met.groupby(SETUP, sort=False):
+        matches = [final_match(run, opponent) for _, run in runs.iterrows()]
+        frame = pd.DataFrame(matches, columns=["games", "wins", "win_rate", "hands_won"])
+        results.append(Result(str(name), runs, frame))
+    return sorted(results, key=lambda one: -one.won.estimate)
+
+
+def result_section(results: Sequence[Result], opponent: str, page: Page) -> list[str]:
+    """Two or three sentences, and a row for each setup."""
     if not results:
-        return Section("Result", [f"No finished training run met {opponent} in final matches: none is ranked."])
-    first, *others = sorted(results, key=lambda one: -one.won.estimate)
-    answer = " ".join(filter(None, (_strength(first, opponent), _lead(first, others), _caution(results), _deals(met))))
-    return Section("Result", [answer, _table([first, *others], page)])
-
-
-def _result(name: str, runs: pd.DataFrame, opponent: str) -> Result:
-    matches = [final_match(run, opponent) for _, run in runs.iterrows()]
-    return Result(name, runs, pd.DataFrame(matches, columns=["games", "wins", "win_rate", "hands_won"]))
+        return [f"No finished training run met {opponent} in final matches: none is ranked."]
+    answer = " ".join(filter(None, (_strength(results[0], opponent), _lead(results), _caution(results))))
+    return [answer, table([_row(one, results[0], page) for one in results])]
 
 
 def _strength(one: Result, opponent: str) -> str:
@@ -105,52 +114,44 @@ def _strength(one: Result, opponent: str) -> str:
     )
 
 
-def _lead(first: Result, others: Sequence[Result]) -> str:
-    if not others:
+def _lead(results: Sequence[Result]) -> str:
+    if len(results) < 2:
         return ""
-    lead, kind = first.ahead(others[0])
+    lead, kind = results[0].ahead(results[1])
     verdict = "" if lead.low > 0 else ": not separated"
-    return f"It leads {others[0].name} by {_points(lead)} points (95%, {kind}){verdict}."
+    return f"It leads {results[1].name} by {_points(lead)} points (95%, {kind}){verdict}."
 
 
 def _points(lead: Interval) -> str:
-    return number(1)(Interval(*(100 * value for value in lead)))
+    return bounds(*(100 * value for value in lead), ".1f")
 
 
 def _caution(results: Sequence[Result]) -> str:
     single = [one.name for one in results if len(one.matches) == 1]
     if not single:
         return ""
-    named = f" of {', '.join(single)}" if len(single) <= _NAMED else " of some"
-    which = "" if len(single) == len(results) else named
+    which = "" if len(single) == len(results) else f" of {', '.join(single[:3])}{' and others' * (len(single) > 3)}"
     return f"One seed{which}: an interval over games speaks of these very agents, not of the method."
 
 
-def _deals(runs: pd.DataFrame) -> str:
-    if "evaluation.seed" not in runs or runs["evaluation.seed"].isna().any():
-        return ""
-    return "All runs met the same deals (`evaluation.seed`), whose luck an interval over seeds does not hold."
-
-
-def _table(results: Sequence[Result], page: Page) -> Table:
-    rows, apart = [], {WELCH: "yes", NEWCOMBE: "these agents"}
-    for one in results:
-        lead, kind = (None, "") if one is results[0] else results[0].ahead(one)
-        rows.append(
-            {"setup": one.name, "won": one.won, "its interval": one.kind}
-            | {"won, Wilson over games": one.over_games if len(one.matches) > 1 else None}
-            | {"behind the first, points": lead, "that interval": kind}
-            | {"separated": None if lead is None else apart[kind] if lead.low > 0 else "no"}
-            | {"seeds": len(one.matches), "games": int(one.matches.games.sum()), "training": hours_text(one.hours)}
-            | {"seconds an iteration": _digits(one.step_seconds), "hands won, Wilson": one.hands_won}
-            | {"command": page.command(one.runs.commands)}
-        )
-    formats = dict.fromkeys(("won", "won, Wilson over games", "hands won, Wilson"), share)
-    return Table(rows, formats | {"behind the first, points": _points})
-
-
-def _digits(value: float) -> str | None:
-    return None if value != value else f"{value:.3g}"
+def _row(one: Result, first: Result, page: Page) -> dict[str, Any]:
+    lead, kind = (None, "") if one is first else first.ahead(one)
+    apart = {WELCH: "yes", NEWCOMBE: "these agents"}
+    return {
+        "setup": one.name,
+        "won": share(one.won),
+        "its interval": one.kind,
+        "won, Wilson over games": share(one.over_games) if len(one.matches) > 1 else None,
+        "behind the first, points": lead and _points(lead),
+        "that interval": kind,
+        "separated": lead and (apart[kind] if lead.low > 0 else "no"),
+        "hands won, Wilson": one.hands_won and share(one.hands_won),
+        "seeds": len(one.matches),
+        "games": int(one.matches.games.sum()),
+        "training": hours_text(one.hours),
+        "seconds an iteration": one.step_seconds,
+        "command": page.command(one.runs.commands),
+    }
 
 
 def hours_text(hours: float) -> str:

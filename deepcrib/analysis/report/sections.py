@@ -9,45 +9,47 @@ import pandas as pd
 
 from deepcrib.analysis.figures import lines_with_bands
 from deepcrib.analysis.report.overview import options_section, overview_section
-from deepcrib.analysis.report.page import Page, Section, Table, share
-from deepcrib.analysis.report.result import result_section
+from deepcrib.analysis.report.page import Page, share, table
+from deepcrib.analysis.report.result import Result, result_section, results_of
 from deepcrib.analysis.report.runs import FINISHED, NETWORK, SETUP, final_match, read_metrics, repeated, with_setups
 from deepcrib.analysis.report.statistics import over_seeds
 from deepcrib.intervals import Interval, wilson
 
 
-def report_sections(runs: pd.DataFrame, opponent: str, page: Page) -> list[Section]:
-    """Those that the runs have something for. Raises RunError."""
+def fill(page: Page, runs: pd.DataFrame, opponent: str) -> list[Result]:
+    """Add the sections that the runs have something for; returns the results. Raises RunError."""
     again = repeated(runs)
     counted = runs[~again]
     trained = with_setups(counted)
-    made = [
-        result_section(trained, opponent, page),
-        *(curves_section(setups, opponent, page) for _, setups in trained.groupby(NETWORK, sort=False)),
-        searches_section(counted[counted.state == FINISHED], opponent, page),
-        overview_section(counted, runs[again], page),
-        options_section(trained),
-    ]
-    return [*filter(None, made)]
+    results = results_of(trained, opponent)
+    sections = {"Result": result_section(results, opponent, page)}
+    for network, setups in trained.groupby(NETWORK, sort=False):
+        sections[f"Learning curves: {network}"] = curves_section(setups, opponent, page)
+    sections["Searches"] = searches_section(counted[counted.state == FINISHED], opponent, page)
+    sections["The runs"] = overview_section(counted, runs[again], page)
+    sections["Options"] = options_section(trained)
+    page.sections |= {title: parts for title, parts in sections.items() if parts}
+    return results
 
 
-def curves_section(trained: pd.DataFrame, opponent: str, page: Page) -> Section | None:
-    """Win rate by step of one network's setups, a line each; None where no run was measured on the way."""
+def curves_section(trained: pd.DataFrame, opponent: str, page: Page) -> list[str]:
+    """Win rate by step of one network's setups, a line each; empty where no run was measured on the way."""
     curves = {str(name): _rates(runs, opponent) for name, runs in trained.groupby(SETUP, sort=False)}
     curves = {name: rates for name, rates in curves.items() if not rates.empty}
     if not curves:
-        return None
+        return []
     steps = sorted({step for rates in curves.values() for step in (rates.index[0], rates.index[-1])})
     rows = []
     for name, rates in curves.items():
         runs = trained.loc[rates.columns]
         games = int(runs["evaluation.games"].iloc[0]) if "evaluation.games" in runs else 0
-        cells = {f"step {step}": _rate(rates.loc[step], games) if step in rates.index else None for step in steps}
+        cells = {
+            f"step {step}": share(_rate(rates.loc[step], games)) if step in rates.index else None for step in steps
+        }
         counted = {"seeds x games each": f"{len(runs)} x {games:,}", "command": page.command(runs.commands)}
         rows.append({"setup": name} | cells | counted)
     lines = {_plain(name): (rates.index.to_list(), 100 * rates.T.to_numpy()) for name, rates in curves.items()}
     network = trained[NETWORK].iloc[0]
-    title = f"Learning curves: {network}"
     figure = lines_with_bands(
         lines, title=_plain(f"{network}: games won against {opponent}"), xlabel="step", ylabel="games won (%)"
     )
@@ -57,8 +59,7 @@ def curves_section(trained: pd.DataFrame, opponent: str, page: Page) -> Section 
         "of `replay`, or what another learner counts. In the table are the first and the last step of each setup, "
         "with Student's t interval over seeds, never narrower than so many games allow; of one seed it is Wilson's."
     )
-    image = page.figure(f"curves_{len(page.figures) + 1}", figure, title)
-    return Section(title, [text, image, Table(rows, dict.fromkeys((f"step {step}" for step in steps), share))])
+    return [text, page.figure(f"curves_{len(page.figures) + 1}", figure, f"Learning curves: {network}"), table(rows)]
 
 
 def _plain(text: str) -> str:
@@ -77,8 +78,8 @@ def _rate(rates: pd.Series, games: int) -> Interval:
     return wilson(round(rates.iloc[0] * games), games) if games and len(rates) == 1 else over_seeds(rates, games)
 
 
-def searches_section(finished: pd.DataFrame, opponent: str, page: Page) -> Section | None:
-    """The best trial of each search, by hands won where they were counted, else by games; None without a search."""
+def searches_section(finished: pd.DataFrame, opponent: str, page: Page) -> list[str]:
+    """The best trial of each search, by hands won where they were counted, else by games; empty without a search."""
     rows = []
     for study, trials in finished.groupby("study", sort=False):
         matches = {index: final_match(run, opponent) for index, run in trials.iterrows()}
@@ -87,13 +88,13 @@ def searches_section(finished: pd.DataFrame, opponent: str, page: Page) -> Secti
             best = max(measured, key=lambda index: measured[index]["win_rate"])
             rows.append({"search": study.name, "trials": len(measured)} | _best(trials.loc[best], measured[best], page))
     text = f"Against {opponent}. A best trial was chosen by this result, so a new measurement would come out lower."
-    return Section("Searches", [text, Table(rows, {"best trial, Wilson": share})]) if rows else None
+    return [text, table(rows)] if rows else []
 
 
 def _best(run: pd.Series, match: Mapping[str, Any], page: Page) -> dict[str, Any]:
     trials = "hands" if "hands" in match else "games"
     return {
-        "best trial, Wilson": wilson(match["wins"], match[trials]),
+        "best trial, Wilson": share(wilson(match["wins"], match[trials])),
         "of": f"{match[trials]:,} {trials}",
         "its options": " ".join(run.overrides),
         "run": run["name"],
