@@ -123,7 +123,7 @@ def _lead(results: Sequence[Result]) -> str:
 
 
 def _points(lead: Interval) -> str:
-    return bounds(*(100 * value for value in lead), ".1f")
+    return bounds(100 * lead.estimate, 100 * lead.low, 100 * lead.high, ".1f")
 
 
 def _caution(results: Sequence[Result]) -> str:

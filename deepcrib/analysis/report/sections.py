@@ -43,11 +43,11 @@ def curves_section(trained: pd.DataFrame, opponent: str, page: Page) -> list[str
     for name, rates in curves.items():
         runs = trained.loc[rates.columns]
         games = int(runs["evaluation.games"].iloc[0]) if "evaluation.games" in runs else 0
-        cells = {
-            f"step {step}": share(_rate(rates.loc[step], games)) if step in rates.index else None for step in steps
-        }
-        counted = {"seeds x games each": f"{len(runs)} x {games:,}", "command": page.command(runs.commands)}
-        rows.append({"setup": name} | cells | counted)
+        row: dict[str, str | None] = {"setup": name}
+        for step in steps:
+            row[f"step {step}"] = share(_rate(rates.loc[step], games)) if step in rates.index else None
+        row["seeds x games each"] = f"{len(runs)} x {games:,}"
+        rows.append(row | {"command": page.command(runs.commands)})
     lines = {_plain(name): (rates.index.to_list(), 100 * rates.T.to_numpy()) for name, rates in curves.items()}
     network = trained[NETWORK].iloc[0]
     figure = lines_with_bands(
