@@ -1,4 +1,4 @@
-"""A league as tables on the screen, in Markdown and CSV, and as a figure."""
+"""A league as tables on the screen and in CSV, and as a figure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from deepcrib.analysis.tables import NONE, bounds, percent, plain_table
+from deepcrib.analysis.tables import NONE, plain_table
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.league.league import Pairing
-from deepcrib.evaluation.league.ratings import MEAN, bradley_terry, misfit
+from deepcrib.evaluation.league.ratings import bradley_terry, misfit
 from deepcrib.files import csv_text
 from deepcrib.intervals import Interval
 
@@ -96,10 +96,6 @@ def _turned(value: Interval, total: float) -> Interval:
     return Interval(total - value.estimate, total - value.high, total - value.low)
 
 
-def _bounds(value: tuple[float, float, float] | None, form: str = "+.2f") -> str:
-    return NONE if value is None else bounds(value[0], value[1], value[2], form)
-
-
 def _half(value: Interval | None, scale: float, form: str) -> str:
     """`52.3 ±0.4`, the interval by half of its width."""
     if value is None:
@@ -145,30 +141,6 @@ def _whole(league: League, name: str, other: str) -> str:
 
 
 # --- files ------------------------------------------------------------------------------------------------------
-
-
-def markdown_page(league: League, intro: str, figure: str | None, ceilings: Ceilings | None = None) -> str:
-    """The league as a page: standings, the figure, faults; every pair is in `pairings_csv`."""
-    heads = ("", "agent", "rating [95%]", "win rate [95%]", "points a hand, own - other's [95%]")
-    ceiling = ("a best responder gains", *(f"as {role}" for role in ROLES))
-    rows = [["--:", "---", *["--:"] * (len(heads) + len(ceiling) - 2)]]
-    for rank, row in enumerate(league.rows, start=1):
-        known, rate = (ceilings or {}).get(row.name, {}), NONE if row.win_rate is None else percent(*row.win_rate)
-        own = [str(rank), row.name, _bounds(row.rating, ".0f"), rate, _bounds(row.gain)]
-        rows.append([*own, *(_bounds(known.get(role)) for role in RESPONDER)])
-    table = "".join(f"| {' | '.join(row)} |\n" for row in ((*heads, *ceiling), *rows))
-    image = f"\n![Ratings and win rates]({figure})\n" if figure else ""
-    faults = "".join(f"- {name}, in {' - '.join(pair)}: {what}\n" for pair, (name, what) in league.faults.items())
-    return (
-        f"# The league\n\n{intro}\n\n## Standings\n\n{table}\n"
-        f"Ratings are from a Bradley-Terry model fitted by maximum likelihood, with a mean of {MEAN:.0f}: 100 points"
-        " more mean a win rate of 64%, 10 points more 51.4%. The intervals are for the distance to the mean of this"
-        " league, and include the spread of the duplicate pairs. One number per agent cannot capture everything: win"
-        f" rates differ from those that the ratings predict by {100 * league.misfit:.2f} percentage points (root mean"
-        " square). Win rate and points per hand are means over all opponents, each counted once. A best responder's"
-        " gain is in points per hand, `-` where it has not been measured. Every pair is in `pairings.csv`.\n"
-        f"{image}" + (f"\n## Faults\n\nThese pairings ended early and do not count.\n\n{faults}" if faults else "")
-    )
 
 
 def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:

@@ -7,34 +7,22 @@ from typing import Any
 import pandas as pd
 
 from deepcrib.analysis.report.page import Page, table
-from deepcrib.analysis.report.runs import (
-    ALGORITHM,
-    FAILED,
-    FINISHED,
-    NETWORK,
-    OWN,
-    SEEDS,
-    SETUP,
-    UNFINISHED,
-    differing_options,
-)
+from deepcrib.analysis.report.runs import ALGORITHM, FAILED, FINISHED, NETWORK, OWN, SEEDS, SETUP, UNFINISHED
 from deepcrib.analysis.tables import NONE
-from deepcrib.files.runs import natural, starts
+from deepcrib.files.runs import starts
 
 MOST_VALUES = 8
 """Values of an option, and setups with a column each, that are listed."""
 
 
 def overview_section(runs: pd.DataFrame, repeats: pd.DataFrame, page: Page) -> list[str]:
-    """How many runs in which state, on what, for how long; options that differ; failed and unfinished runs."""
+    """How many runs in which state, on what, for how long; failed and unfinished runs."""
     states = runs.state.value_counts()
     counted = ", ".join(f"{states[state]} {state}" for state in (FINISHED, FAILED, UNFINISHED) if state in states)
     known = runs[runs.environment.map(bool)]
     parts = [f"Runs: {counted}. {_when(known)}", "\n".join(f"- {line}" for line in _origins(known))]
     if len(repeats):
         parts.append(f"Left out, since a later run has the same options and seed: {', '.join(repeats.name)}.")
-    if differing := differing_options(known):
-        parts += ["Options that differ between the runs:", table([_spread(name, known[name]) for name in differing])]
     if len(lost := runs[runs.state != FINISHED]):
         rows = [_lost(run, page) for _, run in lost.iterrows()]
         parts += ["Runs that came to nothing, and count nowhere above:", table(rows)]
@@ -89,16 +77,6 @@ def _machine(start: dict[str, Any]) -> str:
     gpus = machine["gpus"] if isinstance(machine.get("gpus"), list) else []
     memory = f"{machine.get('memory_gb')} GB"
     return ", ".join([str(machine["processor"]), f"{machine.get('cores')} cores", memory, *map(str, gpus)])
-
-
-def _spread(name: str, values: pd.Series) -> dict[str, Any]:
-    """An option's values, each with the number of its runs; where they are many, as in a search, only how many."""
-    counts = values.map(lambda value: "missing" if value != value else str(value)).value_counts()
-    listed = [f"{value} ({counts[value]})" for value in sorted(counts.index, key=natural)]
-    return {
-        "option": name,
-        "values (runs)": ", ".join(listed) if len(listed) <= MOST_VALUES else f"{len(listed)} values",
-    }
 
 
 def _lost(run: pd.Series, page: Page) -> dict[str, Any]:

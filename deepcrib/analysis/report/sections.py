@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
 from deepcrib.analysis.figures import lines_with_bands
 from deepcrib.analysis.report.overview import options_section, overview_section
 from deepcrib.analysis.report.page import Page, share, table
 from deepcrib.analysis.report.result import Result, result_section, results_of
-from deepcrib.analysis.report.runs import FINISHED, NETWORK, SETUP, final_match, read_metrics, repeated, with_setups
+from deepcrib.analysis.report.runs import NETWORK, SETUP, read_metrics, repeated, with_setups
 from deepcrib.analysis.report.statistics import over_seeds
 from deepcrib.intervals import Interval, wilson
 
@@ -25,7 +22,6 @@ def fill(page: Page, runs: pd.DataFrame, opponent: str) -> list[Result]:
     sections = {"Result": result_section(results, opponent, page)}
     for network, setups in trained.groupby(NETWORK, sort=False):
         sections[f"Learning curves: {network}"] = curves_section(setups, opponent, page)
-    sections["Searches"] = searches_section(counted[counted.state == FINISHED], opponent, page)
     sections["The runs"] = overview_section(counted, runs[again], page)
     sections["Options"] = options_section(trained)
     page.sections |= {title: parts for title, parts in sections.items() if parts}
@@ -76,27 +72,3 @@ def _rates(runs: pd.DataFrame, opponent: str) -> pd.DataFrame:
 
 def _rate(rates: pd.Series, games: int) -> Interval:
     return wilson(round(rates.iloc[0] * games), games) if games and len(rates) == 1 else over_seeds(rates, games)
-
-
-def searches_section(finished: pd.DataFrame, opponent: str, page: Page) -> list[str]:
-    """The best trial of each search, by hands won where they were counted, else by games; empty without a search."""
-    rows = []
-    for study, trials in finished.groupby("study", sort=False):
-        matches = {index: final_match(run, opponent) for index, run in trials.iterrows()}
-        measured = {index: match.get("hands_won") or match for index, match in matches.items() if match}
-        if measured:
-            best = max(measured, key=lambda index: measured[index]["win_rate"])
-            rows.append({"search": study.name, "trials": len(measured)} | _best(trials.loc[best], measured[best], page))
-    text = f"Against {opponent}. A best trial was chosen by this result, so a new measurement would come out lower."
-    return [text, table(rows)] if rows else []
-
-
-def _best(run: pd.Series, match: Mapping[str, Any], page: Page) -> dict[str, Any]:
-    trials = "hands" if "hands" in match else "games"
-    return {
-        "best trial, Wilson": share(wilson(match["wins"], match[trials])),
-        "of": f"{match[trials]:,} {trials}",
-        "its options": " ".join(run.overrides),
-        "run": run["name"],
-        "command": page.command([run.commands]),
-    }
