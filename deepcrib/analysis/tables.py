@@ -119,9 +119,10 @@ def audit_table(title: str, found: Audit) -> Table:
 
 
 def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
-    """Decisions with their cards; in parentheses own minus opponent's points from there on."""
+    """Decisions with their cards, by the number of the hand; in parentheses own minus opponent's points from there."""
     columns: dict[str, Cell] = {
         "points\nlost": "{0.regret:.2f}",
+        "hand": lambda decision: f"{decision.hand + 1}",
         "decision": "{0.kind}, {0.role}",
         "cards": "{0.cards}",
         "seen": lambda decision: decision.seen or NONE,

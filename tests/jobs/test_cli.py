@@ -69,7 +69,7 @@ def test_help_lists_every_job_and_imports_no_torch() -> None:
 def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(f"{job} --help") == 0
     text = capsys.readouterr().out
-    assert ("seed=" in text) == (job != "report")  # what is recorded leaves nothing to chance
+    assert ("seed=" in text) == (job not in ("report", "statistics"))  # they leave nothing to chance
     assert "hydra.run.dir=FOLDER" in text
     assert all(example in text for example in JOBS[job].examples)
     if job == "train":
@@ -195,15 +195,12 @@ def test_pretrain_saves_a_discard_network(tmp_path: Path, capsys: pytest.Capture
     assert (tmp_path / "run" / "weights.safetensors").exists()
 
 
-def test_benchmark_of_games_compares_with_the_published_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_benchmark_of_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("benchmark games games=200", run_dir(tmp_path / "run")) == 0
     games = json.loads((tmp_path / "run" / "summary.json").read_text())["games"]
     assert games["greedy"]["games_per_second"] > 0
     assert games["greedy against itself, in lockstep"]["games"] == 20
-    text = capsys.readouterr().out
-    assert f"{games['deterministic']['games_per_second']:,.0f}" in text and "2019 code" in text
+    assert f"{games['deterministic']['games_per_second']:,.0f}" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -22,7 +22,6 @@ from tensorboard.summary.writer import event_file_writer
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 import deepcrib
-from deepcrib.analysis.curves import read_events
 from deepcrib.analysis.report.page import Page
 from deepcrib.analysis.report.runs import load_runs
 from deepcrib.analysis.sweeps import read_run
@@ -37,6 +36,7 @@ from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.fit import _Training
 from deepcrib.training.learner import Learner
 from deepcrib.training.progress import read_progress
+from tests.support.events import read_events
 
 TINY = (
     *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),
@@ -112,7 +112,7 @@ def test_a_run_that_is_extended_keeps_its_commands_seconds_weights_and_matches(
     assert environment["seconds"] == pytest.approx(sum(one["seconds"] for one in told)) == read_run(run).seconds
     assert told[0]["summary"] == before["summary"] and "summary" not in told[2]
     page = Page("links")
-    assert page.command(load_runs([str(run)])) == "c1, c2, c3"
+    assert page.command(load_runs([str(run)]).commands) == "c1, c2, c3"
     assert list(page.commands)[1:] == [" ".join(one["command"]) for one in told[1:]]
 
 
