@@ -1,4 +1,8 @@
-"""Training of weighted strategies (Lang 2018, chapter 3): Monte Carlo over games, with exploring starts."""
+"""Training of weighted strategies (Lang 2018, chapter 3): Monte Carlo over games, with exploring starts.
+
+The weights change after each game, so a training is one compiled loop on one core; updates by batches would have been
+faster and another algorithm.
+"""
 
 from __future__ import annotations
 

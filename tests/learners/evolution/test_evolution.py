@@ -119,7 +119,7 @@ def test_a_saved_agent_is_made_again(tmp_path: Path) -> None:
     again = make_agent(str(tmp_path))
     assert isinstance(again, EvolutionaryAgent) and again.genome == "pairs" and again.metadata["generations"] == 3
     np.testing.assert_array_equal(again.discard(DEALS.observation), agent.discard(DEALS.observation))
-    with pytest.raises(AgentError, match="expected no option epsilon"):
+    with pytest.raises(AgentError, match="has no option 'epsilon'"):
         make_agent({"path": str(tmp_path), "epsilon": 0.1})
     arrays = {"weights": np.zeros((2, 14))}
     formats.write_weights(tmp_path / "bad.safetensors", "evolution", arrays, {})

@@ -349,7 +349,7 @@ def test_discards_are_another_agents(tmp_path: Path) -> None:
         agent = make_agent(spec)
         np.testing.assert_array_equal(agent.discard(seen), make_agent(other).discard(seen))
         np.testing.assert_array_equal(agent.discard_probabilities(seen), make_agent(other).discard_probabilities(seen))
-    with pytest.raises(AgentError, match="does not explore: expected no option epsilon"):
+    with pytest.raises(AgentError, match="has no option 'epsilon'"):
         make_agent({"path": str(tmp_path), "epsilon": 0.1})
 
 

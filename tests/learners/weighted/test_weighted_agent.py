@@ -29,7 +29,7 @@ from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import learning_games
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders.states import OPPONENT_SCORE, OWN_SCORE
-from tests.agents.test_agents import check_frequencies, network_agent, observations
+from tests.support.agents import check_frequencies, network_agent, observations
 from tests.support.reference import chi_square_limit
 from tests.support.weighted import SETS, plain_matrix, plain_weights
 

@@ -138,7 +138,7 @@ def test_a_saved_agent_is_made_again_from_its_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("spec", "expected"),
-    [({"epsilon": 1.5}, "epsilon=1.5: expected 0 to 1"), ({"discards": "greedy"}, "expected no option discards")],
+    [({"epsilon": 1.5}, "epsilon=1.5: expected 0 to 1"), ({"discards": "greedy"}, "has no option 'discards'")],
 )
 def test_options_that_do_not_fit_a_saved_agent(spec: dict[str, Any], expected: str, tmp_path: Path) -> None:
     new_agent().save(tmp_path / "weights.safetensors")
