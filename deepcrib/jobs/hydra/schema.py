@@ -48,8 +48,11 @@ _TOO_LARGE = (
 """What NumPy, PyTorch and Python say of sizes that nothing can have."""
 _FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
 
-field_types = functools.cache(typing.get_type_hints)
-"""The type of each field of a dataclass, whose annotations are text until they are asked for."""
+
+@functools.cache
+def field_types(kind: Any) -> dict[str, Any]:
+    """The type of each field of a dataclass, whose annotations are text until they are asked for."""
+    return typing.get_type_hints(kind)
 
 
 def variants_of(schema: type) -> dict[str, Mapping[str, type]]:
