@@ -19,13 +19,13 @@ class LearnerOptions:
     name: str = option("replay", "what learns")
 
 
-def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) -> None:
+def refuse_unread(options: Any, names: tuple[str, ...], reader: str, group: str = "learner") -> None:
     """Raise OptionError for options that other choices leave unread and that are not the defaults, naming `reader`."""
     defaults = type(options)()
     for name in names:
         value, default = getattr(options, name), getattr(defaults, name)
         if value != default:
-            raise OptionError(f"learner.{name}={value}: read with {reader} alone, expected its default {default} here")
+            raise OptionError(f"{group}.{name}={value}: read with {reader} alone, expected its default {default} here")
 
 
 @dataclass

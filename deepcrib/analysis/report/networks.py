@@ -21,7 +21,7 @@ from deepcrib.exact.shows import all_hands, hand_values, starter_means
 from deepcrib.files.runs import CONFIG
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
 from deepcrib.intervals import Interval, mean_interval
-from deepcrib.learners.replay.pretraining import MEAN_OF_STARTERS, predicted_values, shown_states
+from deepcrib.learners.pretraining.show import MEAN_OF_STARTERS, predicted_values, shown_states
 from deepcrib.networks.checkpoints import load_weights
 
 if TYPE_CHECKING:

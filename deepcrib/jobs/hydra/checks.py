@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
@@ -14,9 +14,6 @@ from deepcrib.jobs.hydra.resume import take_specs
 from deepcrib.jobs.hydra.schema import check_no_extras
 from deepcrib.jobs.hydra.variants import check_variants
 from deepcrib.options import problems
-
-if TYPE_CHECKING:
-    from deepcrib.learners.replay.options import ReplayOptions, RewardOptions
 
 REPLAY = "replay"
 """The learner that alone reads some options."""
@@ -47,24 +44,10 @@ def check_values(options: Any, overrides: Sequence[Override] = ()) -> None:
 def _contradictions(options: Any, overrides: Sequence[Override]) -> Iterator[str]:
     """A line for each of the options of a learner and its matches that do not go together."""
     learner, evaluation = (getattr(options, name, None) for name in ("learner", "evaluation"))
-    if learner is not None and learner.name == REPLAY:
-        yield from _contradictions_of_replay(learner, options.reward)
-    elif learner is not None and evaluation is not None and evaluation.exploring:
+    if learner is not None and learner.name != REPLAY and evaluation is not None and evaluation.exploring:
         yield f"evaluation.exploring=true: learner={learner.name} does not read it, only learner={REPLAY}"
     if evaluation is not None and evaluation.monitored and evaluation.at:
         for override in overrides:
             if override.key_or_group == "evaluation.every":
                 place = f"evaluation.at={evaluation.at} takes its place, expected evaluation.at=null beside it"
                 yield f"{override.input_line}: {place}"
-
-
-def _contradictions_of_replay(learner: ReplayOptions, reward: RewardOptions) -> Iterator[str]:
-    if (learner.buffer_size is None) != (learner.replacement is None):
-        values = f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}"
-        yield f"{values}: expected both, or neither"
-    if bool(learner.priming) != bool(learner.priming_iterations):
-        values = f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}"
-        yield f"{values}: expected agents and a number of iterations, or neither"
-    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
-        expected = "expected learner.unit=games and no learner.buffer_size"
-        yield f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, {expected}"

@@ -30,6 +30,7 @@ from deepcrib.jobs.train.config import Config
 from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
 from deepcrib.learners.registry import LEARNERS, make_learner
+from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.training.fit import Probe, fit, next_event, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
@@ -71,13 +72,14 @@ def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Ma
         writer.add_custom_scalars(layout(config, opponents))
         agent = _train(config, run, learner, opponents, writer)
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)  # which matches during training never have
-    exploring = learner.exploring_agent() if config.evaluation.exploring else None
+    explores = config.evaluation.exploring and isinstance(learner, ReplayLearner)
+    exploring = learner.exploring_agent() if explores else None
     matches = _final_matches(config, run, agent, opponents, seed)
     explored = _final_matches(config, run, exploring, opponents, seed, f", epsilon {_epsilon(exploring):.2g}")
     hands: dict[str, HandsWon] = {}
     if agent is not None and config.evaluation.hands:
         hands = {name: hands_won(agent, other, config.evaluation.hands, seed) for name, other in opponents.items()}
-    summary = learner.summary()
+    summary = learner.summary
     metrics = final_metrics(matches, summary, learner.seconds)
     write_options(folder, options, metrics, told, metrics, learner.steps_done)
     training = f"{learner.description()}, {learner.seconds:,.0f} s"

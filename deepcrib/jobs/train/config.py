@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from deepcrib.jobs.hydra.variants import VARIANTS, Variants
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
+from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.registry import LEARNERS
-from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, RewardOptions, StateOptions
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions, StateOptions
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.options import at_least, option, seed_value
 from deepcrib.training.options import EvaluationOptions, LearnerOptions

@@ -160,11 +160,11 @@ class EvolutionLearner(Learner):
         """Write the first player's weights."""
         self.agent().save(path)
 
-    def save_final(self, folder: Path) -> None:
-        """Write the weights of all players, each to a file of its own."""
-        super().save_final(folder)
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write the weights of the other players, each to a file of its own."""
         for player in range(1, len(self.weights)):
             self.agent(player).save(folder / f"opponent_{player}.safetensors")
+        return {}
 
     def state_dict(self) -> dict[str, Any]:
         """Weights, sigma and the deals."""

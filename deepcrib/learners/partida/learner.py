@@ -271,7 +271,7 @@ class PartidaLearner(Learner):
         """The play of the finished network, on hands of no other measurement."""
         return self.measure(self.options.final_hands, derive(self.setting.evaluation_seed, FINAL_MATCHES))
 
-    def summary(self) -> dict[str, Any]:
+    def finish(self, folder: Path) -> dict[str, Any]:
         """The play alone."""
         return {"play_only": asdict(self.play_only)}
 

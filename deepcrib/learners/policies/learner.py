@@ -36,7 +36,6 @@ class PolicyLearner(Learner):
     """
 
     unit = "iterations"
-    evaluates_steps = True
     core: Any
     """What learns, which knows nothing of cribbage; it has `state` and `load`."""
 

@@ -112,12 +112,12 @@ class WeightedLearner(Learner):
         """Write the weights of member 0."""
         self.agent().save(path)
 
-    def save_final(self, folder: Path) -> None:
+    def finish(self, folder: Path) -> dict[str, Any]:
         """Write the weights of the opponents beside, if they learn."""
-        super().save_final(folder)
         if self.options.opponents_learn:
             for member in range(1, len(self.pool)):
                 self.agent(member).save(folder / f"opponent_{member}.safetensors")
+        return {}
 
     def state_dict(self) -> dict[str, Any]:
         """The pool, of which strategies it is, and what has been recorded of its games."""
