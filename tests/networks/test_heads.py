@@ -25,16 +25,11 @@ from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.learner import make_climber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
-from deepcrib.learners.replay import pretraining
+from deepcrib.learners.pretraining import show as pretraining
+from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.extras import Sampling
-from deepcrib.learners.replay.options import (
-    AlgorithmOptions,
-    PretrainingOptions,
-    ReplayOptions,
-    RewardOptions,
-    StateOptions,
-)
+from deepcrib.learners.replay.options import AlgorithmOptions, ReplayOptions, RewardOptions, StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play

@@ -24,7 +24,7 @@ from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
-from tests.learners.replay.test_replay import Stopped, Writer, assert_same_runs, run, small
+from tests.support.replay_runs import Stopped, Writer, assert_same_runs, run, small
 
 
 def settings_at(*at: int, **learner: Any) -> Any:

@@ -48,14 +48,13 @@ class Episodes:
 
     def play(self, learner: Agent, iteration: int) -> Trajectories:
         """The hands of an iteration, counted from 0."""
-        opponents: list[Agent] = []
-        seating = np.zeros((self.count, 2), dtype=np.int64)
-        if self.pool.meets_others(iteration):
-            opponents, seating = self.pool.seating(self.setting.seed, iteration, self.count)
+        first, seed, dealing = iteration * self.count, self._seed, self.setting.dealing
         if self._discards is not None:
             learner, self._discards = PrecomputedDiscards(learner, self._discards), None
-        first, dealing = iteration * self.count, self.setting.dealing
-        return learning_games([learner, *opponents], seating, first, self._seed, unit=self.unit, dealing=dealing)
+        if not self.pool.meets_others(iteration):
+            return self_play(learner, first, self.count, seed, unit=self.unit, dealing=dealing)
+        opponents, seating = self.pool.seating(self.setting.seed, iteration, self.count)
+        return learning_games([learner, *opponents], seating, first, seed, unit=self.unit, dealing=dealing)
 
     def by(self, agent: Agent, count: int, seed: int) -> Trajectories:
         """Episodes of another agent against itself, so many of the same kind."""

@@ -27,7 +27,7 @@ from deepcrib.networks.encoders import Block, Encoder
 from deepcrib.networks.encoders.spec import ONE_HOT
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
-from tests.learners.replay.test_replay import same
+from tests.support.replay_runs import same
 
 POLICIES = ("mirror", "nfsp")
 FEW = {"nfsp": {"recent": 100, "reservoir": 25}}

@@ -9,8 +9,8 @@ import torch
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.engine import Games
-from deepcrib.learners.replay.batch import Batch, experience_of, legal_plays, points_of
-from deepcrib.learners.replay.rewards import winning_pegs
+from deepcrib.learners.replay.batch import Batch, legal_plays
+from deepcrib.learners.replay.rewards import up_to_the_win, winning_pegs
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS, SEAT
@@ -178,7 +178,7 @@ def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
 def last_hands() -> Trajectories:
     """The hands in which 400 games end, played out, of which 45% or so end before the last card."""
     hands = self_play(make_agent("random"), 0, 400, 702)
-    return hands.take(np.flatnonzero(winning_pegs(points_of(hands))[0] >= 0))
+    return hands.take(np.flatnonzero(winning_pegs(hands)[0] >= 0))
 
 
 def cards_before_the_end(hands: Trajectories, hand: int) -> tuple[int, list[int]]:
@@ -200,7 +200,7 @@ def test_nothing_follows_a_won_game(algorithm: str, steps: int, decay: float, fo
     """Where networks see the score, the last decision before the winning peg is a hand's last."""
     hands = last_hands()
     backup = Backup(n_steps=steps, trace_decay=decay)
-    ended = experience_of(hands, sees_scores=True)
+    ended = up_to_the_win(hands)
     found = play_samples(ended, algorithm, "offensive_defensive", toy(), EPSILON, forced, backup)
     played = [cards_before_the_end(hands, hand)[0] for hand in range(len(hands))]
     assert 50 < sum(number < 8 for number in played) < len(hands) - 50
@@ -212,7 +212,7 @@ def test_nothing_follows_a_won_game(algorithm: str, steps: int, decay: float, fo
 def test_plays_after_the_win_are_no_samples(forced: bool) -> None:
     """Nor are rewards of theirs anybody's, also where forced plays are skipped; the discards all stay."""
     hands = last_hands()
-    ended = experience_of(hands, sees_scores=True)
+    ended = up_to_the_win(hands)
     samples = play_samples(ended, "monte_carlo", "offensive", toy(), EPSILON, forced, newest=30)
     expected = []
     for hand in range(len(hands)):
@@ -228,15 +228,9 @@ def test_plays_after_the_win_are_no_samples(forced: bool) -> None:
     assert discards.targets.sum() < discard_samples(hands, "own").targets.sum()
 
 
-def test_without_the_score_hands_are_learned_from_to_their_end() -> None:
-    """The same arrays: a player that does not see the score has no reason to play for what is left of the game."""
-    hands = last_hands()
-    assert experience_of(hands, sees_scores=False) is hands
-
-
 def test_single_hands_end_where_they_end(hands: Trajectories) -> None:
     """They begin at 0-0, so that nobody wins a game; nothing is left out."""
-    ended = experience_of(hands, sees_scores=True)
+    ended = up_to_the_win(hands)
     assert all(np.array_equal(one, two) for one, two in zip(vars(ended).values(), vars(hands).values(), strict=True))
 
 

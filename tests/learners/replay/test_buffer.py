@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.learners.replay.buffer import ReplayBuffer, hands_per_iteration
+from deepcrib.learners.replay.buffer import ReplayBuffer
+from deepcrib.learners.replay.play import hands_per_iteration
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.checkpoints import load_state, save_state
 

@@ -25,7 +25,7 @@ from deepcrib.jobs.train.monitoring import FINAL
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.monitoring import BINS, histogram_edges, show_values
 from tests.figures import match_of
-from tests.learners.replay.test_replay import assert_same_runs, run, small
+from tests.support.replay_runs import assert_same_runs, run, small
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "tensorboard.md"
 KINDS = {"scalar": "scalars", "histogram": "histograms", "image": "images"}

@@ -1,6 +1,7 @@
 """Targets of a play's value on numbers worked by hand, and what n-step and lambda-returns have in common."""
 
 import warnings
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from deepcrib.learners.replay.extras import distributed_returns
+from deepcrib.learners.replay.extras import distributed_step
 from deepcrib.learners.replay.targets import (
     double_q_value,
     expected_sarsa_value,
@@ -58,7 +59,7 @@ def test_any_number_of_steps_beyond_the_hand_is_the_return_at_once() -> None:
     assert n_step_returns(r_t, discount, v_tp1, n=10**12).tolist() == [[7, 3, 1]]
     atoms = torch.arange(-10.0, 11.0)
     p_tp1 = np.tile(np.eye(21, dtype=np.float32)[20], (1, 3, 1))  # 10 points for certain
-    found = distributed_returns(atoms, r_t, discount, p_tp1, n=10**12)
+    found = n_step_returns(r_t, discount, p_tp1, 10**12, partial(distributed_step, atoms))
     assert (found @ atoms.numpy()).tolist() == [[7, 3, 1]] and found.max(axis=2).tolist() == [[1, 1, 1]]
 
 
