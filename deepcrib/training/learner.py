@@ -53,7 +53,7 @@ class Learner(ABC):
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.stages: Sequence[Learner] = ()
-        """What is learned before the first step, one after another, by networks of this learner; they have no agents."""
+        """What is learned before the first step, one after another, by this learner's networks; they have no agents."""
         self.steps_done = 0
         self.seconds = 0.0
         """Of the training so far, matches included."""

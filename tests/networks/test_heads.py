@@ -50,9 +50,9 @@ from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.training.options import EvaluationOptions
-from tests.learners.replay.test_small_problems import POINTS, STATES, Lookup, exact
-from tests.learners.replay.test_small_problems import all_hands as all_courses
 from tests.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
+from tests.support.small_problems import POINTS, STATES, Lookup, exact
+from tests.support.small_problems import all_hands as all_courses
 
 CPU = torch.device("cpu")
 ATOMS = torch.arange(-3.0, 5.0)

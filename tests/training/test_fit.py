@@ -33,7 +33,7 @@ class StoppedError(Exception):
 class ByStep(TinyLearner):
     """Evaluated by steps, of one game each."""
 
-    evaluates_steps = True
+    unit = "iterations"
     stride = 1
 
 
@@ -134,7 +134,7 @@ def test_checkpoints_and_their_names(tmp_path: Path) -> None:
 
 def test_short_steps_are_saved_where_a_checkpoint_is_due(tmp_path: Path) -> None:
     fit(tiny(ByStep, games=5, checkpoint_every=3, every=0), tmp_path, Matches())
-    assert [int(name[-20:-12]) for name in weights_in(tmp_path) if "games" in name] == [0, 3, 5]
+    assert [int(name[-20:-12]) for name in weights_in(tmp_path) if "iterations" in name] == [0, 3, 5]
 
 
 def test_a_training_of_no_steps_leaves_the_agent_as_it_began(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_stages_come_first_and_their_events_below_zero(taught: Any) -> None:
     steps = {tag: [step for name, _, step in scalars if name == tag] for tag in ("lesson/3", "lesson/2", "before")}
     assert steps == {"lesson/3": [-5, -4, -3], "lesson/2": [-2, -1], "before": [0]}
     first = next(value for name, value, _ in scalars if name == "before")
-    assert first != 1 and value_in(folder / "checkpoints" / "games_00000000.safetensors") == first
+    assert first != 1 and value_in(folder / "checkpoints" / "iterations_00000000.safetensors") == first
     assert [row["step"] for row in rows_in(folder)] == [str(step) for step in range(8)]
 
 
@@ -482,7 +482,7 @@ def test_what_comes_before_the_first_step_is_done_once_and_shown_at_zero(tmp_pat
     first, again = Writer(tmp_path), Writer(tmp_path)
     shown: dict[int, Mapping[str, float]] = {}
     fit(tiny(Taught, games=2, every=0), tmp_path, Matches(), writer=first, progress=shown.__setitem__)
-    begun = value_in(tmp_path / "checkpoints" / "games_00000000.safetensors")
+    begun = value_in(tmp_path / "checkpoints" / "iterations_00000000.safetensors")
     assert ("before", begun, 0) in first.scalars and shown[0] == {"before": begun}
     assert list(shown) == [-4, -3, -2, -1, 0, 1, 2] and not any(shown[step] for step in range(-4, 0))
     learned = value_in(tmp_path / "weights.safetensors")

@@ -91,6 +91,10 @@ class ReplayLearner(Learner):
         self.hands = 0
         self._learned: dict[str, Batch] = {}
 
+    def first_metrics(self) -> Metrics:
+        """No hand yet."""
+        return {"progress/hands": 0.0}
+
     # --- the iteration ----------------------------------------------------------------------------------------
 
     def step(self) -> Metrics:

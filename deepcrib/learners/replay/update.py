@@ -179,8 +179,9 @@ class SampleInputs:
         if grouped:
             self._legal = encoder.legal(states)
             rows, candidates = np.nonzero(self._legal)
-            columns = np.full((*self._legal.shape, encoder.columns), -1, dtype=np.int16)
-            columns[self._legal] = encoder.indices(states[rows], candidates.astype(np.int8))
+            of_legal = encoder.indices(states[rows], candidates.astype(np.int8))
+            columns = np.zeros((*self._legal.shape, *of_legal.shape[1:]), dtype=of_legal.dtype)
+            columns[self._legal] = of_legal
         else:
             columns = encoder.indices(states, actions)
         self._columns: Any = columns if device.type == "cpu" else torch.as_tensor(columns, device=device)
