@@ -176,7 +176,5 @@ def _point_returns(hands: Trajectories, kind: str, baseline: bool) -> Float:
     totals[np.arange(len(totals)), hands.dealer] += hands.crib_points
     if kind == "own":
         return totals
-    if kind == "difference":
-        difference = totals - totals[:, ::-1]
-        return (difference + hands.hand_points[:, ::-1]).astype(np.float32) if baseline else difference
-    raise ValueError(f"unknown discard reward {kind!r} (expected own or difference)")
+    difference = totals - totals[:, ::-1]
+    return (difference + hands.hand_points[:, ::-1]).astype(np.float32) if baseline else difference

@@ -168,13 +168,3 @@ def test_each_minibatch_has_its_share_of_the_newest(num: int, data: st.DataObjec
         share = len(rows) * newest / total
         assert abs(sum(turn[start : start + size]) - share) < 1
         assert len(rows) == size or start + len(rows) == total
-
-
-def test_combined_replay_of_nothing_new_is_uniform() -> None:
-    assert combined(9, 0, 2.0, np.random.default_rng(1)).tolist() == sweeps(9, 2.0, np.random.default_rng(1)).tolist()
-
-
-def test_newest_samples_come_once_more_than_the_others() -> None:
-    """Four old ones, two new ones, one pass in minibatches of two: each holds a turn of the newest or its neighbour."""
-    counts = np.bincount(combined(6, 2, 1.0, np.random.default_rng(5)))
-    assert counts.tolist() == [1, 1, 1, 1, 2, 2]

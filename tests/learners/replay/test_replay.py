@@ -120,17 +120,6 @@ def test_every_algorithm_lowers_the_loss_on_its_own_targets(hands: Trajectories,
     assert (samples.targets == frozen).all()
 
 
-@pytest.mark.parametrize("play", PLAY_NETWORKS)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_an_iteration_of_every_algorithm(algorithm: str, play: str, tmp_path: Path) -> None:
-    figures: list[dict[str, float]] = []
-    settings = small(algorithm=algorithm, play=play, discard="belanger2019", iterations=1)
-    result = run(tmp_path, settings, progress=lambda done, found: figures.append(dict(found)))
-    assert result.iterations == 1 and result.hands == 20
-    assert all(np.isfinite(value) for value in figures[0].values())
-    assert figures[0]["loss/play"] > 0 and figures[0]["loss/discard"] > 0
-
-
 def test_a_minute_of_self_play_is_more_than_enough_to_beat_random(tmp_path: Path) -> None:
     """15,000 hands of self-play, never against it: untrained networks win about half of their games."""
     settings = small(

@@ -131,10 +131,6 @@ def test_a_batch_is_its_hands() -> None:
         assert PLAY_REWARDS[name](points, seats).tolist() == [getattr(hand, name) for hand in hands]
 
 
-def test_every_reward_has_its_name() -> None:
-    assert set(PLAY_REWARDS) == {"offensive", "offensive_defensive", "game", "game_ties", "margin"}
-
-
 # --- the definitions, over real hands -----------------------------------------------------------------------
 
 
@@ -186,10 +182,6 @@ def pegs_of(hands: Trajectories, hand: int) -> list[reference.Peg]:
     return board.pegged
 
 
-def test_offensive_is_the_points_of_the_card(hands: Trajectories) -> None:
-    assert (offensive(hands.play_points, hands.play_seats) == hands.play_points).all()
-
-
 def test_offensive_defensive_is_its_definition(hands: Trajectories, rows: list) -> None:
     expected = [[plain_offensive_defensive(p, s, play) for play in range(8)] for p, s in rows]
     assert offensive_defensive(hands.play_points, hands.play_seats).tolist() == expected
@@ -203,30 +195,11 @@ def test_margin_is_its_definition(hands: Trajectories, rows: list) -> None:
         assert found[hand].tolist() == [plain_margin(pegs, seats, play) for play in range(8)]
 
 
-def test_margin_and_offensive_defensive_agree_with_two_players(hands: Trajectories, rows: list) -> None:
-    """By the definitions, not only because one calls the other."""
-    for hand in range(600):
-        points, seats = rows[hand]
-        pegs = pegs_of(hands, hand)
-        for play in range(8):
-            assert plain_margin(pegs, seats, play) == plain_offensive_defensive(points, seats, play)
-    assert (
-        margin(hands.play_points, hands.play_seats) == offensive_defensive(hands.play_points, hands.play_seats)
-    ).all()
-
-
 def test_margins_telescope(hands: Trajectories, rows: list) -> None:
     """Their sum from a card on is one's own minus the opponent's points of the play from there on."""
     following = next_own(hands.play_seats)
     returns = returns_to_the_end(margin(hands.play_points, hands.play_seats), following)
     expected = [[sum(p[k] if s[k] == s[play] else -p[k] for k in range(play, 8)) for play in range(8)] for p, s in rows]
-    assert returns.tolist() == expected
-
-
-def test_sums_of_own_points_telescope_too(hands: Trajectories, rows: list) -> None:
-    following = next_own(hands.play_seats)
-    returns = returns_to_the_end(offensive(hands.play_points, hands.play_seats), following)
-    expected = [[sum(p[k] for k in range(play, 8) if s[k] == s[play]) for play in range(8)] for p, s in rows]
     assert returns.tolist() == expected
 
 
@@ -352,14 +325,6 @@ def test_discard_samples_hold_the_hand_that_earned_the_return(
     assert not unmatched
 
 
-def test_half_of_the_discard_samples_are_a_dealers(games: tuple[Trajectories, list[DealtHand]]) -> None:
-    samples = discard_samples(games[0], "own")
-    is_dealer = samples.states[:, DISCARD_IS_DEALER].astype(bool)
-    assert is_dealer.sum() * 2 == len(samples)
-    gap = samples.targets[is_dealer].mean() - samples.targets[~is_dealer].mean()
-    assert gap > 3  # the crib, about 4.5 points, and the last card
-
-
 def test_a_play_knows_the_discards_of_its_own_hand(games: tuple[Trajectories, list[DealtHand]]) -> None:
     together, alone = games
     for number, hand in enumerate(alone):
@@ -414,11 +379,6 @@ def test_play_totals(hands: Trajectories, rows: list) -> None:
     totals = play_totals(hands.play_points, hands.play_seats)
     expected = [[sum(p for p, s in zip(*row, strict=True) if s == seat) for seat in (0, 1)] for row in rows]
     assert totals.tolist() == expected
-
-
-def test_an_unknown_discard_reward(hands: Trajectories) -> None:
-    with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own or difference"):
-        discard_returns(hands, "mine")
 
 
 # --- who won the game ---------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.checkpoints import load_weights
 from tests.reference import plain_discards
-from tests.replaying import discard_samples, play_samples, saved
-from tests.support.replay_runs import Matches, Writer, assert_same_runs, learned, run, small, weights
+from tests.replaying import saved
+from tests.support.replay_runs import Matches, Writer, assert_same_runs, run, small, weights
 
 
 @pytest.fixture(scope="module")
@@ -245,10 +245,3 @@ def test_rules_with_a_random_dealer(tmp_path: Path) -> None:
     assert load_weights(tmp_path).metadata["rules"] == "random_dealer"
     dealers = saved(tmp_path)["buffer"][0]["dealer"].numpy()
     assert len(dealers) > 8 * 5
-
-
-def test_both_seats_learn(hands: Trajectories) -> None:
-    """Samples come from both seats alike: every discard and every play of every hand."""
-    assert len(discard_samples(hands, "own")) == 2 * len(hands)
-    plays = play_samples(hands, "monte_carlo", "margin", learned("play", "mlp").q_function(), 0.0)
-    assert len(plays) == 8 * len(hands)

@@ -68,11 +68,6 @@ def test_sarsa() -> None:
     assert sarsa(R, DISCOUNT, Q, ACTIONS).tolist() == [2, 1, -5.5, 3]
 
 
-def test_sarsa_follows_the_action_taken() -> None:
-    for action, value in enumerate([1, 2, 4, 1]):
-        assert sarsa(R[:1], DISCOUNT[:1], Q[:1], np.array([action], dtype=np.int8)).tolist() == [1 + value]
-
-
 def test_q_learning() -> None:
     """1 + 4, -2 + 3, 0.5 - 6, 3."""
     assert q_learning(R, DISCOUNT, Q).tolist() == [5, 1, -5.5, 3]
@@ -81,14 +76,6 @@ def test_q_learning() -> None:
 def test_expected_sarsa() -> None:
     """Means of the legal values 2, 1, -6: 1 + 3/4 * 4 + 1/4 * 2; -2 + 3/4 * 3 + 1/4 * 1; 0.5 - 6; 3."""
     assert expected_sarsa(R, DISCOUNT, Q, 0.25).tolist() == [4.5, 0.5, -5.5, 3]
-
-
-def test_expected_sarsa_without_exploration_is_q_learning() -> None:
-    assert expected_sarsa(R, DISCOUNT, Q, 0.0).tolist() == q_learning(R, DISCOUNT, Q).tolist()
-
-
-def test_expected_sarsa_with_nothing_but_exploration_is_the_mean() -> None:
-    assert expected_sarsa(R, DISCOUNT, Q, 1.0).tolist() == [3, -1, -5.5, 3]
 
 
 def test_a_discount_between() -> None:
