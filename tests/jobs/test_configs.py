@@ -7,7 +7,6 @@ import pytest
 from omegaconf import OmegaConf
 
 from deepcrib.agents import make_agent
-from deepcrib.errors import OptionError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
@@ -133,8 +132,6 @@ def test_dense_plus_game_reward() -> None:
         **asdict(composed("train", "reward=offensive_defensive").reward),
         "game_bonus": 20.0,
     }
-    with pytest.raises(OptionError, match="nobody wins a game in single hands"):
-        composed("train", "reward=dense_game", "learner.unit=hands")
 
 
 def thesis(name: str):
