@@ -92,14 +92,14 @@ def curve_table(runs: Runs) -> list[dict[str, str]]:
         steps, hand, spread = curve_of(runs, name)
         best = int(hand.mean(axis=0).argmax())
         columns = {"first": hand[:, 0], "highest mean (generation)": hand[:, best], "last (generation)": hand[:, -1]}
-        columns |= {"highest - last": hand[:, best] - hand[:, -1], "last - first": hand[:, -1] - hand[:, 0]}
+        columns |= {"highest - last": hand[:, best] - hand[:, -1], "_last - first": hand[:, -1] - hand[:, 0]}
         row = {"run": label(name), "n": str(seeds)}
         for title, values in columns.items():
             row |= interval(title, mean_interval(100 * values), ".1f")
             if "generation" in title:
                 row[f"{title} n"] = str(steps[best if "highest" in title else -1])
         first, last = (f"{spread[:, i].mean():.2f}" for i in (0, -1))
-        rows.append(row | {"deviation of the values, first": first, "deviation, last": last})
+        rows.append(row | {"_deviation of the values, first": first, "_deviation, last": last})
     return rows
 
 
@@ -117,7 +117,7 @@ def game_table(runs: Runs) -> list[dict[str, str]]:
         for opponent in OPPONENTS:
             share = Interval(*(figures[f"{opponent}.{end}"] for end in ("win_rate", "ci_low", "ci_high")))
             row |= interval(f"{opponent}: wins %", share, ".1f")
-            row[f"{opponent}: points"] = f"{figures[f'{opponent}.margin']:+.2f}"
+            row[f"_{opponent}: points"] = f"{figures[f'{opponent}.margin']:+.2f}"
         rows.append(row)
     return rows
 

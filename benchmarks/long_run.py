@@ -9,6 +9,9 @@ from dataclasses import dataclass
 class LongRun:
     """A training, or a script. group: the file that keeps its figures. common: words that its group shares.
 
+    commit: the code that it runs and whose words these are. Experiments that lie in folders today had names with `_` in
+    place of `/` (`paper2019_search`) before they were sorted.
+
     options: its own words. hours: of a core, about. keeps: beginnings of the names in its summary that are kept.
     match: words of `deepcrib evaluate` that measure the trained agent, or none; RUN is its folder in them. curve:
     columns of `progress.csv` that are kept, with the seconds of training alone. script: a file of benchmarks/ that is

@@ -24,8 +24,7 @@ def long_runs(finished: Callable[[str], Mapping[str, Any]] = lambda group: {}) -
         yield from paper2019_runs.trials(row)
     for row in TABLE_3:
         yield from paper2019_runs.best_again(row, finished(paper2019_runs.table_3_group(row)))
-    for run in (*paper2019_runs.setups(1), paper2019_runs.ideal()):
-        yield from (run, paper2019_runs.leads(f"RUNS/{run.group}/{run.name}", f"{run.group}_{run.name}"))
+    yield from setups_with_leads(1)
     yield paper2019_runs.leads("belanger2019_cnn_lstm", "belanger2019_cnn_lstm")
     yield from paper2019_runs.deals()
     yield from oconnor2000_values.oconnor2000()
@@ -35,6 +34,16 @@ def long_runs(finished: Callable[[str], Mapping[str, Any]] = lambda group: {}) -
     yield from partida2022_runs.network()
     yield from scripts()
     yield from verdicts_options.verdicts()
+    for seed in (2, 3):
+        yield from setups_with_leads(seed)
+    for seed in (1, 2, 3):
+        yield from paper2019_runs.deal_causes(seed)
+
+
+def setups_with_leads(seed: int) -> Iterator[LongRun]:
+    """The setups of Bélanger et al. 2019, each with what it leads of hands of the paper; the ideal agent once."""
+    for run in (*paper2019_runs.setups(seed), *([paper2019_runs.ideal()] if seed == 1 else [])):
+        yield from (run, paper2019_runs.leads(f"RUNS/{run.group}/{run.name}", f"{run.group}_{run.name}"))
 
 
 def scripts() -> Iterator[LongRun]:

@@ -90,6 +90,13 @@ def ideal() -> LongRun:
     return replace(other, group="paper2019_ideal", name="seed1", options=options, hours=1.0, commit=SHEETS_CODE)
 
 
+def deal_causes(seed: int) -> Iterator[LongRun]:
+    """One setup with one thing of its deal network changed: it sees what it throws, or learns ten times as fast."""
+    (other,) = (run for run in setups(seed) if run.name == "mlp_sarsa")
+    for name, word in (("thrown", "state.discard=full"), ("rate", "learner.discard_lr=5e-4")):
+        yield replace(other, group="paper2019_deal_causes", name=f"{name}_seed{seed}", options=(*other.options, word))
+
+
 def leads(agent: str, name: str) -> LongRun:
     """What an agent leads of the hands of section 4.6."""
     script, keeps = "paper2019_leads.py", ("probes.", "rules.")

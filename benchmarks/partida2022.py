@@ -189,23 +189,21 @@ def _interval(found: Sequence[float], digits: int = 3, unit: float = 1) -> str:
     return "{:+.{d}f} [{:+.{d}f}, {:+.{d}f}]".format(*(unit * value for value in found), d=digits)
 
 
+SHOWN = (-1, 0, 10, 50, 100, 400)
+"""Samples of the rows in the table; the figure has them all."""
+
+
 def row_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """Both searches by samples, and random."""
-    yield (
-        "| hands, N | "
-        + " | ".join(f"{name} [95%] | points, opponent's | as pone, dealer" for name in MINIMAX_NAMES)
-        + " |"
-    )
-    yield "|---" * 7 + "|"
-    for row in (row for row in rows() if row.name in ("random", MINIMAX_NAMES[0])):
+    yield line("hands, N", *(f"{name} [95%]" for name in MINIMAX_NAMES))
+    yield "|---|---|---|"
+    for row in (row for row in rows() if row.name in ("random", MINIMAX_NAMES[0]) and row.samples in SHOWN):
         cells: list[str] = []
         for name in MINIMAX_NAMES if row.hands else ("random",):
             own = _of(figures, f"rows.{Row(name, row.hands, row.samples).label}.")
             cells.append(_interval([own[key] for key in ("difference", "ci_low", "ci_high")]))
-            cells.append(f"{own['points']:.2f}, {own['opponent_points']:.2f}")
-            cells.append(f"{own['as_pone']:+.2f}, {own['as_dealer']:+.2f}")
         label = f"{row.hands}, {row.samples or 'all hands'}" if row.hands else "random play"
-        yield line(label, *cells, *[""] * (6 - len(cells)))
+        yield line(label, *cells, *[""] * (2 - len(cells)))
 
 
 def comparison_table(figures: Mapping[str, Any]) -> Iterator[str]:
@@ -244,15 +242,14 @@ def match_comparison_table(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def causes_table(figures: Mapping[str, Any]) -> Iterator[str]:
-    """Differences to greedy by sampler and tree, and what is lost to the row of the rules on the same cards."""
-    searches = (f"{name} [95%] | less the first row" for name in MINIMAX_NAMES)
-    yield line("sampler, tree", *searches, "second search less first")
-    yield "|---" * 6 + "|"
+    """Differences to greedy by sampler and tree, and of the searches on the same cards."""
+    yield line("sampler, tree", *(f"{name} [95%]" for name in MINIMAX_NAMES), "second search less first")
+    yield "|---" * 4 + "|"
     for name in map(".".join, product(SAMPLERS, TREES)):
         first, second = (_of(figures, f"difference.{search}.{name}.") for search in MINIMAX_NAMES)
-        cells = (first["all"], first["less_rules"], second["all"], second["less_rules"], second["less_minimax"])
+        cells = (first["all"], second["all"], second["less_minimax"])
         yield line(name.replace(".", ", "), *(_interval(cell, 2) for cell in cells))
-    yield line("paper", f"{PUBLISHED['minimax']:+.2f}", "", f"{PUBLISHED['greedy_minimax']:+.2f}", "", "+0.23")
+    yield line("paper", f"{PUBLISHED['minimax']:+.2f}", f"{PUBLISHED['greedy_minimax']:+.2f}", "+0.23")
 
 
 def differences_by_samples(

@@ -3,8 +3,9 @@
 docs/results/data/PAGE/TABLE.csv is a table, a line a row. It is the only record of what was measured there, to the
 digits that were printed, until the runs of its group in the queue (MEASURED) are all done: then their figures count,
 and the file goes. A cell is joined from columns `x`, `x low` and `x high` (its interval), `x ±`, `x n` or `x value` (in
-brackets). `x %` is a share in per cent. `bold` names the columns that are bold, with `;` between them; it, `commit` and
-`seed` are not shown. A cell `=PAGE/TABLE; ROW; COLUMN` is that of another table, ROW being its first cell.
+brackets). `x %` is a share in per cent. `bold` names the columns that are bold, with `;` between them; it, `commit`,
+`seed` and columns that begin with `_` are not shown, nor is a table whose file begins so: they are data alone. A cell
+`=PAGE/TABLE; ROW; COLUMN` is that of another table, ROW being its first cell.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def page_file(page: str) -> Path:
 
 def tables(page: str) -> list[str]:
     """Names of those of a page that have data, as PAGE/TABLE."""
-    recorded = {f"{page}/{path.stem}" for path in (DATA / page).glob("*.csv")}
+    recorded = {f"{page}/{path.stem}" for path in (DATA / page).glob("[!_]*.csv")}
     return sorted(recorded | {name for name in MEASURED if name.startswith(f"{page}/") and rows(name)})
 
 
@@ -89,7 +90,7 @@ def markdown(table: Sequence[Row]) -> str:
     """Its lines."""
     names = {column.removesuffix(" %") for column in table[0]}
     joined = {f"{name} {end}" for name in names for end in ("low", "high", "±", "n", "value")}
-    shown = [column for column in table[0] if column not in joined and column not in HIDDEN]
+    shown = [column for column in table[0] if column not in joined and column not in HIDDEN and column[0] != "_"]
     titles = [name + " [95%]" * (f"{name} low" in names) for name in (column.removesuffix(" %") for column in shown)]
     cells = [[cell(row, column) for column in shown] for row in table]
     return "\n".join([line(*titles), f"|{'---|' * len(shown)}", *(line(*texts) for texts in cells)])

@@ -26,6 +26,8 @@ from deepcrib.intervals import Interval, mean_interval
 PAGE = DATA.parent / "weighted.md"
 SHEET = DATA.parent / "lang2018_figures.png"
 FORMER, PRINTED = "lang2018_former.json", "lang2018_printed.json"
+SHOWN = OPPONENTS[:2]
+"""Opponents with a column in the main table; the data have all."""
 MEASURES = ("fixed opponents", "own start")
 """What a comparison goes by: the mean win rate against OPPONENTS, and that against the weights of the start."""
 VARIANCES = {"preferences": "the program", "weights": "the text"}
@@ -74,18 +76,16 @@ def rate(run: Run, opponent: str) -> float:
 
 def rows() -> Iterator[str]:
     """A line a row: win rates over its seeds; of the page before where not all seeds have run again."""
-    yield line("run", "seeds x games", START.replace("_", " "), *OPPONENTS, "commit")
-    yield "|---" * (4 + len(OPPONENTS)) + "|"
+    yield line("run", "seeds x games", START.replace("_", " "), *SHOWN, "commit")
+    yield "|---" * (4 + len(SHOWN)) + "|"
     former, left = read_json(DATA / FORMER), []
     for name, row in ROWS.items():
         runs = [*runs_of(name).values()]
         if len(runs) < row.seeds and name in former.get("rows", {}):
-            yield line(row.title, *former["rows"][name], "*before*")
+            yield line(row.title, *former["rows"][name][: 2 + len(SHOWN)], "*before*")
             left.append(name)
         elif runs:
-            cells = [
-                percent(mean_interval([rate(run, opponent) for run in runs]), "") for opponent in (START, *OPPONENTS)
-            ]
+            cells = [percent(mean_interval([rate(run, opponent) for run in runs]), "") for opponent in (START, *SHOWN)]
             commits = sorted({f"`{run['commit'][:7]}`" for run in runs})
             yield line(row.title, f"{len(runs)} x {row.games:,}", *cells, ", ".join(commits))
     if left:

@@ -15,7 +15,7 @@ import numpy as np
 from long_runs import DATA, finished
 from pages import filled, line
 from scipy.stats import bartlett
-from verdicts_options import FIRST_OPPONENTS, OPPONENTS, QUICK, SEEDS, Option, options, second, together
+from verdicts_options import FIRST_OPPONENTS, OPPONENTS, SEEDS, Option, options, second, together
 from verdicts_statistics import LOSES, WINS, Comparison, Judged, Spread, judged
 
 from deepcrib.files import write_atomic
@@ -93,13 +93,10 @@ def page(text: str) -> str:
     again, all_in_one = second_edition("options", [*second()]), second_edition("together", [*together()])
     tables = {
         "answer": _answer(first),
-        "changed": _changed(first),
-        "together": _edition(all_in_one, QUICK[:1]),
-        "second edition": _edition(again, QUICK),
-        "default": _default(first),
-        "first edition": _table(first, QUICK),
+        "together": _edition(all_in_one),
+        "second edition": _edition(again),
+        "first edition": _table(first),
         "measured": [_measured(first)],
-        "notes": [f"- `{option.name}`: {option.about}." for option in first.options if option.about],
     }
     return filled(text, {name: "\n".join(lines) for name, lines in tables.items()})
 
@@ -118,59 +115,31 @@ def _answer(edition: Edition) -> Iterator[str]:
         yield f"{len(edition.opponents)} fixed opponents {changed:+.1f} points more than their base does, on average."
 
 
-def _changed(edition: Edition) -> Iterator[str]:
-    """What the pooled spread judges in another way than each comparison's own."""
-    heads = ("option", "wins [95%]", "p, own spread", "verdict, own spread", "p, pooled", "verdict, pooled")
-    yield from (line(*heads), "|" + "---|" * len(heads))
-    tests = edition.tests()
-    for own, one in zip(judged(tests, pool=False), judged(tests), strict=True):
-        if {own.verdict, one.verdict} & {WINS, LOSES} and own.verdict != one.verdict:
-            name = f"`{one.test.option.name}`{_than(one.test)}"
-            yield line(name, _won(one), _p(own.adjusted), own.verdict, _p(one.adjusted), one.verdict)
-
-
-def _edition(edition: Edition, setup: Sequence[str]) -> Iterator[str]:
+def _edition(edition: Edition) -> Iterator[str]:
     """How much has run, and the table of it."""
     runs, tests = len(edition.options) * SEEDS, len(edition.tests())
     yield from (f"{len(edition.runs)} of {runs} runs are there; {tests} comparisons, fixed beforehand.", "")
-    yield from _table(edition, setup)
+    yield from _table(edition)
 
 
-def _table(edition: Edition, setup: Sequence[str]) -> Iterator[str]:
-    """A line a comparison of which a seed has run. setup: the words that are not repeated."""
+def _table(edition: Edition) -> Iterator[str]:
+    """A line a comparison of which a seed has run."""
     first, tests = edition.opponents == FIRST_OPPONENTS, edition.tests()
-    heads = ["option", "words", "against", "wins [95%]", "p, Holm", "verdict", *["verdict, own spread"] * first]
-    heads += ["panel [95%]", *edition.opponents, *["gain on it [95%]"] * (not first), "seconds"]
+    heads = ["option", "against", "wins [95%]", "p, Holm", "verdict", "panel [95%]"]
+    heads += [*["gain on it [95%]"] * (not first), "seconds"]
     yield from (line(*heads), "|" + "---|" * len(heads))
-    for one, own in zip(judged(tests), judged(tests, pool=False), strict=True):
+    for one in judged(tests):
         test, option = one.test, one.test.option
         if test.rates:
-            words = [word for word in (*option.setup, *option.words) if word not in setup]
-            seeds = f"`seed={option.first_seed}` to {option.first_seed + SEEDS - 1}"
-            each = [edition.changes(test, f"matches.{name}.win_rate") for name in edition.opponents]
             took, base = (edition.values(option, key) for key in ("seconds", f"base_seconds.{test.base.name}"))
             yield line(
                 f"`{option.name}`",
-                " ".join(f"`{word}`" for word in words) or seeds,
                 f"`{test.base.name}`",
                 *(_won(one), _p(one.adjusted) if one.spread else "", one.verdict),
-                *[own.verdict] * first,
                 _change(edition.panel(test), 100, 1),
-                *(f"{100 * np.mean(changes):+.1f}" if changes else "" for changes in each),
                 *([] if first else [_change(edition.changes(test, "gain.gain"), 1, 3)]),
                 f"{np.median(np.divide(took, base)):.2f}",
             )
-
-
-def _default(edition: Edition) -> Iterator[str]:
-    """The base of most: each seed's win rates."""
-    opponents = edition.opponents
-    heads = ("seed", *(f"against {name} [95%]" for name in opponents), "processor seconds")
-    yield from (line(*heads), "|" + "---|" * len(heads))
-    for number in NUMBERS:
-        run = edition.runs[edition.options[0].name, number]
-        rates = [[run[f"matches.{name}.{key}"] for key in ("win_rate", "ci_low", "ci_high")] for name in opponents]
-        yield line(number, *(f"{_percent(won)} {_bounds(*ends)}" for won, *ends in rates), f"{run['seconds']:.0f}")
 
 
 def _measured(edition: Edition) -> str:

@@ -6,7 +6,8 @@
 `choose` trains `deepcrib train EXPERIMENT seed=SEED` into RUNS/NAME_seedSEED, or takes and resumes what is there. Of
 several seeds it ships the one with the highest mean win rate against the others, duplicate deals, GAMES games a pair;
 the lower seed of two that are equal. No other opponent has a say. `league` takes the figures of a finished league into
-the cards, and its standings into docs/results/league.csv and the README. Both write weights/README.md.
+the cards, its standings into docs/results/league.csv and the README, and its pairings beside them (`league_page.py`
+writes the league's page). Both write weights/README.md.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from deepcrib.files.weights import WEIGHTS_FILE
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 STANDINGS = REPOSITORY / "docs" / "results" / "league.csv"
+PAIRINGS = REPOSITORY / "docs" / "results" / "data" / "league_pairings.csv"
 README = REPOSITORY / "README.md"
 GAMES, SEED = 100_000, 1
 TOP = 6
@@ -136,6 +138,7 @@ def write_card(name: str, card: Card) -> None:
 def take_league(folder: Path) -> None:
     """Take a league's figures into the cards of those that played, and its standings into the documents."""
     shutil.copyfile(folder / "league.csv", STANDINGS)
+    shutil.copyfile(folder / "pairings.csv", PAIRINGS)
     measured, rows = read_json(folder / "ceilings.json"), standings()
     for name, card in read_cards().items():
         if name in rows:
@@ -187,7 +190,8 @@ INTRO = """# Trained agents
 Each file of weights here is an agent by its name: `deepcrib evaluate agent=NAME`. Its metadata say what it was trained
 with; the card beside it, `NAME.json`, where it comes from and how strong it is. `deepcrib help agents` prints what
 follows, which `python benchmarks/zoo.py` writes from the cards. Times are of the whole command, its matches included.
-The four oldest were trained again at the commit that is named, with the same weights to the bit.
+The four oldest were trained again at the commit that is named, with the same weights to the bit. Commands are those
+of this version: at the commits, experiments of papers had names with `_` (`paper2019_...`), not folders.
 """
 
 

@@ -99,6 +99,11 @@ def _run(words: list[str]) -> int:
 
         print_agents()
         return 0
+    if words == ["help", "experiments"]:
+        from deepcrib.jobs.hydra.help import print_experiments
+
+        print_experiments()
+        return 0
     if words and words[0] == "help":  # `help train` is `train --help`
         words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help"):
@@ -107,14 +112,8 @@ def _run(words: list[str]) -> int:
     if words[0] in ("-V", "--version"):
         print(f"deepcrib {__version__}")
         return 0
-    if words[0] in ("-sc", "--shell-completion"):
-        from deepcrib.jobs.hydra.completion import complete
-
-        return complete(words[1:])
     job = _find_job(words[0])
     arguments = _parser(job).parse_intermixed_args(words[1:])
-    if (arguments.resolve or arguments.package) and not arguments.cfg:
-        raise OptionError("--resolve and --package: only with --cfg")
     from deepcrib.jobs.hydra.launch import explain, launch
 
     return (explain if arguments.help else launch)(job, _with_task(job, arguments.words), arguments)
@@ -134,9 +133,8 @@ def _print_overview() -> None:
     for job in JOBS.values():
         out.print(f"  {job.examples[0]}", markup=False)
     out.print(
-        "\ndeepcrib help <job> lists a job's options, deepcrib help agents the agents that have a name; "
-        "deepcrib --version prints the version.\n"
-        'Completion: eval "$(deepcrib -sc install=bash)", likewise for zsh; deepcrib -sc install=fish | source'
+        "\ndeepcrib help <job> lists a job's options, deepcrib help agents the agents that have a name, "
+        "deepcrib help experiments the setups; deepcrib --version prints the version."
     )
 
 
@@ -157,9 +155,8 @@ def _parser(job: Job) -> argparse.ArgumentParser:
     parser = _Parser(prog=job.name, add_help=False, allow_abbrev=False)
     parser.add_argument("words", nargs="*")
     parser.add_argument("-h", "--help", action="store_true")
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("-m", "--multirun", action="store_true")
-    instead.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
+    parser.add_argument("-m", "--multirun", action="store_true")
+    parser.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
     parser.add_argument("-cd", "--config-dir")
     parser.add_argument("-p", "--package")
     parser.add_argument("--resolve", action="store_true")

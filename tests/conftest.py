@@ -17,8 +17,8 @@ from collections.abc import Iterator  # noqa: E402
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
-from tests.compile_once import compile_once  # noqa: E402
-from tests.compose_faster import compose_faster  # noqa: E402
+from tests.support.compile_once import compile_once  # noqa: E402
+from tests.support.compose_faster import compose_faster  # noqa: E402
 
 # A kernel compiles within the first example that calls it, so a deadline would fail at random; the same
 # examples every time, so that a failure is seen by everybody.
@@ -55,7 +55,7 @@ def _log_handlers_as_before() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def known_models() -> Iterator[None]:
     """Best responses know how scripted players discard, which takes seconds to work out."""
-    from tests.models import known_model
+    from tests.support.models import known_model
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("deepcrib.search.best_response.discard_model", known_model)

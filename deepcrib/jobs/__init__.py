@@ -26,7 +26,6 @@ class Job:
 
     tasks: bare words allowed after the job, the values of `Config.task`. bare: the option that other bare words make.
     repeats: whether a finished run can be resumed with the same options, since it depends on more than these.
-    alone: what is said first where no option chooses anything but a seed or a device.
     """
 
     name: str
@@ -36,7 +35,6 @@ class Job:
     bare: str = ""
     resumable: bool = False
     repeats: bool = False
-    alone: str = ""
 
     def module(self) -> ModuleType:
         """Import the job's module (which may take seconds: PyTorch, Numba)."""
@@ -82,8 +80,6 @@ JOBS = {
                 "deepcrib train resume=outputs/train/2026-11-20/09-30-00",
             ),
             resumable=True,
-            alone="the full setup of Bélanger et al. 2019 begins, which takes an hour or more; on two cores "
-            "experiment=quick takes six minutes, experiment=smoke half a minute",
         ),
         Job(
             "pretrain",
@@ -107,15 +103,14 @@ JOBS = {
         ),
         Job(
             "tournament",
-            "matches by game points: round robin, bracket, a run's checkpoints; the league, with ratings",
+            "matches by game points: round robin, a run's checkpoints; the league, with ratings",
             (
                 "deepcrib tournament agents=[greedy,deterministic,random] games=1000",
-                "deepcrib tournament bracket agents=[greedy,deterministic,random] games=101",
                 "deepcrib tournament checkpoints run=outputs/train/2026-11-20/09-30-00 games=100 matches=20",
                 "deepcrib tournament league agents=all games=20000",
                 "deepcrib tournament resume=outputs/tournament/2026-11-20/09-30-00",
             ),
-            tasks=("round_robin", "bracket", "checkpoints", "league"),
+            tasks=("round_robin", "checkpoints", "league"),
             resumable=True,
             repeats=True,
         ),

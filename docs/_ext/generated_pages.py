@@ -1,4 +1,4 @@
-"""Pages of the reference that follow from the code: one for each command with its options, one for each room."""
+"""Pages that follow from the code: one for each command with its options, one for each room, one of input channels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from observations_page import observations_page
 from omegaconf import DictConfig, OmegaConf
 from sphinx.application import Sphinx
 
 import deepcrib
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.hydra.help import default_config, group_choices
-from deepcrib.jobs.hydra.schema import register_schema
-from deepcrib.jobs.hydra.variants import variants_of
+from deepcrib.jobs.hydra.schema import register_schema, variants_of
 
 DOCS = Path(__file__).parent.parent
 PACKAGE = DOCS.parent / "deepcrib"
@@ -73,6 +73,7 @@ def write_pages(app: Sphinx) -> None:
     pages["commands/index.md"] = index_page("Commands", COMMANDS, [f"{name}" for name in JOBS])
     pages |= {f"api/{room}.md": room_page(room) for room in ROOMS}
     pages["api/index.md"] = index_page("Python API", API, ["surface", "top", *ROOMS])
+    pages["observations.md"] = observations_page()
     pages["api/surface.md"] = "# deepcrib\n\n" + "\n".join(home(name) for name in deepcrib.__all__[1:]) + "\n"
     pages["api/top.md"] = "# Intervals, options, errors\n\n" + "\n".join(module(f"deepcrib.{name}") for name in TOP)
     for name, text in pages.items():
@@ -115,7 +116,7 @@ def command_page(job: Job) -> str:
     variants = variants_of(schema)
     parts.append("## Options\n\n" + table(HEADER, option_rows(schema, config, "", tuple(variants))))
     for group, found in variants.items():
-        for choice, kind in found.classes.items():
+        for choice, kind in found.items():
             chosen = default_config(job, f"{group}={choice}")[group]
             rows = option_rows(kind, chosen, f"{group}.", ("name",))
             parts.append(f"## Options with {group}={choice}\n\n" + table(HEADER, rows))

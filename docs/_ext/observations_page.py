@@ -1,4 +1,4 @@
-"""The page `docs/observations.md`: `python docs/_ext/observations_page.py > docs/observations.md`."""
+"""The page of input channels, which the site's build makes of the encoders; run as a script it prints the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deepcrib.networks.encoders.play import PLAY_ENCODERS
 _INTRODUCTION = """\
 # What the networks see
 
-Generated from the encoders by `python docs/_ext/observations_page.py`; a test keeps this page equal to them.
+Generated from the encoders when the site is built; `python docs/_ext/observations_page.py` prints it.
 
 A state is encoded together with one choice (a play, or a discard), as a row of numbers: the network's output
 is the value of that choice. The tables stand in `deepcrib/networks/encoders/`: `play.py`, `discard.py`,
@@ -30,7 +30,7 @@ and who deals.
 """
 
 
-def page() -> str:
+def observations_page() -> str:
     """Return the text of the page: a table for each encoder, with all its options on."""
     play = [_section("Play", make_play_encoder, name) for name in PLAY_ENCODERS]
     return "\n".join([_INTRODUCTION, *play, *(_section("Discard", make_discard_encoder, n) for n in DISCARD_ENCODERS)])
@@ -45,4 +45,4 @@ def _section(title: str, make: Callable[..., Encoder], name: str) -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(observations_page(), end="")

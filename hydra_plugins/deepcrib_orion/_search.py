@@ -24,8 +24,7 @@ from deepcrib.files.trust import trusting
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
-from deepcrib.jobs.hydra.schema import check_keys, is_group, leaf_type, parse, quoted, register_schema
-from deepcrib.jobs.hydra.variants import present_classes
+from deepcrib.jobs.hydra.schema import is_group, option_type, parse, quoted, register_schema
 from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._figures import write_figures
@@ -61,7 +60,7 @@ class Search:
                 config.hydra.sweep.dir = folder
                 words.append(f"hydra.sweep.dir={quoted(folder)}")
         self.folder = Path(str(config.hydra.sweep.dir)).absolute()
-        self.schema = register_schema(JOBS[str(config.hydra.job.name)])
+        register_schema(JOBS[str(config.hydra.job.name)])
         self.launcher = Plugins.instance().instantiate_launcher(
             hydra_context=context, task_function=task, config=config
         )
@@ -89,11 +88,7 @@ class Search:
         folders = [Path(item.path) for item in self.config.hydra.runtime.config_sources if item.schema == "file"]
         keys = [*params, *(item.key_or_group for item in parse(words) if item.is_sweep_override())]
         options = [key for key in keys if not is_group(key, folders)]
-        check_keys(parse([f"{key}=null" for key in options]), self.schema, folders)
-        present = present_classes(self.config, self.schema)
-        parameters, fixed = split_overrides(
-            words, params, {key: leaf_type(self.schema, key, present) for key in options}
-        )
+        parameters, fixed = split_overrides(words, params, {key: option_type(self.config, key) for key in options})
         first = {item.key: item.extremes[0] for item in parameters}
         self._check([*fixed, *first.values()])
         for item in parameters:
@@ -106,7 +101,7 @@ class Search:
         composed = copy.deepcopy(self._loader.load_sweep_config(self.config, list(words)))
         with read_write(composed), open_dict(composed):
             del composed["hydra"]
-        checked_options(composed, self.schema, parse(words))
+        checked_options(composed, parse(words))
 
     def _study(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> Study:
         """Open the study, and write into its folder what is searched, and where it was first started."""

@@ -23,7 +23,7 @@ from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
-from tests.reference import chi_square_limit, plain_discards, plain_plays
+from tests.support.reference import chi_square_limit, plain_discards, plain_plays
 
 ERROR_LEVEL = 1e-6
 NAMES = ("random", "deterministic", "greedy")

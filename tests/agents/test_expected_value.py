@@ -14,8 +14,8 @@ from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rank_sets import rank_sets
 from deepcrib.kernels.workers import use_workers
 from deepcrib.matches import play_match
-from tests import brute_force, reference
-from tests.reference import cards
+from tests.support import brute_force, reference
+from tests.support.reference import cards
 
 ERROR_LEVEL = 1e-4
 

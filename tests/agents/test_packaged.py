@@ -15,7 +15,7 @@ from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.files.runs import flat
 from deepcrib.files.weights import read_weights
-from tests.composing import composed
+from tests.support.composing import composed
 
 NAMES = list(packaged_weights())
 MOST_BYTES = 6_000_000

@@ -24,8 +24,8 @@ from deepcrib.game.rank_sets import rank_sets
 from deepcrib.jobs import analyse
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
 from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
-from tests import brute_force
-from tests.reference import cards
+from tests.support import brute_force
+from tests.support.reference import cards
 
 HAND = "5H 5S JD 2C 3C KH"
 QUICK = "agents=[greedy,expected_value]"

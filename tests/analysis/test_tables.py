@@ -20,7 +20,6 @@ COMMANDS = (
     "evaluate audit agent=greedy opponent=deterministic hands=5",
     "evaluate agent=deterministic opponent=greedy games=100 exploit=true deals=8",
     "tournament agents=[greedy,deterministic,random] games=50",
-    "tournament bracket agents=[greedy,deterministic,random] games=50",
     "tournament league agents=[greedy,deterministic,random] games=50",
     "analyse 5H 5S JD 2C 3C KH agents=[greedy,hand_max_avg,deterministic] score=100-95",
     "statistics 5H 5S JD 2C 3C KH",

@@ -41,7 +41,7 @@ from deepcrib.evaluation.review import HandReview, Review
 from deepcrib.files import runs
 from deepcrib.jobs import play as job
 from deepcrib.records import GameRecord, GameWriter, Player, read_games, replay
-from tests.recorded import played
+from tests.support.recorded import played
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (80, 24)

@@ -21,7 +21,7 @@ from deepcrib.game.observations import PlayObservation
 from deepcrib.game.rules import discard_slots, is_legal_play, show_points
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, read_games, replay
 from deepcrib.records.replay import ROW, new_turns
-from tests.reference import pegs
+from tests.support.reference import pegs
 
 
 def session(path: Path, seed: int = 1, num_players: int = 2, dealer: int | None = None, game: int = 0) -> Session:

@@ -18,8 +18,8 @@ from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.best_response import BestResponseAgent
-from tests.reference import rank
 from tests.search.test_play_tree import OPPONENT, PLAYER, worth
+from tests.support.reference import rank
 
 
 @pytest.mark.parametrize("is_dealer", [False, True])

@@ -16,7 +16,7 @@ from discard_game import (
 )
 
 from deepcrib.errors import OptionError
-from tests.reference import show
+from tests.support.reference import show
 
 DISCARDS = list(combinations(range(6), 2))
 

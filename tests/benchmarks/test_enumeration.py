@@ -9,7 +9,7 @@ from enumeration import enumerate_discards, main, random_hands, verify_table
 
 from deepcrib.errors import StatisticsError
 from deepcrib.exact.discards import discard_statistics
-from tests import brute_force
+from tests.support import brute_force
 
 
 def test_the_enumeration_by_the_rules() -> None:

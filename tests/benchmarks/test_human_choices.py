@@ -17,7 +17,7 @@ from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.records import Event, RecordError
-from tests.recorded import played, write
+from tests.support.recorded import played, write
 
 HEADER = "hand,dealer,own_score,opponent_score,choices"
 GOOD = "5H 5S JD 2C 3C KH,1,0,0,2C KH;3C KH;2C 3C"

@@ -12,7 +12,7 @@ from long_runs_list import long_runs
 from paper2019_runs import best_again
 from paper2019_values import TABLE_3
 
-from tests.composing import composed
+from tests.support.composing import composed_today
 
 RUNS = list(long_runs())
 COMMIT = "c0ffee0" * 5
@@ -108,7 +108,7 @@ TRAININGS = [run for run in RUNS if not run.script]
     "run", [*TRAININGS[:1], TRAININGS[300], *TRAININGS[318:327]], ids=lambda run: f"{run.group}_{run.name}"
 )
 def test_their_options_are_those_of_the_configs(run: LongRun) -> None:
-    options = composed("train", *run.words)
+    options = composed_today(run.words)
     if run.group.startswith("table3"):
         assert (options.play_network.name, options.play_network.hidden) == ("belanger2019_mlp", [128, 64, 32])
         assert (options.learner.discard_agent, options.learner.epsilon) == ("deterministic", 0.1)

@@ -19,8 +19,8 @@ from martin2000 import (
 )
 
 from deepcrib.game.rank_sets import rank_set_2
-from tests import reference
-from tests.reference import cards
+from tests.support import reference
+from tests.support.reference import cards
 
 MEAN_OF_ALL_HANDS = 4.7692
 """Points of the 12,994,800 hands of four cards with a starter (a rulebook figure, see any cribbage statistics)."""

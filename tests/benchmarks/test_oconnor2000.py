@@ -11,15 +11,15 @@ import pytest
 from long_run import LongRun
 from oconnor2000_values import ROWS, oconnor_game, oconnor_grid
 
-from tests.composing import composed
-from tests.reference import show
+from tests.support.composing import composed_today
+from tests.support.reference import show
 
 TRAININGS = [*oconnor_game(), *oconnor_grid()]
 
 
 @pytest.mark.parametrize("run", TRAININGS[::3], ids=lambda run: f"{run.group}_{run.name}")
 def test_trainings_are_what_they_are_called(run: LongRun) -> None:
-    options = composed("train", *run.words)
+    options = composed_today(run.words)
     units, seed = run.name.split("_")[0], int(run.name.rpartition("_seed")[2])
     assert options.seed == seed and options.learner.pairs == 20_000 and options.evaluation.seed == 2000
     if units.isdigit():
@@ -37,7 +37,7 @@ def test_the_grid_is_three_by_three_with_the_tables_own_rows(tmp_path: Path, mon
     for group, runs in (("oconnor_game", oconnor_game()), ("oconnor_grid", oconnor_grid())):
         kept = {}
         for run in runs:
-            units, seed = composed("train", *run.words).learner.hidden[0], int(run.name[-1])
+            units, seed = composed_today(run.words).learner.hidden[0], int(run.name[-1])
             margin = 100 * (group == "oconnor_game") + units + seed
             curve = {f"{name}/pair_margin": [-1, margin] for name in oconnor2000.OPPONENTS}
             figures = {name: seed / 10 for name in run.keeps if name.endswith("win_rate")}

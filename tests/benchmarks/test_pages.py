@@ -21,7 +21,7 @@ from partida2022_network import table as partida_table
 from partida2022_runs import NETWORKS
 
 from deepcrib.evaluation.experts import PROBES
-from tests.composing import composed
+from tests.support.composing import composed_today
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -115,7 +115,7 @@ def test_unknown_pages_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_runs_of_pages_compose() -> None:
     runs = {run.name: run for run in long_runs() if run.group in ("evolution", "partida_network")}
     assert len(runs) == 3 * 10 + 6 * 5 + 2 * 3 + 2 + 4 + 13
-    options = {name: composed("train", *runs[name].words) for name in (*PARTIDA_ONES, "merge_same_1", "merge_same_2")}
+    options = {name: composed_today(runs[name].words) for name in (*PARTIDA_ONES, "merge_same_1", "merge_same_2")}
     assert [options[name].learner.inputs for name in PARTIDA_ONES] == [12, 16, 12]
     assert [options[name].evaluation.opponents for name in ("merge_same_1", "merge_same_2")] == [[*OPPONENTS], []]
 

@@ -18,7 +18,7 @@ from deepcrib.board.track import peg_holes, place_of
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from tests.game.test_observations import shuffled_behind
-from tests.reference import by_key, cards, pips
+from tests.support.reference import by_key, cards, pips
 
 PLAYERS = (2, 3, 4)
 NAMES = ("North", "East", "South", "West")

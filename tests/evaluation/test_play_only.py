@@ -15,7 +15,7 @@ from deepcrib.exact.pegging import deal_kept, sampled_records
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import make_play_encoder
 from tests.exact.test_pegging import plain_play
-from tests.reference import chi_square_limit
+from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 

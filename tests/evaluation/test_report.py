@@ -17,7 +17,7 @@ from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.recorded import baselines, paper_baseline, played_games, whole_games
 from deepcrib.records import Event, GameRecord, Player
 from deepcrib.records.schema import event_line, header_line
-from tests.recorded import played, write
+from tests.support.recorded import played, write
 
 
 @cache

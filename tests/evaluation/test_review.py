@@ -16,8 +16,8 @@ from deepcrib.game.observations import DiscardObservation
 from deepcrib.records import Event, GameRecord, Player, choices
 from deepcrib.records.replay import ROW
 from deepcrib.search.best_response import BestResponseAgent
-from tests import brute_force
-from tests.recorded import played
+from tests.support import brute_force
+from tests.support.recorded import played
 
 GREEDY = GameRecord((Player("Ann"), Player("g", "agent", "greedy")))
 

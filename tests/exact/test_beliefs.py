@@ -19,8 +19,8 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import DETERMINISTIC, GREEDY, RANDOM
 from deepcrib.game.rules import DISCARD_SLOTS_6, KEPT_SLOTS_6
 from deepcrib.matches import Recorder, play_hand
-from tests import reference
-from tests.models import model_of
+from tests.support import reference
+from tests.support.models import model_of
 
 SET_NUMBER = {tuple(row): number for number, row in enumerate(SETS_4.tolist())}
 

@@ -16,8 +16,8 @@ from deepcrib.exact.cribs import crib_sums, uniform_weights
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import Experts, crib_table, expert_sums, experts, rank_pair_means
 from deepcrib.exact.table import cached_table
-from tests import brute_force
-from tests.brute_force import DISCARDS, varied_hands
+from tests.support import brute_force
+from tests.support.brute_force import DISCARDS, varied_hands
 
 RANKS = "A23456789TJQK"
 PAIRS = list(combinations_with_replacement(range(13), 2))

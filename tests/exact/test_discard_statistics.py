@@ -14,8 +14,8 @@ from deepcrib.exact.classes import class_sizes
 from deepcrib.exact.discards import DISCARD_DTYPE, crib_means, discard_statistics, uniform_sums
 from deepcrib.exact.table import cached_table
 from deepcrib.game.rank_sets import rank_set_2, rank_set_4, rank_set_6, rank_set_of_kept, rank_sets
-from tests import brute_force, reference
-from tests.reference import cards
+from tests.support import brute_force, reference
+from tests.support.reference import cards
 
 HANDS = comb(52, 6)
 COMPLETIONS = comb(46, 2) * 44

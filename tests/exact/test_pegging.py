@@ -24,8 +24,8 @@ from deepcrib.exact.pegging import (
 )
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.kernels.workers import use_workers
-from tests import reference
-from tests.reference import cards, chi_square_limit
+from tests.support import reference
+from tests.support.reference import cards, chi_square_limit
 
 PONE, DEALER = 0, 1
 ERROR_LEVEL = 1e-6

@@ -7,8 +7,8 @@ import pytest
 
 from deepcrib.exact.strategies.plays import choose_play, count_unseen, fill_play_matrix, new_unseen
 from deepcrib.game.rules import pack_series
-from tests import reference
-from tests.reference import cards, chi_square_limit
+from tests.support import reference
+from tests.support.reference import cards, chi_square_limit
 
 ERROR_LEVEL = 1e-6
 

@@ -25,8 +25,8 @@ from deepcrib.exact.strategies.discards import (
 )
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.exact.table import cached_table
-from tests import brute_force, reference
-from tests.reference import cards, chi_square_limit
+from tests.support import brute_force, reference
+from tests.support.reference import cards, chi_square_limit
 
 ERROR_LEVEL = 1e-6
 SETS = sorted(combinations_with_replacement(range(13), 4), key=lambda ranks: ranks[::-1])

@@ -26,8 +26,8 @@ from deepcrib.exact.table import (
     save_table,
 )
 from deepcrib.game.rank_sets import rank_sets
-from tests.brute_force import DISCARDS, KEEPS, varied_hands
-from tests.reference import cards
+from tests.support.brute_force import DISCARDS, KEEPS, varied_hands
+from tests.support.reference import cards
 
 RENAMINGS = list(permutations(range(4)))
 HANDS = st.lists(st.integers(0, 51), min_size=6, max_size=6, unique=True).map(sorted)

@@ -13,8 +13,17 @@ from deepcrib.game.engine import Games, IllegalActionError
 from deepcrib.game.policies import DETERMINISTIC, GREEDY, RANDOM, pick
 from deepcrib.game.randomness import CUT, below, hash_key
 from deepcrib.kernels.workers import use_workers
-from tests import reference
-from tests.reference import Deal, PlayedHand, cards, chi_square_limit, drive, plain_discards, plain_plays, thrown_by
+from tests.support import reference
+from tests.support.reference import (
+    Deal,
+    PlayedHand,
+    cards,
+    chi_square_limit,
+    drive,
+    plain_discards,
+    plain_plays,
+    thrown_by,
+)
 
 ERROR_LEVEL = 1e-6
 HANDS, PLAYERS = {2: 6, 3: 5, 4: 5}, (2, 3, 4)

@@ -11,7 +11,7 @@ import pytest
 
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from tests.reference import Deal, PlayedHand, by_key, drive, play_hand, thrown_by
+from tests.support.reference import Deal, PlayedHand, by_key, drive, play_hand, thrown_by
 
 PLAYERS = (2, 3, 4)
 Seen = list[tuple[object, np.ndarray]]

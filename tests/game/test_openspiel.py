@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyspiel")
 
 from deepcrib.game.engine import Games  # noqa: E402
-from tests.openspiel_replay import (  # noqa: E402
+from tests.support.openspiel_replay import (  # noqa: E402
     COUNTED_ON,
     FLUSH,
     FLUSH_ENDED,

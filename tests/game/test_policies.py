@@ -17,8 +17,8 @@ from deepcrib.game.policies import (
 )
 from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import pack_series
-from tests import reference
-from tests.reference import cards, chi_square_limit, plain_discards, plain_plays
+from tests.support import reference
+from tests.support.reference import cards, chi_square_limit, plain_discards, plain_plays
 
 ERROR_LEVEL = 1e-6
 

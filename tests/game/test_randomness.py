@@ -27,7 +27,7 @@ from deepcrib.game.randomness import (
     word,
 )
 from deepcrib.kernels import jit
-from tests.reference import chi_square_limit
+from tests.support.reference import chi_square_limit
 
 MASK = 2**64 - 1
 ERROR_LEVEL = 1e-6

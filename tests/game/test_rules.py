@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from deepcrib.game import rules
 from deepcrib.kernels import jit
-from tests import reference
-from tests.reference import cards
+from tests.support import reference
+from tests.support.reference import cards
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=300, database=None)
 

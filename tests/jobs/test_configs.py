@@ -7,19 +7,20 @@ import pytest
 from omegaconf import OmegaConf
 
 from deepcrib.agents import make_agent
+from deepcrib.errors import OptionError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files import runs
 from deepcrib.jobs import JOBS
-from deepcrib.jobs.hydra.schema import leaf_type, register_schema
+from deepcrib.jobs.hydra.schema import choices, option_type, register_schema
 from deepcrib.jobs.train.config import Config as TrainConfig
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.options import problems
-from tests.composing import composed
+from tests.support.composing import composed
 
 CONF = runs.conf_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))
-EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
-PAPER = [name for name in EXPERIMENTS if name.startswith(("paper2019_cnn_lstm_", "paper2019_mlp_"))]
+EXPERIMENTS = choices("experiment", [CONF])
+PAPER = [name for name in EXPERIMENTS if name.startswith(("paper2019/cnn_lstm_", "paper2019/mlp_"))]
 CHOICES = {group: sorted(path.stem for path in (CONF / group).glob("*.yaml")) for group in GROUPS if group != "learner"}
 
 
@@ -70,7 +71,7 @@ def test_every_learner_has_its_file_and_every_file_its_learner() -> None:
 def test_what_only_some_learners_read_is_there() -> None:
     """A group or an option of the job each, so that no entry of the table has gone stale."""
     for part in (part for learner in LEARNERS.values() for part in learner.reads):
-        assert leaf_type(TrainConfig, part)
+        assert option_type(OmegaConf.structured(TrainConfig), part)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -80,7 +81,7 @@ def test_every_experiment_composes(name: str) -> None:
 
 def test_the_promised_experiments_are_there() -> None:
     algorithms = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
-    papers = {f"paper2019_{network}_{a}" for network in ("cnn_lstm", "mlp") for a in algorithms}
+    papers = {f"paper2019/{network}_{a}" for network in ("cnn_lstm", "mlp") for a in algorithms}
     assert {"quick", "smoke", *papers} <= set(EXPERIMENTS)
 
 
@@ -103,7 +104,7 @@ def test_paper_experiments_are_the_papers_setup(name: str) -> None:
     assert options.evaluation.exploring and options.evaluation.epsilon == 0
     network = "cnn_lstm" if "cnn_lstm" in name else "mlp"
     assert options.play_network.name == options.state.play == f"belanger2019_{network}"
-    assert options.algorithm.name == name.removeprefix(f"paper2019_{network}_")
+    assert options.algorithm.name == name.removeprefix(f"paper2019/{network}_")
 
 
 def test_the_paper_experiments_differ_in_play_network_and_algorithm_alone() -> None:
@@ -117,7 +118,7 @@ def test_the_paper_experiments_differ_in_play_network_and_algorithm_alone() -> N
 
 def test_the_ideal_agent_of_the_paper() -> None:
     """Section 4.7 of Bélanger et al. 2019; what it leaves open is as in the other experiments."""
-    options, other = (composed("train", f"experiment=paper2019_{name}") for name in ("ideal", "cnn_lstm_monte_carlo"))
+    options, other = (composed("train", f"experiment=paper2019/{name}") for name in ("ideal", "cnn_lstm_monte_carlo"))
     assert (options.state.play, options.state.discard) == ("belanger2019_cnn_lstm", "full")
     assert (options.reward.play, options.reward.discard) == ("offensive_defensive", "own")
     assert (options.learner.buffer_size, options.learner.replacement) == (45_000, 0.1)
@@ -132,11 +133,13 @@ def test_dense_plus_game_reward() -> None:
         **asdict(composed("train", "reward=offensive_defensive").reward),
         "game_bonus": 20.0,
     }
+    with pytest.raises(OptionError, match="nobody wins a game in single hands"):
+        composed("train", "reward=dense_game", "learner.unit=hands")
 
 
 def thesis(name: str):
     """The learner's options of an experiment of Lang 2018, whose matches are those of all of them."""
-    options = composed("train", f"experiment=lang2018_{name}")
+    options = composed("train", f"experiment=lang2018/{name}")
     assert options.evaluation.opponents == ["random_weights", "hand_max_avg", "greedy", "deterministic"]
     assert (options.evaluation.final_games, options.evaluation.every) == (100_000, 0)
     assert options.learner.decay == 0.1

@@ -23,7 +23,6 @@ from deepcrib.analysis.sweeps import read_run
 from deepcrib.cli import main
 from deepcrib.files.runs import RunFolder
 from deepcrib.files.weights import CheckpointError, read_weights
-from deepcrib.jobs import Outcome
 from deepcrib.jobs.hydra.schema import parse, quoted
 from deepcrib.jobs.hydra.sweep_runs import held
 from deepcrib.learners.pretraining import show as pretraining
@@ -31,7 +30,6 @@ from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.fit import _Training
 from deepcrib.training.learner import Learner
-from deepcrib.training.progress import read_progress
 
 TINY = (
     *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),
@@ -366,7 +364,7 @@ def test_the_log_holds_what_was_said_from_the_first_start_on(run: Path, capsys: 
     assert "trained agent (2 iterations" in log and "trained agent (3 iterations" in log
 
 
-def test_a_disk_that_fills_under_tensorboard_ends_the_events_alone(
+def test_a_disk_that_fills_under_tensorboard_ends_a_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write, records = RecordWriter.write, iter(range(1000))
@@ -377,22 +375,6 @@ def test_a_disk_that_fills_under_tensorboard_ends_the_events_alone(
         write(writer, data)
 
     monkeypatch.setattr(RecordWriter, "write", full)
-    assert main(["train", *TINY, f"hydra.run.dir={tmp_path}/run"]) == 0
-    lines = capsys.readouterr().err.splitlines()
-    assert lines and all(
-        line.startswith(f"deepcrib: cannot write TensorBoard's events in {tmp_path}/run") for line in lines
-    )
-    assert list(read_progress(tmp_path / "run")["loss/play"][0]) == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("words", "warned"),
-    [("", True), ("seed=2 threads=1", True), ("experiment=smoke", False), ("learner.iterations=3", False)],
-)
-def test_an_hour_is_announced(
-    words: str, warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("deepcrib.jobs.train.run", lambda config, run: (run.start(), Outcome({"done": 1}))[1])
-    assert main(["train", *words.split(), f"hydra.run.dir={tmp_path}"]) == 0
-    first = capsys.readouterr().out.splitlines()[0]
-    assert warned == ("an hour" in first and "experiment=quick takes" in first and "experiment=smoke half" in first)
+    assert "No space left on device" in refused(capsys, *TINY, f"hydra.run.dir={tmp_path}/run")
+    monkeypatch.undo()
+    assert main(["train", f"resume={tmp_path}/run"]) == 0

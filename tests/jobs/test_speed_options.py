@@ -19,7 +19,7 @@ from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import legal_plays
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
-from tests.replaying import train
+from tests.support.replaying import train
 
 CPU = torch.device("cpu")
 

@@ -23,8 +23,8 @@ from deepcrib.exact.pegging import PeggingRecords, exact_records
 from deepcrib.exact.table import cached_table, load_table
 from deepcrib.files import runs
 from deepcrib.jobs import statistics as job
-from tests import brute_force
-from tests.reference import cards
+from tests.support import brute_force
+from tests.support.reference import cards
 
 HAND = "5H 5S JD 2C 3C KH"
 RANKS = "A23456789TJQK"
@@ -285,7 +285,7 @@ def test_help_says_that_cards_are_taken_bare(capsys: pytest.CaptureFixture[str])
         ("hand=", "expected six cards, found 0"),
         ("5H 5S JD 2C 3C 3C", "the card 3C stands twice"),
         ("5H 5S JD 2C 3C KX", "not a card: 'KX'"),
-        ("hand=5H,5S", "several values need -m"),
+        ("hand=5H,5S", "Ambiguous value for argument 'hand=5H,5S'"),
         ("biuld", "cannot read 'biuld': expected a hand or one of the tasks build, crib_table"),
         ("build 5H", "cannot read '5H'"),
         ("task=all", "task=all: expected one of hand, build, crib_table, pegging"),

@@ -29,8 +29,7 @@ from deepcrib.files.runs import RunFolder
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.schema import parse, register_schema
-from deepcrib.jobs.hydra.sweep_runs import held, in_own_process, is_held, run_name
-from deepcrib.kernels.processes import end_with_parent
+from deepcrib.jobs.hydra.sweep_runs import end_with_parent, held, in_own_process, is_held, run_name
 from deepcrib.networks import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -31,8 +31,8 @@ from deepcrib.networks.encoders.states import (
     STARTER_RANK,
 )
 from deepcrib.records import RecordError
-from tests import recorded, reference
-from tests.reference import by_key, drive
+from tests.support import recorded, reference
+from tests.support.reference import by_key, drive
 
 PLAYERS = (2, 3, 4)
 ALL = frozenset(PLAYERS)

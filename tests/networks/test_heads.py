@@ -48,9 +48,9 @@ from deepcrib.networks import (
 from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
-from tests.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
 from tests.support import replay_runs
 from tests.support.replay_runs import same
+from tests.support.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
 from tests.support.small_problems import POINTS, STATES, Lookup, exact
 from tests.support.small_problems import all_hands as all_courses
 

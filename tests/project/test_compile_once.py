@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compile_once import alone
+from tests.support.compile_once import alone
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_one_process_at_a_time_and_none_for_ever(tmp_path: Path) -> None:
     """The second gets in once the first is out, or dead; a process gets into its own lock at once."""
     code = (
-        "import sys; from pathlib import Path; from tests.compile_once import alone; print('here', flush=True)\n"
+        "import sys; from pathlib import Path; from tests.support.compile_once import alone\n"
+        "print('here', flush=True)\n"
         f"with alone(Path({str(tmp_path / 'lock')!r})):\n  print('in', flush=True); sys.stdin.read()"
     )
     with alone(tmp_path / "lock"), alone(tmp_path / "lock"):

@@ -13,7 +13,7 @@ from benchmarks.environments import Contender, Sample, cells, measure, rates, st
 from benchmarks.naive_environment import DECK, FIRST_PLAY, GAME, Card, NaiveCribbage, play_points, show_points
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games
-from tests.reference import drive
+from tests.support.reference import drive
 
 
 def named(card: int) -> Card:

@@ -10,7 +10,7 @@ import pytest
 from deepcrib.cli import main
 from deepcrib.files import runs
 from deepcrib.records import GameWriter
-from tests.recorded import played
+from tests.support.recorded import played
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -119,7 +119,7 @@ def test_deepcrib_commands(
     assert main(shortened(command, trained, recorded)) == 0
 
 
-@pytest.mark.parametrize("experiment", re.findall(r"experiment=(\w+)", TEXT))
+@pytest.mark.parametrize("experiment", re.findall(r"experiment=([\w/]+)", TEXT))
 def test_experiments_that_are_named_exist(experiment: str) -> None:
     found = list((ROOT / "conf" / "experiment").glob(f"{experiment}*.yaml"))
     assert found, experiment

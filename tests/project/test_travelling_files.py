@@ -29,14 +29,13 @@ from deepcrib.evaluation.league.league import identity
 from deepcrib.files.trust import FromFile, require_no_way_out, trusting
 from deepcrib.files.weights import CheckpointError
 from deepcrib.jobs import JOBS, play
-from deepcrib.jobs.hydra.schema import register_schema
-from deepcrib.jobs.hydra.variants import variants_of
+from deepcrib.jobs.hydra.schema import register_schema, variants_of
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy, save_weights
 from deepcrib.networks.encoders import make_play_encoder
 from deepcrib.records import GameWriter, Player, find_files
-from tests.recorded import played
+from tests.support.recorded import played
 
 MARK = "code-has-run"
 STRANGE = f"""
@@ -280,7 +279,6 @@ WEIGHTS_DOORS = {
     "nested": "evaluate agent={name:lookahead,agent:FILE} games=4",
     "nested deeper": "evaluate agent={name:minimax,discards:{name:best_response,to:FILE}} games=4",
     "tournament": "tournament agents=[random,FILE] games=4",
-    "bracket": "tournament bracket agents=[random,FILE] games=5",
     "checkpoints": "tournament checkpoints run=RUN games=4",
     "league": "tournament league agents=[random,FILE] games=4",
     "analyse": "analyse 5H 5S JD 2C 3C KH agents=[FILE]",
@@ -558,7 +556,7 @@ def test_options_that_leave_their_value_open_are_specs() -> None:
     forgotten = []
     for job in JOBS.values():
         schema = register_schema(job)
-        kinds = [schema, *(kind for found in variants_of(schema).values() for kind in found.classes.values())]
+        kinds = [schema, *(kind for found in variants_of(schema).values() for kind in found.values())]
         while kinds:
             kind = kinds.pop()
             hints = get_type_hints(kind)

@@ -16,7 +16,7 @@ from deepcrib.game.cards import parse_cards
 from deepcrib.game.engine.phases import DISCARD, OVER
 from deepcrib.records import Event, GameWriter, RecordError, choices, read_games, replay
 from deepcrib.records.schema import event_line, header_line, parse_event, parse_line
-from tests.recorded import ROW, played, write
+from tests.support.recorded import ROW, played, write
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "game_records.md").read_text(encoding="utf-8")
 

@@ -19,8 +19,8 @@ from deepcrib.matches import Recorder, play_hand, play_match
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.replies.values import Ways, card_values, start_values
 from deepcrib.search.replies.workspace import BEST
-from tests import reference
-from tests.models import model_of
+from tests.support import reference
+from tests.support.models import model_of
 
 POLICIES = {"random": RANDOM, "deterministic": DETERMINISTIC, "greedy": GREEDY}
 SET_NUMBER = {tuple(row): number for number, row in enumerate(SETS_4.tolist())}

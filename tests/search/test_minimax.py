@@ -19,10 +19,10 @@ from deepcrib.game.observations import PlayObservation
 from deepcrib.game.rank_sets import rank_sets
 from deepcrib.kernels.workers import use_workers
 from deepcrib.search.minimax import MinimaxAgent, draw_hands, has_choice
-from tests import reference
-from tests.models import model_of
-from tests.reference import chi_square_limit
 from tests.search.test_play_tree import Hands, after, card_worth, fits
+from tests.support import reference
+from tests.support.models import model_of
+from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}

@@ -10,8 +10,8 @@ import pytest
 
 from deepcrib.game.rules import add_rank, play_points
 from deepcrib.search.play_tree import NO_VALUE, NUM_ENDS, STACK, fill_play_values, join_hands, pack_hand
-from tests import reference
-from tests.reference import cards, pips, rank
+from tests.support import reference
+from tests.support.reference import cards, pips, rank
 
 Hands = tuple[tuple[int, ...], tuple[int, ...]]
 PLAYER, OPPONENT = 0, 1

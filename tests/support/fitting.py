@@ -12,8 +12,8 @@ from deepcrib.networks import checkpoints
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.progress import PROGRESS_FILE
-from tests.figures import match_of
-from tests.tiny_learner import TinyLearner, TinyOptions, value_in
+from tests.support.figures import match_of
+from tests.support.tiny_learner import TinyLearner, TinyOptions, value_in
 
 
 class StoppedError(Exception):

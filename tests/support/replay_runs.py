@@ -17,8 +17,8 @@ from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.options import EvaluationOptions
-from tests.figures import match_of
-from tests.replaying import Trained, saved, train
+from tests.support.figures import match_of
+from tests.support.replaying import Trained, saved, train
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 PUBLISHED = "belanger2019_cnn_lstm"

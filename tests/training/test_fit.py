@@ -16,7 +16,7 @@ from deepcrib.networks import checkpoints
 from deepcrib.training.fit import fit
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile, read_progress
 from tests.support.fitting import ByStep, Matches, Writer, matches_in, rows_in, tiny, weights_in
-from tests.tiny_learner import TinyLearner, value_after, value_in
+from tests.support.tiny_learner import TinyLearner, value_after, value_in
 
 # --- what a training leaves ---
 

@@ -29,7 +29,7 @@ from tests.support.fitting import (
     untimed,
     weights_in,
 )
-from tests.tiny_learner import TinyLearner, TinyOptions, next_value, value_after, value_in
+from tests.support.tiny_learner import TinyLearner, TinyOptions, next_value, value_after, value_in
 
 
 @contextmanager

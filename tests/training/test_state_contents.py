@@ -51,8 +51,8 @@ PICKED = 60
 def options_of(name: str) -> Any:
     words = [*RUNS[name].split(), "evaluation.opponents=[]", "evaluation.every=0", "threads=1"]
     job = JOBS["train"]
-    schema = register_schema(job)
-    return checked_options(default_config(job, *words), schema, [])
+    register_schema(job)
+    return checked_options(default_config(job, *words), [])
 
 
 def new_learner(name: str) -> Learner:

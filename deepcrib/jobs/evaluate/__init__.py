@@ -13,10 +13,10 @@ from deepcrib.evaluation.evaluate import Evaluation, check_games, evaluate
 from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.evaluate.config import GAMES, Config
-from deepcrib.jobs.shared.common import check_task, chosen_workers, working
+from deepcrib.jobs.shared.common import check_task, working
 
 _READS: dict[str, set[str]] = {
-    GAMES: {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha", "beta", "workers", "backend"},
+    GAMES: {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha", "beta"},
     "play": {"hands", "duplicate"},
     "pairs": {"pairs"},
     "audit": {"hands", "worst"},
@@ -43,7 +43,7 @@ def _other_tasks() -> ModuleType:
 def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Play the match, or play until it is decided, and summarise it for `agent`."""
     check_games(config.games, config.duplicate)
-    rule, workers = _rule(config), chosen_workers(config.workers, config.backend)
+    rule = _rule(config)
     if config.exploit:
         _other_tasks().check_exploit(config, agent)
     match = (agent, opponent, config.games, config.seed)
@@ -51,7 +51,7 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
         counter = bars.counter("games" if rule is None else "games, at most", config.games)
         options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "progress": counter}
         if rule is None:
-            evaluation = evaluate(*match, **options, workers=workers)
+            evaluation = evaluate(*match, **options)
             outcome = _outcome(config, agent, opponent, evaluation)
         else:
             found = evaluate_until(*match, rule, **options)
@@ -79,8 +79,6 @@ def _rule(config: Config) -> StoppingRule | None:
             raise OptionError(f"{name}={getattr(config, name)}: only with {expected}")
     if config.until is None:
         return None
-    if config.workers > 1:
-        raise OptionError(f"workers={config.workers}: with until={config.until} games follow one another, expected 1")
     rule = StoppingRule(config.until, config.difference, config.alpha, config.beta)
     check_pairs(config.games, rule)
     return rule

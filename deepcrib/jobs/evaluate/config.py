@@ -8,7 +8,6 @@ from typing import Any
 from omegaconf import MISSING
 
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
-from deepcrib.kernels.processes import BACKENDS
 from deepcrib.options import at_least, one_of, option, seed_value
 
 GAMES, PLAY = "games", "play"
@@ -46,7 +45,5 @@ class Config:
     beta: float = option(0.05, "sprt: probability of rejecting a player of 50% + difference")
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
-    threads: int = option(0, "number of threads, of all workers; 0: all that this process may use", at_least(0))
-    workers: int = option(1, "processes that share the games, and exploit's deals; 1: this process alone", at_least(1))
-    backend: str = option("loky", "where workers run: loky, on this machine, or ray, on a cluster", one_of(*BACKENDS))
+    threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
     trust: bool = option(False, TRUST)

@@ -11,7 +11,7 @@ from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.evaluation.play_only import check_hands, play_only
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.evaluate.config import PLAY, Config
-from deepcrib.jobs.shared.common import chosen_workers, working
+from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.search.best_response import BestResponseAgent
 
@@ -72,8 +72,8 @@ def with_exploit(config: Config, run: Run, agent: Agent, outcome: Outcome) -> Ou
     """The outcome of a match, and what the agent loses to its best responder."""
     with Bars(run.show_progress, run.show_lines) as bars:
         counter = bars.counter("deals", config.deals)
-        workers, discards = chosen_workers(config.workers, config.backend), config.exploit != PLAY
-        found = exploit(agent, config.deals, config.seed, discards=discards, progress=counter, workers=workers)
+        discards = config.exploit != PLAY
+        found = exploit(agent, config.deals, config.seed, discards=discards, progress=counter)
     where = "" if discards else " in the play alone"
     title = f"what {agent.name} loses to its best responder{where}: {config.deals:,} deals, seed {config.seed}"
     return Outcome({**outcome.summary, "exploit": found.to_dict()}, (*outcome.tables, exploit_table(title, found)))

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from deepcrib.files import runs
 from deepcrib.jobs import Job
-from deepcrib.jobs.hydra.schema import choices, register_schema
-from deepcrib.jobs.hydra.variants import unread, variants_of
+from deepcrib.jobs.hydra.schema import choices, quoted, register_schema, variants_of
 from deepcrib.jobs.shared.console import console
 
+_RUN_ROWS = [
+    ("hydra.run.dir=FOLDER", "the run folder; by default outputs/<job>/<date>/<time>"),
+    ("-m, --multirun", "a sweep: one run for every combination of comma-separated values"),
+    ("hydra.sweep.dir=FOLDER", "the sweep's folder; again over it: done runs are skipped, others resumed"),
+    ("hydra/launcher=joblib", "runs of -m side by side on all cores (hydra.launcher.n_jobs=2: two at a time)"),
+    ("hydra/launcher=ray", "on a Ray cluster: this machine, or hydra.launcher.ray.init.address=HOST:6379"),
+    ("hydra/launcher=submitit_slurm", "as jobs of Slurm (submitit_local: as processes here)"),
+    ("--cfg job", "print the options instead of running"),
+    ("--config-dir FOLDER", "more groups and experiments of your own"),
+]
 _LONG = 80  # characters of a list, from which on only its beginning is shown
 
 
-def print_job(job: Job, config: DictConfig, overrides: Sequence[str]) -> None:
-    """A job's tasks, examples, groups, and options with the values in `config`, that the overrides leave them."""
-    schema = register_schema(job)
-    out = console()
+def print_job(job: Job, overrides: Sequence[str], config_dir: str | None = None) -> None:
+    """A job's tasks, examples, groups, and options with the values that the overrides leave them.
+
+    config_dir: a folder of more groups and experiments.
+    """
+    out, schema = console(), register_schema(job)
+    folders = [f"hydra.searchpath=[{quoted(f'file://{Path(config_dir).absolute()}')}]"] if config_dir else []
+    config = default_config(job, *overrides, *folders)
     words = (*([job.bare.upper()] if job.bare else []), *job.tasks)
     tasks = f" \\[{' | '.join(words)}]" if words else ""
     out.print(f"[bold]deepcrib {job.name}{tasks} \\[name=value ...][/]   {job.summary}\n")
@@ -36,18 +53,18 @@ def print_job(job: Job, config: DictConfig, overrides: Sequence[str]) -> None:
         out.print(_grid(groups))
     values = f"as {escape(' '.join(overrides))} has them" if overrides else "with defaults"
     out.print(f"\n[bold]Options[/]  (name=value, {values})")
-    hidden = {part for group in variants_of(schema) for part in (group, *unread(schema, group, config[group].name))}
-    out.print(_grid(list(_option_rows(schema, config, "", hidden))))
-    for group, variants in variants_of(schema).items():
+    variants = variants_of(schema)
+    unread = job.module().unread(config.learner.name) if variants else set()
+    out.print(_grid(list(_option_rows(schema, config, "", {*variants, *unread}))))
+    for group, classes in variants.items():
         choice = config[group].name
-        others = ", ".join(unread(schema, group, choice))
-        note = f"  (it does not read {others})" if others else ""
+        note = f"  (it does not read {', '.join(sorted(unread))})" if unread else ""
         out.print(f"\n[bold]Options with {group}={choice}[/]{note}")
-        out.print(_grid(list(_option_rows(variants.classes[choice], config[group], f"{group}.", (f"{group}.name",)))))
-        rest = [f"deepcrib help {job.name} {group}={other}" for other in variants.classes if other != choice]
+        out.print(_grid(list(_option_rows(classes[choice], config[group], f"{group}.", (f"{group}.name",)))))
+        rest = [f"deepcrib help {job.name} {group}={other}" for other in classes if other != choice]
         out.print(f"\n[bold]Options with another {group}[/]\n  " + "\n  ".join(rest))
     out.print("\n[bold]Runs[/]")
-    out.print(_grid(_run_rows()))
+    out.print(_grid(_RUN_ROWS))
 
 
 def default_config(job: Job, *overrides: str) -> DictConfig:
@@ -60,7 +77,21 @@ def group_choices(config: DictConfig) -> Iterator[tuple[str, list[str]]]:
     """Groups of a job's config, and the names of their files."""
     for folder in sorted(path for path in runs.conf_folder().iterdir() if path.is_dir() and path.name != "hydra"):
         if folder.name in config or (folder.name == "experiment" and "learner" in config):
-            yield folder.name, choices(folder.name, [runs.conf_folder()])
+            found = choices(folder.name, [runs.conf_folder()])
+            works = sorted({name.split("/")[0] for name in found if "/" in name})
+            yield folder.name, [name for name in found if "/" not in name] + [f"{work}/..." for work in works]
+
+
+def print_experiments() -> None:
+    """Each experiment with the comment that its file begins with."""
+    out, place = console(), runs.conf_folder() / "experiment"
+    out.print("[bold]Experiments[/]  (deepcrib train experiment=NAME; one file of conf/experiment each)\n")
+    for name in choices("experiment", [runs.conf_folder()]):
+        lines = (place / f"{name}.yaml").read_text(encoding="utf-8").splitlines()[1:]  # the first one is Hydra's
+        comment = "\n".join(line.removeprefix("# ") for line in takewhile(lambda line: line[:1] == "#", lines))
+        comment = re.sub(r"\n(?! )", " ", comment)  # an indented line is a command
+        out.print(f"[cyan]{name}[/]")
+        out.print(Padding(escape(comment), (0, 0, 0, 4)))
 
 
 def _option_rows(
@@ -88,19 +119,6 @@ def _shown(config: DictConfig, key: str) -> str:
         return str(value).lower()
     text = str(OmegaConf.to_container(value) if OmegaConf.is_config(value) else value).replace("'", "")
     return text if len(text) <= _LONG else textwrap.shorten(text, _LONG // 2, placeholder=" ...]")
-
-
-def _run_rows() -> list[tuple[str, str]]:
-    return [
-        ("hydra.run.dir=FOLDER", "the run folder; by default outputs/<job>/<date>/<time>"),
-        ("-m, --multirun", "a sweep: one run for every combination of comma-separated values"),
-        ("hydra.sweep.dir=FOLDER", "the sweep's folder; again over it: done runs are skipped, others resumed"),
-        ("hydra/launcher=joblib", "runs of -m side by side on all cores (hydra.launcher.n_jobs=2: two at a time)"),
-        ("hydra/launcher=ray", "on a Ray cluster: this machine, or hydra.launcher.ray.init.address=HOST:6379"),
-        ("hydra/launcher=submitit_slurm", "as jobs of Slurm (submitit_local: as processes here)"),
-        ("--cfg job", "print the options instead of running"),
-        ("--config-dir FOLDER", "more groups and experiments of your own"),
-    ]
 
 
 def _grid(rows: list[tuple[str, str]]) -> Table:

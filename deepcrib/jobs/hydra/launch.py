@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import traceback
 import warnings
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hydra import compose, version
-from hydra._internal.hydra import Hydra
-from hydra._internal.utils import create_config_search_path
-from hydra.core.config_search_path import SearchPathQuery
-from hydra.core.global_hydra import GlobalHydra
+import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError  # type: ignore[import-untyped]
+from yaml import MarkedYAMLError, YAMLError  # type: ignore[import-untyped]
 
 from deepcrib import kernels
-from deepcrib.analysis.sweeps import DONE, win_rates
+from deepcrib.analysis.sweeps import DONE, read_run, win_rates
 from deepcrib.errors import FailureError, MissingExtraError, OptionError, RunError, UserError
 from deepcrib.files import runs
 from deepcrib.files.trust import require_no_way_out, trusting
@@ -37,11 +33,9 @@ from deepcrib.jobs import JOBS, Job, Run
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.help import print_job
-from deepcrib.jobs.hydra.resume import config_text, resumed_config, saved_config, split_resume
-from deepcrib.jobs.hydra.schema import check_keys, parse, problem_line, quoted, register_schema
-from deepcrib.jobs.hydra.yaml_files import yaml_problem
+from deepcrib.jobs.hydra.resume import config_text, is_same, require_same_options, resumed_config, split_resume
+from deepcrib.jobs.hydra.schema import check_overrides, parse, problem_line, quoted, register_schema
 from deepcrib.jobs.shared.console import LOG, console, error_line, say, short_path
-from deepcrib.kernels.processes import death_line
 
 WRONG_CALL, FAILED = 2, 1  # exit codes
 TRACEBACK = "DEEPCRIB_TRACEBACK"
@@ -57,159 +51,129 @@ OmegaConf.register_new_resolver("run_folder", lambda job: str(runs.new_folder(jo
 # do without, and says so in four lines
 warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against ConfigStore schema")
 
+os.environ["HYDRA_FULL_ERROR"] = "1"  # `hydra.main` raises its errors: `report` prints them
+
 
 def launch(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
     """Run a job, or a sweep of it, and return the exit code.
 
     flags: `multirun`, `config_dir`, and for `--cfg` `cfg`, `package` and `resolve`.
     """
-    schema = register_schema(job)
     sweeps.SweepStart.begun = None
-    code, death = 0, None
+    code, death, failure = 0, None, None
     try:
-        task, words = _prepare(job, overrides, flags, schema)
-        _call_hydra(job, words, flags, task)
+        failure = _call_hydra(job, overrides, flags).failure
     except KeyboardInterrupt:
         if sweep := sweeps.SweepStart.begun:
             sweeps.finish(sweep, job.name, interrupted=True)
         raise
     except Exception as error:  # every error ends the command, with its exit code
-        sweep, death = sweeps.SweepStart.begun, death_line(error)
-        code = FAILED if sweep and death else report(error, schema)
+        sweep, death = sweeps.SweepStart.begun, sweep_runs.death_line(error)
+        code = FAILED if sweep and death else report(error)
         if sweep is None or not (death or sweep.has_news()):
             return code
     if sweep := sweeps.SweepStart.begun:
         return max(code, sweeps.finish(sweep, job.name, death))
-    return report(task.failure, schema) if task.failure else 0
+    return report(failure) if failure else 0
 
 
 def explain(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
     """Print a job's options with the values that the overrides, those of a group too, give them."""
-    schema = register_schema(job)
     try:
-        check_keys(parse(overrides), schema, _folders(flags))
-        with composing(job, flags):
-            print_job(job, compose(job.name, overrides=list(overrides)), overrides)
+        check_overrides(parse(overrides), _folders(flags))
+        print_job(job, overrides, flags.config_dir)
     except Exception as error:
-        return report(error, schema)
+        return report(error)
     return 0
 
 
 def run_job(job: Job, overrides: Sequence[str]) -> Path:
     """Run a job once in this process; returns its folder. Raises what the job raises, and UserError for overrides."""
-    schema, flags = register_schema(job), Namespace(multirun=False, config_dir=None, cfg=None)
-    task, words = _prepare(job, overrides, flags, schema)
+    flags = Namespace(multirun=False, config_dir=None, cfg=None, package=None, resolve=False)
     try:
-        _call_hydra(job, words, flags, task)
+        task = _call_hydra(job, overrides, flags)
     except (HydraException, OmegaConfBaseException) as error:
-        raise OptionError(problem_line(error, schema) or str(error)) from error
+        raise OptionError(problem_line(error) or str(error)) from error
     if task.failure:
         raise task.failure
     assert task.folder is not None
     return task.folder
 
 
-def _prepare(job: Job, overrides: Sequence[str], flags: Namespace, schema: type) -> tuple[Task, list[str]]:
+def _call_hydra(job: Job, overrides: Sequence[str], flags: Namespace) -> Task:
+    """Compose and run. What is raised here is about the call: Hydra's, a launcher's or a sweeper's."""
+    named = {"--config-dir": flags.config_dir, "--cfg": flags.cfg, "--package": flags.package}
+    hydras = [word for name, value in named.items() if value for word in (name, value)]
+    hydras += [f"--{name}" for name in ("multirun", "resolve") if getattr(flags, name)]
+    command = [f"deepcrib {job.name}", *hydras]
+    argv = sys.argv
+    try:
+        task, words = _prepare(job, overrides, flags)
+        task.command = [*command, *overrides]
+        sys.argv = [*command, *words]
+        hydra.main(version_base="1.3", config_path=str(runs.conf_folder()), config_name=job.name)(task)()
+    except (HydraException, OmegaConfBaseException, UserError, BrokenPipeError):
+        raise
+    except OSError as error:
+        raise RunError(f"cannot write {error.filename or 'the run folder'}: {error.strerror}") from error
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise OptionError(_unreadable(error, flags.config_dir)) from error
+    finally:
+        sys.argv = argv
+    return task
+
+
+def _unreadable(error: Exception, folder: str | None) -> str:
+    """About an override, or a file of the user's, that cannot be read."""
+    if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
+        return f"{error.problem_mark.name}, line {error.problem_mark.line + 1}: {error.problem}"
+    if isinstance(error, RecursionError):
+        return f"{f'a file of --config-dir {folder}' if folder else 'an option'} is nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a file of --config-dir {folder}: expected UTF-8 ({error})"
+    return " ".join(str(error).split())
+
+
+def _prepare(job: Job, overrides: Sequence[str], flags: Namespace) -> tuple[Task, list[str]]:
     """The task and Hydra's overrides; wrong calls that Hydra would word worse, or allow, end here."""
-    folders = _folders(flags)
+    schema, folders = register_schema(job), _folders(flags)
     path, words = split_resume(overrides) if job.resumable else (None, list(overrides))
-    _need_launchers(parse(words))
-    check_keys(parse(words), schema, folders)
+    parsed = parse(words)
+    for override in parsed:
+        if override.key_or_group == "hydra/launcher" and not override.is_sweep_override():
+            _require_launcher(str(override.value()))
     if path is None:
-        varying = [override.key_or_group for override in parse(words) if override.is_sweep_override()]
-        return Task(job.name, varying=varying), words
+        check_overrides(parsed, folders)
+        return Task(job.name, varying=[item.key_or_group for item in parsed if item.is_sweep_override()]), words
     if flags.multirun:
         raise OptionError(f"resume={path}: one run at a time can be resumed, without -m")
-    config = resumed_config(path, words, schema, folders)
     if flags.cfg:
         raise OptionError(f"resume={path}: a resumed run's options are in {path}/{runs.CONFIG}, without --cfg")
-    return Task(job.name, config, words, told=[f"resume={path}", *words]), [f"hydra.run.dir={quoted(config.resume)}"]
+    config = resumed_config(path, words, schema, folders)
+    return Task(job.name, config, words), [f"hydra.run.dir={quoted(config.resume)}"]
 
 
-def _need_launchers(overrides: Sequence[Override]) -> None:
-    """Raise MissingExtraError for a launcher that is not installed: Hydra would not know its name, or its class."""
-    for override in overrides:
-        plugin = f"hydra_{str(override.value()).partition('_')[0]}_launcher"
-        if (
-            override.key_or_group == "hydra/launcher"
-            and plugin in LAUNCHERS
-            and not find_spec(f"hydra_plugins.{plugin}")
-        ):
-            raise MissingExtraError(override.input_line or "", plugin.replace("_", "-"), "launchers")
+def _require_launcher(name: str) -> None:
+    """Refuse a launcher that is not installed, or Slurm's where there is none."""
+    plugin = f"hydra_{name.partition('_')[0]}_launcher"
+    if plugin in LAUNCHERS and not find_spec(f"hydra_plugins.{plugin}"):
+        raise MissingExtraError(f"hydra/launcher={name}", plugin.replace("_", "-"), "launchers")
+    if name == "submitit_slurm" and shutil.which("srun") is None:
+        raise OptionError(f"hydra/launcher={name}: expected a machine with Slurm (srun is not there)")
 
 
 def _folders(flags: Namespace) -> list[Path]:
     return [runs.conf_folder(), *([Path(flags.config_dir)] if flags.config_dir else [])]
 
 
-def _call_hydra(job: Job, words: Sequence[str], flags: Namespace, task: Task) -> None:
-    """Compose and run. What is raised here is Hydra's own, or a sweeper's, and about the call."""
-    try:
-        with composing(job, flags) as hydra, _command(job, task.told or words, flags):
-            if flags.cfg:
-                hydra.show_cfg(job.name, list(words), flags.cfg, flags.package, flags.resolve)
-                return
-            may_set_mode = flags.config_dir or any("mode" in w and w.lstrip("+").startswith("hydra") for w in words)
-            mode = hydra.get_mode(job.name, list(words)) if may_set_mode else None
-            many = flags.multirun or mode == RunMode.MULTIRUN
-            run = hydra.multirun if many else hydra.run
-            run(job.name, task, [*words, f"hydra.mode={(RunMode.MULTIRUN if many else RunMode.RUN).name}"])
-    except RuntimeError as error:
-        if isinstance(error, RecursionError) and (problem := yaml_problem(error, flags.config_dir)):
-            raise OptionError(problem) from error
-        if "slurm cluster" in str(error):
-            raise OptionError(
-                "hydra/launcher=submitit_slurm: expected a machine with Slurm (srun is not there)"
-            ) from error
-        raise
-    except (OSError, ValueError, YAMLError) as error:
-        if isinstance(error, UserError | HydraException | OmegaConfBaseException | BrokenPipeError):
-            raise
-        if not isinstance(error, OSError) and (problem := yaml_problem(error, flags.config_dir)):
-            raise OptionError(problem) from error
-        if isinstance(error, YAMLError):
-            raise
-        if isinstance(error, OSError):
-            raise RunError(f"cannot write {error.filename or 'the run folder'}: {error.strerror}") from error
-        raise OptionError(str(error)) from error
-
-
-@contextmanager
-def composing(job: Job, flags: Namespace) -> Iterator[Hydra]:
-    """Hydra over `conf/`, and over the folder of `--config-dir` before it."""
-    version.setbase("1.3")
-    search_path = create_config_search_path(str(runs.conf_folder()))
-    if flags.config_dir:
-        folder = Path(flags.config_dir).absolute()
-        if not folder.is_dir():
-            raise OptionError(f"--config-dir {folder}: expected a folder")
-        search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
-    try:
-        yield Hydra.create_main_hydra2(job.name, search_path)
-    finally:
-        GlobalHydra.instance().clear()
-
-
-@contextmanager
-def _command(job: Job, words: Sequence[str], flags: Namespace) -> Iterator[None]:
-    """`sys.argv` as the run folder records it."""
-    folder = ["--config-dir", flags.config_dir] if flags.config_dir else []
-    many = ["--multirun"] if flags.multirun else []
-    argv, sys.argv = sys.argv, [f"deepcrib {job.name}", *folder, *many, *words]
-    try:
-        yield
-    finally:
-        sys.argv = argv
-
-
-def report(error: Exception, schema: type, label: str = "") -> int:
+def report(error: Exception, label: str = "") -> int:
     """Print what went wrong, in one line for user errors, and return the exit code.
 
     Raises BrokenPipeError, with which the command ends.
     """
     if isinstance(error, BrokenPipeError):
         raise error
-    line = problem_line(error, schema)
+    line = problem_line(error)
     if line is None or os.environ.get(TRACEBACK) == "1":
         traceback.print_exception(error)
     error_line(f"{label}{line or f'{type(error).__name__}: {error} (a defect; see above)'}")
@@ -221,21 +185,22 @@ class Task:
     """What Hydra calls for every run. Picklable: a launcher may call it in another process or machine.
 
     resumed: the options of the run that is resumed, and words, the overrides of this call. varying: the options that a
-    sweep gives several values. told: the command that is recorded, where Hydra is told another. folder, failure: of a
-    single run; the failure is kept for `launch` rather than raised, where Hydra would add lines of its own.
+    sweep gives several values. command: as the run folder records it. folder, failure: of a single run; the failure is
+    kept for `launch` rather than raised, where Hydra would add lines of its own.
     """
 
     job: str
     resumed: DictConfig | None = None
     words: Sequence[str] = ()
     varying: Sequence[str] = ()
-    told: Sequence[str] = ()
+    command: Sequence[str] = ()
     folder: Path | None = None
     failure: Exception | None = None
 
     def __call__(self, composed: DictConfig) -> dict[str, Any] | None:
         """Run the job and return its summary, which a sweeper may learn from; None where it failed."""
         config = self.resumed or composed
+        sys.argv = list(self.command)
         with trusting("trust" in config and config.trust):
             return self._run(composed)
 
@@ -244,16 +209,14 @@ class Task:
         path = Path(settings.runtime.output_dir)
         if settings.mode == RunMode.MULTIRUN:
             words = list(settings.overrides.task)
-            telling = [word for word in words if word.partition("=")[0].lstrip("+") in self.varying]
-            label = f"run {settings.job.num} ({', '.join(telling or words)}): "
-            return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words, telling), label)
+            varied = [word for word in words if word.partition("=")[0].lstrip("+") in self.varying]
+            label = f"run {settings.job.num} ({', '.join(varied or words)}): "
+            return _sweep_run(job, composed, runs.RunFolder(path, job.resumable, words, varied), label)
         self.folder, folder = path, runs.RunFolder(path, job.resumable)
         try:
             with sweep_runs.held(path) if job.resumable else nullcontext():
                 if self.resumed is None:
                     written: Any = OmegaConf.to_container(settings.overrides.task, resolve=False)
-                    if job.alone and {word.partition("=")[0] for word in written} <= {"seed", "device", "threads"}:
-                        _say(job.alone)
                     return execute(job, composed, folder, written, begun=False)
                 return execute(job, self.resumed, folder, self.words, begun=True, saved=path / runs.CONFIG)
         except Exception as error:
@@ -279,25 +242,27 @@ def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label
     try:
         sweep_runs.use_granted_threads()
         with sweep_runs.held(folder.path):
-            found = sweep_runs.standing(folder.path, composed, schema)
-            if found.state == DONE:
+            before = read_run(folder.path)
+            if before.begun:
+                require_same_options(folder.path, composed, schema)
+            (folder.path / runs.REFUSED).unlink(missing_ok=True)
+            if before.state == DONE:
                 _say(f"{label}is done, skipped")
                 return 0
-            resuming = found.begun and job.resumable
+            resuming = before.begun and job.resumable
             _say(f"{label}{'goes on' if resuming else 'begins'}")
             if resuming:
                 composed.resume = str(folder.path)
                 if not composed.trust:
                     require_no_way_out(folder.path)
-            execute(job, composed, folder, folder.overrides, found.begun)
+            execute(job, composed, folder, folder.overrides, before.begun)
             if not sweep_runs.is_sequential():
                 _say(label + ", ".join(["done", *win_rates(runs.read_json(folder.path / runs.SUMMARY))]))
             return 0
     except Exception as error:
-        code = report(error, schema, label)
-        sweep_runs.record_failure(
-            folder, error, problem_line(error, schema) or f"{type(error).__name__}: {error}", code
-        )
+        code = report(error, label)
+        line = problem_line(error) or f"{type(error).__name__}: {error}"
+        sweep_runs.record_failure(folder, error, line, code)
         return code
 
 
@@ -313,14 +278,11 @@ def execute(
     words: the overrides of this call. begun: whether the folder holds an unfinished run with the same options, or one
     to be resumed. saved: the file that all options but those of this call come from; None: all are this call's.
     """
-    schema = register_schema(job)
-    options = checked_options(config, schema, parse(words), saved)
-    text = config_text(config)
-    is_done = begun and folder.finished and not job.repeats
-    if is_done and text == config_text(saved_config(folder.path / runs.CONFIG, schema)):
+    options = checked_options(config, parse(words), saved)
+    if begun and folder.finished and not job.repeats and is_same(folder.path, config, register_schema(job)):
         _say(f"the run in {short_path(folder.path)} is finished; with more steps, as an option, it goes on")
         return runs.read_json(folder.path / runs.SUMMARY)
-    start = partial(folder.resume if begun else folder.start, text)
+    start = partial(folder.resume if begun else folder.start, config_text(config))
     alone, terminal = sweep_runs.is_sequential(), sys.stdout.isatty()
     run = Run(folder, start, begun and job.resumable, alone and terminal, alone and not terminal)
     if alone:

@@ -1,6 +1,11 @@
-"""`resume=PATH`: the saved options of a run, with this call's plain values on top, in the same folder.
+"""What decides whether, and with which options, a run is resumed: all checks but those of the learner's state.
 
-A run folder may be anybody's. Its `config.yaml` was written resolved, so that nothing in it is to be worked out; what
+`resume=PATH` takes the saved options of a run, with this call's plain values on top, in the same folder
+(`resumed_config`). A sweep that is started again resumes those of its runs that were started with the same options
+(`require_same_options`). `launch.execute` then leaves alone what is finished (`is_same`), the run folder keeps what it
+holds (`files.runs.RunFolder.resume`), and `training.fit.restore` holds the learner against its saved state.
+
+A run folder may be anybody's. Its `config.yaml` was written resolved, so that nothing in it needs to be resolved; what
 it says of agents and files is held against `agents.specs.travel.spec_of_file`.
 """
 
@@ -14,20 +19,23 @@ from typing import Any
 
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException, ValidationError
+from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.agents.specs.travel import needs_trust, spec_of_file
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, flat
 from deepcrib.files.trust import FromFile, require_no_way_out, require_small_yaml
-from deepcrib.jobs.hydra.schema import is_group, leaf_type, parse, wrong_value
-from deepcrib.jobs.hydra.variants import as_saved, present_classes
+from deepcrib.jobs.hydra.schema import is_group, option_type, parse, variants_of
 from deepcrib.jobs.shared.console import short_path
 
 OF_THE_CALL = {"resume": None, "trust": False}
 """Options of one call alone, as `config.yaml` has them."""
 _PREFIX = "resume="
+
+
+class RefusedError(RunError):
+    """A run's folder holds one with other options."""
 
 
 def split_resume(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -52,33 +60,54 @@ def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Se
     if not (folder / CONFIG).is_file():
         raise RunError(f"resume={path}: expected the folder of an earlier run, which holds {CONFIG}")
     config = saved_config(folder / CONFIG, schema)
-    present = present_classes(config, schema)
     for override in parse(overrides):
         key, word = override.key_or_group, override.input_line or ""
         if key == "hydra.run.dir":
             raise OptionError(f"{word}: a resumed run goes on in its own folder; leave this out")
-        plain = not (is_group(key, groups) or "/" in key or key.split(".")[0] == "hydra")
-        if not plain or is_dataclass(leaf_type(schema, key, present)):
+        if is_group(key, groups) or key.split(".")[0] == "hydra" or is_dataclass(option_type(config, key)):
             raise OptionError(f"{word}: with resume only plain values can change (evaluation.games=2000)")
         if override.type != OverrideType.CHANGE or override.is_sweep_override():
             raise OptionError(f"{word}: with resume write name=value, one value each")
-        try:
-            OmegaConf.update(config, key, override.value())
-        except ValidationError as error:
-            raise OptionError(wrong_value(word, error, schema)) from error
+        OmegaConf.update(config, key, override.value())
     config.resume = str(folder)
     if not config.trust:
         require_no_way_out(folder)
     return config
 
 
-def take_specs(options: Any, file: Path, told: Collection[str]) -> None:
+def require_same_options(folder: Path, config: DictConfig, schema: type) -> None:
+    """Raise RefusedError where the folder of a sweep's run holds one with other options than `config`."""
+    try:
+        saved = _flat_options(saved_config(folder / CONFIG, schema))
+    except RunError as error:
+        raise RefusedError(str(error)) from error
+    ours = _flat_options(config)
+    other = next((name for name in ours if name not in saved or saved[name] != ours[name]), None)
+    if other is not None:
+        found = f"{other}={saved[other]}, not {ours[other]}" if other in saved else f"no option {other}"
+        advice = "name another folder with hydra.sweep.dir=FOLDER, or remove this one"
+        raise RefusedError(f"its folder {folder} holds a run with {found}: {advice}")
+
+
+def is_same(folder: Path, config: DictConfig, schema: type) -> bool:
+    """Whether the run in a folder was started with the options `config`."""
+    return config_text(config) == config_text(saved_config(folder / CONFIG, schema))
+
+
+def _flat_options(config: DictConfig) -> dict[str, Any]:
+    """Options by their dotted names, without those of one call alone."""
+    content = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(content, dict)
+    return {name: value for name, value in flat(content) if name not in OF_THE_CALL}
+
+
+def take_specs(options: Any, file: Path, given: Collection[str]) -> None:
     """Make specs of a person of those that a run's `config.yaml` holds. Raises UntrustedError.
 
-    told: the options that this call gives itself, by their whole names; they are a person's already.
+    given: the names of the options that this call sets itself; they are a person's already.
     """
     for holder, name, said in _specs(options, file):
-        if said.part not in told:
+        if said.part not in given:
             setattr(holder, name, spec_of_file(said))
 
 
@@ -110,14 +139,17 @@ def saved_config(path: Path, schema: type) -> DictConfig:
     """The options that a run was started with. Raises RunError where the file holds none of this job."""
     try:
         saved = _plain_options(path.read_text(encoding="utf-8"))
-        config = OmegaConf.merge(as_saved(schema, saved), saved)
+        config: Any = OmegaConf.structured(schema)
+        for group, classes in variants_of(schema).items():
+            if (name := str(OmegaConf.select(saved, f"{group}.name"))) in classes:
+                config[group] = classes[name]
+        config.merge_with(saved)
         if "trust" in config:
             config.trust = False  # which no file can say
     except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         reason = str(getattr(error, "problem", None) or error).strip().splitlines()[0]  # `problem` is YAML's
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error
-    assert isinstance(config, DictConfig)
-    return config
+    return config  # type: ignore[no-any-return]
 
 
 def _plain_options(text: str) -> DictConfig:

@@ -1,4 +1,9 @@
-"""A job's schema; overrides and composed configs held against it; Hydra's errors in one line each."""
+"""A job's schema; overrides and composed configs held against it; Hydra's errors in one line each.
+
+A field of a schema may hold one of several classes, by the choice of its group: `learner=weighted` puts
+`WeightedOptions` where the schema says `LearnerOptions`. The field's metadata has them, `metadata={VARIANTS:
+{"weighted": WeightedOptions, ...}}`; each choice's YAML begins with `defaults: [<choice>_schema, _self_]`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from errno import EACCES, EDQUOT, EEXIST, EISDIR, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 from typing import Any
@@ -17,7 +22,7 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import (
     ConfigAttributeError,
     ConfigKeyError,
@@ -28,22 +33,14 @@ from omegaconf.errors import (
 
 from deepcrib.errors import FailureError, OptionError, UserError
 from deepcrib.jobs import Job
-from deepcrib.jobs.hydra.variants import SCHEMA_SUFFIX, Variants, present_classes, register_variants, variants_of
 from deepcrib.options import did_you_mean
 
-LONGEST = 10_000
-"""Characters of an override."""
+VARIANTS = "variants"
+SCHEMA_SUFFIX = "_schema"
 _EXPECTED: dict[Any, str] = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text", list: "a list"},
     **{Any: "a value", type(None): "null"},
 }
-_SEARCH_PATH = "Config search path"
-_NO_CHOICE = (
-    r"(?:In '[^']*': )?Could not find '([^']+)/([^'/]+)'\s+"
-    rf"Available options in '[^']+':(.*?)(?:{_SEARCH_PATH}|$)"
-)
-_BAD_OVERRIDE = r"Error merging override (.+)"
-_BAD_FILE = r"In '([^']+)': \w+ raised while composing config"
 _TOO_LARGE = (
     r"can't allocate memory|out of memory|[Ss]torage size calculation overflowed|array is too big|Maximum allowed dim"
     r"|Overflow when unpacking|cannot convert float infinity to integer|too large to convert to"
@@ -51,31 +48,32 @@ _TOO_LARGE = (
 """What NumPy, PyTorch and Python say of sizes that nothing can have."""
 _FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
 
-
-_field_types = functools.cache(typing.get_type_hints)
+field_types = functools.cache(typing.get_type_hints)
 """The type of each field of a dataclass, whose annotations are text until they are asked for."""
+
+
+def variants_of(schema: type) -> dict[str, Mapping[str, type]]:
+    """Those fields of a schema that have several classes, each with the classes by choice."""
+    return {item.name: item.metadata[VARIANTS] for item in fields(schema) if VARIANTS in item.metadata}
 
 
 @functools.cache
 def register_schema(job: Job) -> type:
-    """Import a job and store its `Config` as `<job>_schema`, which its YAML names first in its defaults."""
+    """Import a job and store its `Config` as `<job>_schema`, which its YAML names first, and each variant's class."""
     schema: type = job.module().Config
-    ConfigStore.instance().store(name=f"{job.name}{SCHEMA_SUFFIX}", node=schema)
-    register_variants(schema)
+    store = ConfigStore.instance()
+    store.store(name=f"{job.name}{SCHEMA_SUFFIX}", node=schema)
+    for group, classes in variants_of(schema).items():
+        for choice, kind in classes.items():
+            store.store(group=group, name=f"{choice}{SCHEMA_SUFFIX}", node=kind)
     return schema
 
 
+# --- overrides --------------------------------------------------------------------------------------------------
+
+
 def parse(overrides: Sequence[str]) -> list[Override]:
-    """`name=value` overrides as Hydra reads them, in a time that grows with the square of a list's length."""
-    for word in overrides:
-        if len(word) > LONGEST:
-            long = f"{word[:40]}...: {len(word):,} characters, expected at most {LONGEST:,}"
-            raise OptionError(f"{long}; a longer value stands in a YAML file of --config-dir")
-    return list(_parsed(tuple(overrides)))
-
-
-@functools.lru_cache(maxsize=8)
-def _parsed(overrides: tuple[str, ...]) -> list[Override]:
+    """`name=value` overrides as Hydra reads them."""
     found: list[Override] = OverridesParser.create().parse_overrides(list(overrides))
     return found
 
@@ -86,22 +84,30 @@ def quoted(text: str) -> str:
     return f"'{escaped}'"  # where no quote follows, a backslash stands for itself
 
 
-def check_keys(overrides: Iterable[Override], schema: type, folders: Sequence[Path]) -> None:
-    """Refuse the first override that names neither a group below `folders` nor an option of the schema."""
+def check_overrides(overrides: Iterable[Override], folders: Sequence[Path]) -> None:
+    """Refuse what Hydra would take, or refuse without a name: options removed, and groups of no choice."""
     for override in overrides:
-        key = override.key_or_group
-        if key.split(".")[0].split("/")[0] == "hydra":
-            continue
+        key, line = override.key_or_group, str(override.input_line)
         if not key:
-            raise OptionError(f"{override.input_line}: expected name=value")
-        if is_group(key, folders):
-            named = override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str | dict)
-            if not named:  # whether there is such a name is Hydra's to say
-                raise OptionError(f"{override.input_line}: expected one of {', '.join(choices(key, folders))}")
+            raise OptionError(f"{line}: expected name=value")
+        if key.split("/")[0].split(".")[0] == "hydra":
             continue
-        leaf_type(schema, key)
-        if override.is_delete():
+        group = is_group(key, folders)
+        if override.is_delete() and not group:
             raise OptionError(f"~{key}: an option cannot be removed, only given another value")
+        if group and not override.is_delete() and not override.is_sweep_override():
+            _check_choice(override, choices(key, folders))
+
+
+def _check_choice(override: Override, names: Sequence[str]) -> None:
+    """Refuse a name that a group does not have. Hydra knows names in a folder of the group, but lists none of them."""
+    choice = override.value()
+    if isinstance(choice, dict) or choice in names:
+        return
+    listed = f"one of {', '.join(names)}"
+    if override.key_or_group == "experiment":
+        listed = "a name of deepcrib help experiments"
+    raise OptionError(f"{override.input_line}: {did_you_mean(str(choice), names)}expected {listed}")
 
 
 def is_group(key: str, folders: Sequence[Path]) -> bool:
@@ -110,53 +116,38 @@ def is_group(key: str, folders: Sequence[Path]) -> bool:
 
 
 def choices(group: str, folders: Sequence[Path]) -> list[str]:
-    """The names of a group's files."""
-    return sorted({path.stem for folder in folders for path in (folder / group).glob("*.yaml")})
+    """The names of a group's files, those in folders of its own with the folder: `paper2019/mlp_sarsa`."""
+    files = {(path, folder / group) for folder in folders for path in (folder / group).rglob("*.yaml")}
+    return sorted({path.relative_to(place).with_suffix("").as_posix() for path, place in files})
 
 
-def leaf_type(schema: type, key: str, present: Mapping[str, type] | None = None) -> Any:
-    """The type of the option that a dotted key names; an OptionError where there is none such.
-
-    present: the class in each field that may hold several. Without it any of them may be there, and an option that
-    none has gives Any: it is refused, and what there is instead is listed, once one of them is in place.
-    """
-    kinds: list[Any] = [schema]
-    variants: Variants | None = None
-    walked: list[str] = []
-    for part in key.split("."):
-        holders: list[Any] = [kind for kind in kinds if is_dataclass(kind)]
-        if not holders:
-            if _is_free(kinds[0]):
-                return Any
-            parent = ".".join(walked)
-            raise OptionError(f"unknown option {key}: {parent} is a single value, {describe(kinds[0])}")
-        holder = next((kind for kind in holders if part in _field_types(kind)), None)
-        if holder is None:
-            if len(holders) > 1:
-                return Any
-            raise OptionError(_unknown(key, len(walked), holders[0], variants))
-        walked.append(part)
-        variants = variants_of(holder).get(part)
-        kinds = [_field_types(holder)[part]]
-        if variants:
-            kinds = [present[part]] if present and part in present else list(variants.classes.values())
-    return kinds[0]
+# --- configs ----------------------------------------------------------------------------------------------------
 
 
-def check_no_extras(config: DictConfig, schema: type) -> None:
-    """Refuse a composed config that holds an option unknown to its schema (as `+learner.lrr=1` makes one)."""
-    present = present_classes(config, schema)
-    for key in _keys(config):
-        leaf_type(schema, key, present)
-
-
-def _keys(config: DictConfig, prefix: str = "") -> Iterator[str]:
-    """The dotted key of every option, and of everything within an option that is a mapping."""
-    for name in map(str, config):
+def check_names(config: DictConfig) -> None:
+    """Refuse a config with an option that its class does not have, as `+learner.lrr=1` makes one."""
+    holder = OmegaConf.get_type(config)
+    for name in config:
+        if is_dataclass(holder) and name not in field_types(holder):
+            raise OptionError(_unknown(config._get_full_key(name), holder))
         node = config._get_node(name)
-        yield f"{prefix}{name}"
         if isinstance(node, DictConfig) and not node._is_none() and not node._is_missing():
-            yield from _keys(node, f"{prefix}{name}.")
+            check_names(node)
+
+
+def option_type(config: DictConfig, key: str) -> Any:
+    """The type of the option with a dotted key. Raises OptionError where there is none such."""
+    holder: Any = OmegaConf.get_type(config)
+    walked: list[str] = []
+    for name in key.split("."):
+        if not is_dataclass(holder):  # within an agent's spec, say
+            return Any
+        if name not in field_types(holder):
+            raise OptionError(_unknown(".".join([*walked, name]), holder))
+        walked.append(name)
+        kind = field_types(holder)[name]
+        holder = OmegaConf.get_type(config, ".".join(walked)) if is_dataclass(kind) else kind
+    return holder
 
 
 def describe(kind: Any) -> str:
@@ -166,14 +157,23 @@ def describe(kind: Any) -> str:
     return " or ".join(_EXPECTED.get(part, getattr(part, "__name__", str(part))) for part in origins)
 
 
-def problem_line(error: BaseException, schema: type) -> str | None:
-    """One line for an error that the caller can mend; None for any other, which is a defect of ours."""
+def _unknown(key: str, holder: Any) -> str:
+    """About the dotted key of an option that its holder, a class of options, does not have."""
+    parent, dot, name = key.rpartition(".")
+    known = list(field_types(holder))
+    near = did_you_mean(name, known).replace("mean ", f"mean {parent}{dot}")
+    return f"unknown option {key}: {near}expected one of {', '.join(known)}"
+
+
+# --- errors -----------------------------------------------------------------------------------------------------
+
+
+def problem_line(error: BaseException) -> str | None:
+    """One line for an error of the user's; None for any other, which is a defect of ours."""
     if isinstance(error, UserError | FailureError):
         return _flat(str(error))
     if isinstance(error, HydraException | OmegaConfBaseException):
-        return _hydra_line(error, schema)
-    if isinstance(error, RecursionError) and (found := re.search(r"full_key: ([\w.]{1,100})", str(error))):
-        return f"{found[1]}: nested too deeply"  # for OmegaConf, which says where
+        return _hydra_line(error)
     if isinstance(error, UnicodeEncodeError):  # TensorBoard's, for one, of a path
         return f"{os.fsencode(error.object)!r}: expected UTF-8"
     if isinstance(error, OSError) and error.errno in _FOLDER_ERRORS:
@@ -183,97 +183,44 @@ def problem_line(error: BaseException, schema: type) -> str | None:
     return None
 
 
-def _hydra_line(error: BaseException, schema: type) -> str:
-    chain = list(_causes(error))
+def _hydra_line(error: BaseException) -> str:
+    """What Hydra or OmegaConf found wrong, from their attributes; a file that is at fault is named first."""
     if isinstance(error, OverrideParseException):
-        quoted = "='".join(error.override.split("=", 1)) + "'"
-        return f'{error.override}: cannot be read ({_first_line(error)}); quote special characters: "{quoted}"'
-    if isinstance(error, MissingConfigException) and (choice := re.match(_NO_CHOICE, str(error), re.DOTALL)):
-        names = [name for name in choice[3].split() if not name.endswith(SCHEMA_SUFFIX)]
-        return f"{choice[1]}={choice[2]}: {did_you_mean(choice[2], names)}expected one of {', '.join(names)}"
-    if ambiguous := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']*)'", str(error)):
-        return f"{ambiguous[1]}: several values need -m; a list is written [a,b], a comma in text 'a,b'"
-    omega = next((e for e in chain if isinstance(e, OmegaConfBaseException) and e.full_key), None)
-    if isinstance(omega or error, MissingMandatoryValue):
-        key = str(omega.full_key) if omega else ""
-        return f"option {key} is missing: expected {key}=VALUE"
-    file = re.match(_BAD_FILE, str(error))
-    place = f"{file[1]}: " if file else ""
-    if isinstance(omega, ValidationError):
-        overrides = [found[1] for cause in chain if (found := re.search(_BAD_OVERRIDE, str(cause)))]
-        return place + wrong_value(overrides[0] if overrides else str(omega.full_key), omega, schema)
-    if isinstance(omega, ConfigAttributeError | ConfigKeyError) and (unknown := _unknown_key(omega, schema)):
-        return place + unknown
-    place = f"{omega.full_key}: " if omega else ""
-    return place + _joined(chain)
+        advice = "='".join(error.override.split("=", 1)) + "'"
+        return f'{error.override}: cannot be read ({_first_line(error)}); quote special characters: "{advice}"'
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        group, _, name = error.missing_cfg_file.rpartition("/")
+        names = [option for option in error.options if not option.endswith(SCHEMA_SUFFIX)]
+        return f"{group}={name}: {did_you_mean(name, names)}expected one of {', '.join(names)}"
+    cause = next((e for e in _chain(error) if isinstance(e, OmegaConfBaseException) and e.full_key), None)
+    is_open = isinstance(cause, ConfigKeyError | ConfigAttributeError) and not is_dataclass(cause.object_type)
+    if cause is None or (is_open and cause is not error):  # Hydra says how to add to a mapping
+        return _flat(str(error))
+    is_of_file = cause is not error and error.__cause__ is None
+    place = f"{_first_line(error).partition(': ')[0]}: " if is_of_file else ""
+    return place + _option_line(cause)
 
 
-def wrong_value(subject: str, error: ValidationError, schema: type) -> str:
-    """About a value of the wrong type, in `subject`, an override or a key."""
-    try:
-        expected = describe(leaf_type(schema, str(error.full_key).split("[")[0], _class_at(error, schema)))
-    except OptionError:
-        expected = "another value"
-    return f"{subject}: expected {expected} ({_first_line(error)})"
-
-
-def _unknown_key(error: OmegaConfBaseException, schema: type) -> str | None:
-    """About a key that OmegaConf found no place for; None where it would have one."""
+def _option_line(error: OmegaConfBaseException) -> str:
+    """About the option that an error of OmegaConf's names."""
     key, holder = str(error.full_key), error.object_type
-    if key.startswith("hydra."):
-        if isinstance(holder, type) and is_dataclass(holder):
-            return _unknown(key, key.count("."), holder, None)
-        return f"unknown option {key}: a new entry is written +{key}=VALUE"
-    try:
-        leaf_type(schema, str(error.full_key), _class_at(error, schema))
-    except OptionError as refusal:
-        return str(refusal)
-    return None
+    kinds = field_types(holder) if is_dataclass(holder) else {}
+    if isinstance(error, MissingMandatoryValue):
+        return f"option {key} is missing: expected {key}=VALUE"
+    if isinstance(error, ConfigAttributeError | ConfigKeyError) and kinds and error.key not in kinds:
+        return _unknown(key, holder)
+    if isinstance(error, ValidationError):
+        value = "null" if error.value is None else error.value
+        expected = f"expected {describe(kinds[error.key])}" if error.key in kinds else _first_line(error)
+        return f"{key}={value}: {expected}"
+    return f"{key}: {_first_line(error)}"
 
 
-def _class_at(error: OmegaConfBaseException, schema: type) -> dict[str, type]:
-    """The class that stood in a field of several classes when an error occurred there."""
-    group = str(error.full_key).split(".")[0]
-    variants, kind = variants_of(schema).get(group), error.object_type
-    return {group: kind} if variants and kind is not None and variants.fits(kind) else {}
-
-
-def _joined(chain: Sequence[BaseException]) -> str:
-    """What an error and its causes say, each once, without the lines about Hydra's insides."""
-    lines: list[str] = []
-    for cause in chain:
-        text = _flat(re.split(rf"{_SEARCH_PATH}|\n    full_key|\n    object_type", str(cause))[0])
-        if text and not any(text in line for line in lines):
-            lines.append(text)
-    return ": ".join(lines) or type(chain[0]).__name__
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what led to it; Hydra's about a file names its cause only as the error that it was handling."""
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what led to it."""
     while error is not None:
         yield error
-        error = error.__cause__ or (error.__context__ if re.match(_BAD_FILE, str(error)) else None)
-
-
-def _unknown(key: str, place: int, holder: type, variants: Variants | None) -> str:
-    """About a key whose part number `place` is no option of the class `holder`, one of `variants` if there are any."""
-    parts = key.split(".")
-    known = list(_field_types(holder))
-    listed = f"expected one of {', '.join(known)}"
-    if variants:
-        group, choice = ".".join(parts[:place]), variants.choice(holder)
-        if choice is None:
-            return f"{key}: {variants.expected()}"
-        others = [f"{group}={name}" for name in variants.with_option(parts[place])]
-        if others:
-            return f"{key} is an option of {' and '.join(others)}, not of {group}={choice}: {listed}"
-    paths = {name: ".".join([*parts[:place], name, *parts[place + 1 :]]) for name in known}
-    return f"unknown option {key}: {did_you_mean(key, paths.values())}{listed}"
-
-
-def _is_free(kind: Any) -> bool:
-    """Whether a type leaves its inside open, as that of an agent spec does."""
-    return kind is Any or any(_is_free(part) for part in typing.get_args(kind))
+        error = error.__cause__ or error.__context__
 
 
 def _first_line(error: BaseException) -> str:

@@ -5,6 +5,7 @@ A sweep may be started again over its folder, on this machine or another one tha
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import multiprocessing
 import os
@@ -19,30 +20,27 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
-from deepcrib.analysis.sweeps import SweptRun, read_run
 from deepcrib.errors import RunError
 from deepcrib.files import runs, writing
 from deepcrib.files.runs import LOCK, REFUSED
-from deepcrib.jobs.hydra.resume import OF_THE_CALL, saved_config
+from deepcrib.jobs.hydra.resume import RefusedError
 from deepcrib.jobs.shared.console import error_line
-from deepcrib.kernels.processes import end_with_parent
 from deepcrib.kernels.workers import grant_threads
 
 LOCK_PATIENCE = 3.0  # seconds: a process that has just been killed may hold it for a moment
 _LONGEST_NAME = 120  # characters; file systems take 255 bytes
 _INTERRUPTED, DIED = 130, 1  # exit codes
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
+_LAUNCHERS = ("joblib", "ray", "submitit", "concurrent")
+"""Modules whose errors say that processes of a launcher have died."""
 CAN_FORK = sys.platform == "linux"
 """Whether a run can have a process that is a copy of this one."""
 
 
 class RunningElsewhereError(RunError):
     """Another process is at work on a run."""
-
-
-class RefusedError(RunError):
-    """A run's folder holds one with other options."""
 
 
 # --- names of runs ---
@@ -123,38 +121,10 @@ def is_held(folder: Path) -> bool:
         return True
 
 
-def standing(folder: Path, config: DictConfig, schema: type) -> SweptRun:
-    """What there is of a run with the options `config`. Raises RefusedError where its saved options are others."""
-    found = read_run(folder)
-    if found.begun and (other := _other_option(folder, config, schema)):
-        advice = "name another folder with hydra.sweep.dir=FOLDER, or remove this one"
-        raise RefusedError(f"its folder {folder} holds a run with {other}: {advice}")
-    (folder / REFUSED).unlink(missing_ok=True)
-    return found
-
-
-def _other_option(folder: Path, config: DictConfig, schema: type) -> str | None:
-    """The first option that is saved with another value than `config` has."""
-    try:
-        saved = dict(_plain(saved_config(folder / runs.CONFIG, schema)))
-    except RunError as error:
-        raise RefusedError(str(error)) from error
-    for name, value in _plain(config):
-        if name not in OF_THE_CALL and (name not in saved or saved[name] != value):
-            return f"{name}={saved[name]}, not {value}" if name in saved else f"no option {name}"
-    return None
-
-
 def failure_of(folder: Path) -> str:
     """Why a run of a sweep ended without a summary."""
     reported = runs.read_json(folder / REFUSED) or runs.read_json(folder / runs.ERROR)
     return str(reported.get("error") or f"cannot write {folder}, where no reason stands")
-
-
-def _plain(config: DictConfig) -> Iterator[tuple[str, Any]]:
-    content = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(content, dict)
-    return runs.flat(content)
 
 
 def record_failure(folder: runs.RunFolder, error: Exception, line: str, code: int) -> None:
@@ -193,10 +163,29 @@ def in_own_process(work: Callable[[], int], folder: runs.RunFolder, label: str) 
     return code
 
 
+def end_with_parent() -> None:
+    """Let this process be killed when the one that started it ends (on Linux)."""
+    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
 def follow_launcher() -> None:
     """Let joblib's worker end when the sweep's process is killed; it would keep waiting for work."""
     if kind(HydraConfig.get().launcher) == "JoblibLauncher":
         end_with_parent()
+
+
+def death_line(error: BaseException) -> str | None:
+    """What a launcher says of the death of its processes, in one line; None for other errors."""
+    if type(error).__module__.partition(".")[0] not in _LAUNCHERS:
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def prepare_ray() -> None:
+    """Settings of Ray's, where the environment leaves them open."""
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else Ray leaves a token in the home folder
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default, without a warning
 
 
 def _work_and_exit(work: Callable[[], int]) -> None:

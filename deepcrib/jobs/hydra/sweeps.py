@@ -10,10 +10,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
@@ -23,9 +23,8 @@ from deepcrib.analysis.sweeps import ABSENT, DONE, FAILED, UNFINISHED, SweepRow,
 from deepcrib.files import runs
 from deepcrib.files.runs import REFUSED
 from deepcrib.jobs.hydra.schema import parse
-from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, is_held, kind, run_name
+from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, is_held, kind, prepare_ray, run_name
 from deepcrib.jobs.shared.console import console, short_path
-from deepcrib.kernels.processes import prepare_ray
 
 SKIPPED, RESUMED, RUNNING = "skipped", "resumed", "running"
 
@@ -72,11 +71,14 @@ def _plan(config: DictConfig) -> dict[str, list[str]]:
     if kind(config.hydra.sweeper) != "BasicSweeper" or "run_name" not in str(subdir):
         return {}
     params = [f"{name}={value}" for name, value in (config.hydra.sweeper.params or {}).items()]
+    values: dict[str, list[str]] = {}
     try:
-        words = parse([*params, *config.hydra.overrides.task])
-    except HydraException:  # which the sweeper is about to report
+        for word in parse([*params, *config.hydra.overrides.task]):
+            many = word.sweep_string_iterator() if word.is_sweep_override() else [word.get_value_element_as_str()]
+            values[word.get_key_element()] = [f"{word.get_key_element()}={value}" for value in many]
+    except (HydraException, AssertionError):  # an interval, say, which the sweeper is about to refuse
         return {}
-    return {run_name(run): run for batch in BasicSweeper.split_arguments(words, None) for run in batch}
+    return {run_name(run): run for run in map(list, product(*values.values()))}
 
 
 def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool = False) -> int:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.errors import MissingExtraError, OptionError
 from deepcrib.game.cards import parse_cards
 from deepcrib.jobs import Run
-from deepcrib.jobs.shared.console import LOG, Bars, error_line
-from deepcrib.kernels.processes import BACKENDS, Workers
+from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import use_workers
 
 if TYPE_CHECKING:
@@ -58,15 +57,6 @@ def chosen_agents(specs: Sequence[Any] | None, default: Sequence[Any], device: s
     return name_agents([make_agent(spec, device=device) for spec in chosen])
 
 
-def chosen_workers(count: int, backend: str) -> Workers:
-    """Those of the options `workers` and `backend`. Raises OptionError where they cannot be had."""
-    if count > 1:
-        need_modules("launchers", "joblib", *(["ray"] if backend == "ray" else []))
-    elif backend != BACKENDS[0]:
-        raise OptionError(f"backend={backend}: only with workers=2 or more")
-    return Workers(count, backend)
-
-
 def need_modules(extra: str, *names: str) -> None:
     """Raise MissingExtraError where one of these modules is not installed; extra: the one that brings them."""
     for name in names:
@@ -90,55 +80,11 @@ def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:
 
 
 def summary_writer(folder: Path, purge_step: int | None = None, suffix: str = "") -> SummaryWriter:
-    """TensorBoard events in a run folder; those of an interrupted run from `purge_step` on are dropped.
-
-    Where they cannot be written, or no longer, a line says so and what writes them goes on without.
-    """
+    """TensorBoard events in a run folder; those of an interrupted run from `purge_step` on are dropped."""
     from torch.utils.tensorboard import SummaryWriter  # a second to import, and not every job writes events
 
     threading.excepthook = _unless_disk_is_full
-    try:
-        writer = SummaryWriter(str(folder), purge_step=purge_step, filename_suffix=suffix)
-    except OSError as error:
-        _say_lost(folder, error)
-        return cast("SummaryWriter", _Nothing())
-    file: Any = writer.file_writer
-    file.event_writer = _Events(file.event_writer, folder)
-    return writer
-
-
-class _Events:
-    """TensorBoard's file of events, which is given up once it cannot be written."""
-
-    def __init__(self, file: Any, folder: Path) -> None:
-        self._file, self._folder, self._failed = file, folder, False
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        def call(*arguments: Any) -> None:
-            try:
-                if not self._failed:
-                    getattr(self._file, name)(*arguments)
-            except OSError as error:
-                self._failed = True
-                _say_lost(self._folder, error)
-
-        return call
-
-
-class _Nothing:
-    """Takes every call, and does nothing."""
-
-    def __getattr__(self, name: str) -> _Nothing:
-        return self
-
-    def __call__(self, *arguments: Any, **more: Any) -> None:
-        pass
-
-
-def _say_lost(folder: Path, error: OSError) -> None:
-    line = f"cannot write TensorBoard's events in {folder}: {error.strerror or error}; the run goes on without them"
-    LOG.info(line)
-    error_line(line)
+    return SummaryWriter(str(folder), purge_step=purge_step, filename_suffix=suffix)
 
 
 def _unless_disk_is_full(args: threading.ExceptHookArgs) -> None:

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
-from deepcrib.analysis.tables import bracket_table, series_table, standings_table
+from deepcrib.analysis.tables import series_table, standings_table
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games
-from deepcrib.evaluation.league.bracket import Bracket, winners_and_losers
-from deepcrib.evaluation.league.tournament import (
-    MatchOptions,
-    MatchScore,
-    against_checkpoints,
-    play_acc_match,
-    round_robin,
-)
+from deepcrib.evaluation.league.tournament import MatchOptions, against_checkpoints, round_robin
 from deepcrib.files.trust import require_no_way_out
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import check_task, chosen_workers, working
+from deepcrib.jobs.shared.common import check_task, working
 from deepcrib.jobs.tournament.config import ALL, Config
 from deepcrib.jobs.tournament.league import run_league
 from deepcrib.training.run_files import checkpoint_files
@@ -68,10 +59,9 @@ def _entrants(config: Config) -> dict[str, Agent]:
 
 def _round_robin(config: Config, run: Run) -> Outcome:
     agents = _entrants(config)
-    workers = chosen_workers(config.workers, config.backend)
     num_pairings = len(agents) * (len(agents) - 1) // 2
     with _playing(config, run, num_pairings * config.matches) as options:
-        found = round_robin(agents, _games(config), config.seed, matches=config.matches, workers=workers, **options)
+        found = round_robin(agents, _games(config), config.seed, matches=config.matches, **options)
     pairings = {" - ".join(pair): series for pair, series in found.pairings.items()}
     tables = (
         series_table(_title(config, "every pair"), "pair", pairings),
@@ -80,42 +70,16 @@ def _round_robin(config: Config, run: Run) -> Outcome:
     return Outcome({"task": config.task, **found.to_dict()}, tables)
 
 
-def _bracket(config: Config, run: Run) -> Outcome:
-    if config.matches != 1:
-        raise OptionError(f"matches={config.matches}: a contest of a bracket is one match, expected 1")
-    agents = _entrants(config)
-    with _playing(config, run, len(agents) - 1 + max(0, len(agents) // 2 - 1)) as options:
-
-        def contest(first: str, second: str, seed: int) -> tuple[int, MatchScore]:
-            score = play_acc_match(agents[first], agents[second], _games(config), seed, **options)
-            return score.winner, score
-
-        winners, losers = winners_and_losers(list(agents), contest, config.seed)
-    brackets = {"winners": winners, "losers": losers}
-    tables = [
-        bracket_table(_title(config, f"{name}' bracket, won by {bracket.champion}"), bracket)
-        for name, bracket in reversed(brackets.items())
-        if bracket.rounds
-    ]
-    return Outcome({"task": config.task, **{name: _plain(bracket) for name, bracket in brackets.items()}}, tables)
-
-
-def _plain(bracket: Bracket) -> dict[str, Any]:
-    rounds = [[asdict(pairing) for pairing in played.pairings] for played in bracket.rounds]
-    return {"champion": bracket.champion, "rounds": rounds}
-
-
 def _checkpoints(config: Config, run: Run) -> Outcome:
     if config.run is None:
         raise OptionError("option run is missing: expected run=FOLDER, the run whose checkpoints are to be played")
-    workers = chosen_workers(config.workers, config.backend)
     require_no_way_out(Path(config.run))
     files = checkpoint_files(Path(config.run))
     agent = make_agent(str(Path(config.run).absolute()) if config.against is None else config.against, config.device)
     checkpoints = {number: make_agent(str(path), config.device) for number, path in files.items()}
     with _playing(config, run, len(checkpoints) * config.matches) as options:
         match = (_games(config), config.matches, config.seed)
-        found = against_checkpoints(agent, checkpoints, *match, workers=workers, **options)
+        found = against_checkpoints(agent, checkpoints, *match, **options)
     name = "the final agent" if config.against is None else agent.name
     rows = {f"{number:,}": series for number, series in found.items()}
     table = series_table(_title(config, f"{name} against each checkpoint"), "checkpoint", rows)
@@ -123,11 +87,9 @@ def _checkpoints(config: Config, run: Run) -> Outcome:
     return Outcome({**summary, "checkpoints": {str(number): s.to_dict() for number, s in found.items()}}, (table,))
 
 
-_WORKERS = ("workers", "backend")
 _TASKS = {
-    "round_robin": (_round_robin, {"agents", *_WORKERS}),
-    "bracket": (_bracket, {"agents"}),
-    "checkpoints": (_checkpoints, {"run", "against", *_WORKERS}),
-    "league": (run_league, {"agents", "games_of", "deals", "deals_of", *_WORKERS}),
+    "round_robin": (_round_robin, {"agents"}),
+    "checkpoints": (_checkpoints, {"run", "against"}),
+    "league": (run_league, {"agents", "games_of", "deals", "deals_of"}),
 }
 """By task what runs it, and the options that not every task reads."""

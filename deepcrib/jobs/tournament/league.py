@@ -36,12 +36,10 @@ from deepcrib.evaluation.league.league import (
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.hydra.resume import resume_words
-from deepcrib.jobs.shared.common import chosen_workers, working
+from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.tournament.config import ALL, Config
 from deepcrib.kernels.cache import PACKAGE
-from deepcrib.kernels.processes import ALONE, WorkerError, Workers
 from deepcrib.kernels.sources import source_hash
 
 GAMES = 20_000
@@ -68,16 +66,11 @@ def run_league(config: Config, run: Run) -> Outcome:
     )
     pairings = [reopen(pairing, folder) for pairing in pairings]
     deals = _deals(config, agents, named)
-    workers = chosen_workers(config.workers, config.backend)
     with working(run, config.threads) as bars:
         count = bars.counter("games", sum(pairing.terms["games"] for pairing in pairings))
         count(sum(pairing.sums.games for pairing in pairings))
-        try:
-            pairings = play_pairings(pairings, agents, folder, count, workers)
-            gains = ceilings(agents, named, deals, config.seed, folder, bars, workers)
-        except WorkerError as error:
-            words = resume_words(config, folder)
-            raise WorkerError(f"{error}; finished pairings are kept: deepcrib tournament {words}") from error
+        pairings = play_pairings(pairings, agents, folder, count)
+        gains = ceilings(agents, named, deals, config.seed, folder, bars)
     league = league_of(pairings)
     _write(folder, league, gains, pairings, _intro(folder, pairings, deals, config))
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
@@ -119,13 +112,7 @@ def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit:
 
 
 def ceilings(
-    agents: Mapping[str, Agent],
-    specs: Mapping[str, Any],
-    deals: Mapping[str, int],
-    seed: int,
-    folder: Path,
-    bars: Bars,
-    workers: Workers = ALONE,
+    agents: Mapping[str, Agent], specs: Mapping[str, Any], deals: Mapping[str, int], seed: int, folder: Path, bars: Bars
 ) -> Ceilings:
     """Points a hand that a best responder gains on each agent over its deals, by the responder's role and in both.
 
@@ -145,7 +132,7 @@ def ceilings(
         }
         entry = known.get(name)
         if not isinstance(entry, dict) or entry.get("terms") != terms:
-            measured = exploit(agents[name], number, seed, progress=count, workers=workers)
+            measured = exploit(agents[name], number, seed, progress=count)
             roles = {"both": measured.total, **measured.roles}
             known[name] = {"terms": terms, "roles": {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()}}
             write_json(path, known)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from deepcrib.jobs.hydra.variants import VARIANTS, Variants
+from deepcrib.jobs.hydra.schema import VARIANTS
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.registry import LEARNERS
-from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions, StateOptions
+from deepcrib.learners.replay.options import (
+    AlgorithmOptions,
+    ReplayOptions,
+    RewardOptions,
+    StateOptions,
+    contradictions,
+)
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.options import at_least, option, seed_value
 from deepcrib.training.options import EvaluationOptions, LearnerOptions
 
-_LEARNERS = Variants(
-    {name: learner.options for name, learner in LEARNERS.items()},
-    {name: (*learner.groups, *learner.reads) for name, learner in LEARNERS.items()},
-)
+_LEARNERS = {name: learner.options for name, learner in LEARNERS.items()}
+
+
+def unread(learner: str) -> set[str]:
+    """The groups and options that other learners read, and this one does not."""
+    own = LEARNERS[learner]
+    read = {part for entry in LEARNERS.values() for part in (*entry.groups, *entry.reads)}
+    return read - {*own.groups, *own.reads}
 
 
 @dataclass
@@ -39,3 +50,24 @@ class Config:
     rules: RulesOptions = field(default_factory=RulesOptions)
     pretraining: PretrainingOptions = field(default_factory=PretrainingOptions)
     evaluation: EvaluationOptions = field(default_factory=EvaluationOptions)
+
+    def contradictions(self, overrides: Mapping[str, str]) -> Iterator[str]:
+        """A line for each of the options that do not go together; overrides: words of the call, by option."""
+        learner = self.learner.name
+        if type(self.learner) is not _LEARNERS.get(learner):
+            present = next((name for name, kind in _LEARNERS.items() if kind is type(self.learner)), "")
+            expected = (
+                present or f"one of {', '.join(_LEARNERS)}, whose options begin with `defaults: [NAME_schema, _self_]`"
+            )
+            yield f"learner.name={learner}: expected {expected}"
+            return
+        for name, word in overrides.items():
+            if any(f"{name}.".startswith(f"{part}.") for part in unread(learner)):
+                yield f"{word}: learner={learner} does not read it"
+        if self.evaluation.exploring and "evaluation.exploring" in unread(learner):
+            yield f"evaluation.exploring=true: learner={learner} does not read it"
+        if self.evaluation.monitored and self.evaluation.at and "evaluation.every" in overrides:
+            place = f"evaluation.at={self.evaluation.at} takes its place, expected evaluation.at=null beside it"
+            yield f"{overrides['evaluation.every']}: {place}"
+        if isinstance(self.learner, ReplayOptions):
+            yield from contradictions(self.algorithm, self.reward, self.learner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.shared.common import summary_writer
-from deepcrib.jobs.train.config import Config
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.monitoring import MATCH_METRICS
+from deepcrib.training.options import LearnerOptions
 
 Layout = dict[str, dict[str, list[Any]]]
 """Charts by category and title: `["Multiline", [pattern, ...]]`, or `["Margin", [value, low, high]]` of tags."""
@@ -26,96 +27,18 @@ OPTIONS_SUFFIX = ".options"
 FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 """Of the final matches."""
 
-_WEIGHTS = "(?!largest$|change$)"  # of the tags weights_*/..., those that are strategies
-_CHARTS: dict[str, dict[str, dict[str, str]]] = {
-    "replay": {
-        "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*_points_per_hand"},
-        "Learning": {
-            "loss of the discard network": "loss/discard",
-            "loss of the play network": "loss/play",
-            "discard values and targets, mean (points)": "(q|target)/discard_mean",
-            "play values and targets, mean (points)": "(q|target)/play_mean",
-            "discard values and targets, deviation (points)": "(q|target)/discard_std",
-            "play values and targets, deviation (points)": "(q|target)/play_std",
-        },
-        "Throughput": {
-            "hands a second": "speed/hands_per_second",
-            "samples a second": "speed/samples_per_second",
-            "seconds of an iteration: playing, learning, monitoring": "speed/(playing|learning|monitoring)_seconds",
-        },
-        "Schedule": {"epsilon": "schedule/epsilon", "learning rates": "schedule/.*_lr"},
-    },
-    "weighted": {
-        "Weights": {
-            "mean weights as pone": f"weights_pone/{_WEIGHTS}.*",
-            "mean weights as dealer": f"weights_dealer/{_WEIGHTS}.*",
-            "largest weight, mean over scores": "weights_.*/largest",
-            "change since the last checkpoint": "weights_.*/change",
-        },
-        "Throughput": {"games a second": "speed/games_per_second"},
-    },
-    "weighted_network": {
-        "Learning": {
-            "loss": "loss/.*",
-            "targets": "target/.*",
-            "hands a game": "self_play/hands_per_game",
-            "learning rate": "schedule/lr",
-        },
-        "Throughput": {"games a second": "speed/games_per_second", "share of playing": "speed/playing_share"},
-    },
-    "partida": {
-        "Play": {"play points a hand, own less greedy's": "play_only/difference"},
-        "Learning": {"loss (points²)": "loss/value", "targets (points)": "target/.*", "learning rate": "schedule/lr"},
-    },
-    "td": {
-        "Learning": {"squared error": "loss/squared_error", "values after the discard": "value/.*"},
-        "Throughput": {"hands a second": "speed/hands_per_second"},
-    },
-    "evolution": {
-        "Discards": {
-            "share of the best points, held-out hands": "held_out.*/hand",
-            "the same with the crib": "held_out.*/with_crib",
-        },
-        "Evolution": {"updates": "update/(?!deals$).*", "spread of the values of ranks": "weights/spread"},
-    },
-    "hill_climb": {
-        "Contests": {
-            "share of the pairs' points, and what is required": "contest/(share|required)",
-            "share of contests that moved the champion": "contest/moved",
-            "norm of the weights": "weights/norm",
-        },
-        "Throughput": {"games a second": "speed/games_per_second"},
-    },
-    "mirror": {
-        "Learning": {
-            "losses": "loss/.*",
-            "entropy of the policy (nats)": "policy/entropy",
-            "temperature (points)": "schedule/temperature",
-        },
-        "Throughput": {"hands a second": "speed/hands_per_second"},
-    },
-    "nfsp": {
-        "Learning": {
-            "losses": "loss/.*",
-            "points a hand that the best response is ahead": "opponents/points_ahead_per_hand",
-            "epsilon": "schedule/epsilon",
-        },
-        "Throughput": {"hands a second": "speed/hands_per_second"},
-    },
-}
-"""By learner: what its Custom Scalars page shows after the matches; patterns of tags, each for a whole tag."""
 
-
-def layout(config: Config, opponents: Iterable[str]) -> Layout:
-    """The charts of a run: what matters, how strong it is, comes first."""
-    learner = config.learner.name
-    names = list(opponents) if config.evaluation.monitored else []
-    discards = getattr(config.learner, "discard_agent", None) is None
-    found = {"Strength": _matches(names), "Points a hand": _points(names, learner)}
-    for category, charts in _CHARTS.get(learner, {}).items():
+def layout(options: LearnerOptions, opponents: Iterable[str], monitored: bool) -> Layout:
+    """The charts of a run: what matters, how strong it is, comes first; monitored: whether matches are played."""
+    entry = LEARNERS[options.name]
+    names = list(opponents) if monitored else []
+    discards = getattr(options, "discard_agent", None) is None
+    found = {"Strength": _matches(names), "Points a hand": _points(names, entry.measured == "pairs")}
+    own = import_module(f"deepcrib.learners.{options.name}.charts").CHARTS
+    for category, charts in own.items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
-    if LEARNERS[learner].measured == "leads" and config.evaluation.monitored:
+    if entry.measured == "leads" and monitored:
         found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
 
@@ -132,11 +55,11 @@ def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:
     return dict(reversed(charts.items()))
 
 
-def _points(opponents: Iterable[str], learner: str) -> dict[str, list[Any]]:
+def _points(opponents: Iterable[str], in_pairs: bool) -> dict[str, list[Any]]:
     charts = {}
     for name in opponents:
         charts[f"own and {name}'s"] = _lines(f"{re.escape(name)}/(opponent_)?points_per_hand")
-        if LEARNERS[learner].measured == "pairs":
+        if in_pairs:
             charts[f"a pair of hands, own less those of {name}"] = _lines(f"{re.escape(name)}/pair_margin")
     return charts
 
@@ -166,14 +89,14 @@ def final_metrics(matches: Mapping[str, Evaluation], summary: Mapping[str, Any],
 def write_options(
     folder: Path,
     options: Mapping[str, Any],
+    overrides: Sequence[str],
     columns: Iterable[str],
-    overrides: Sequence[str] = (),
     metrics: Mapping[str, float] | None = None,
     step: int = 0,
 ) -> None:
     """Write the options of the run for TensorBoard's table of runs, and at its end its metrics, at `step`.
 
-    columns: tags of metrics, in the order of the table. overrides: of the run, whose options come first there. What was
+    overrides: of the run, whose options come first there. columns: tags of metrics, in the order of the table. What was
     written before goes, since of several options of one name TensorBoard would show the first.
     """
     from torch.utils.tensorboard.summary import hparams  # a second to import

@@ -16,6 +16,7 @@ import torch
 
 from deepcrib.agents import kept_spec, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.errors import OptionError
 from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
 from deepcrib.learners.replay.batch import Batch, PlayTargets, make_batches
@@ -26,7 +27,7 @@ from deepcrib.learners.replay.options import (
     ReplayOptions,
     RewardOptions,
     StateOptions,
-    refuse_combinations,
+    contradictions,
 )
 from deepcrib.learners.replay.play import Episodes
 from deepcrib.learners.replay.update import LearnedNetwork, learn_side_by_side
@@ -67,7 +68,8 @@ class ReplayLearner(Learner):
     ) -> None:
         """Raises OptionError where networks, states and options do not go together, and what `make_agent` does."""
         super().__init__(setting)
-        refuse_combinations(algorithm, reward, options)
+        for line in contradictions(algorithm, reward, options):
+            raise OptionError(line)
         self.options, self.algorithm, self.reward = options, algorithm, reward
         self.num_steps, self.checkpoint_every = options.iterations, options.checkpoint_every
         self.targets = PlayTargets(algorithm, reward, options.forced, state.scores)

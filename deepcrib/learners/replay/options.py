@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from deepcrib.errors import OptionError
 from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
-from deepcrib.training.options import LearnerOptions, refuse_unread
+from deepcrib.training.options import LearnerOptions, unread_options
 
 
 @dataclass
@@ -146,20 +145,15 @@ class ReplayOptions(LearnerOptions):
 # --- what does not go together ----------------------------------------------------------------------------------------
 
 
-def refuse_combinations(algorithm: AlgorithmOptions, reward: RewardOptions, learner: ReplayOptions) -> None:
-    """Raise OptionError for options that contradict each other, or that others leave without effect."""
+def contradictions(algorithm: AlgorithmOptions, reward: RewardOptions, learner: ReplayOptions) -> Iterator[str]:
+    """A line for each of the options that contradict each other, or that others leave without effect."""
     if algorithm.name == "monte_carlo":
         bootstrapping = "algorithm=sarsa, expected_sarsa and q_learning"
-        refuse_unread(algorithm, ("n_steps", "trace_decay"), bootstrapping, "algorithm")
-        refuse_unread(learner, ("target_every",), bootstrapping)
+        yield from unread_options(algorithm, ("n_steps", "trace_decay"), bootstrapping, "algorithm")
+        yield from unread_options(learner, ("target_every",), bootstrapping)
     if learner.sampling != "prioritised":
         exponents = ("priority_exponent", "importance_exponent", "final_importance_exponent")
-        refuse_unread(learner, exponents, "learner.sampling=prioritised")
-    for problem in _contradictions(algorithm, reward, learner):
-        raise OptionError(problem)
-
-
-def _contradictions(algorithm: AlgorithmOptions, reward: RewardOptions, learner: ReplayOptions) -> Iterator[str]:
+        yield from unread_options(learner, exponents, "learner.sampling=prioritised")
     if algorithm.n_steps != 1 and algorithm.trace_decay:
         values = f"algorithm.n_steps={algorithm.n_steps} algorithm.trace_decay={algorithm.trace_decay}"
         yield f"{values}: expected n_steps=1 or trace_decay=0"

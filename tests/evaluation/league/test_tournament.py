@@ -408,21 +408,6 @@ def test_a_round_robin_by_command(played: Callable[[str], dict], capsys: pytest.
     assert "every pair: 2 matches of 20 games, seed 3" in text and text.index("every pair") < text.index("standings")
 
 
-def test_a_bracket_by_command(played: Callable[[str], dict], capsys: pytest.CaptureFixture[str]) -> None:
-    summary = played("bracket agents=[greedy,random,random,deterministic,random] games=50")
-    first = summary["winners"]["rounds"][0]
-    assert [pairing["entrants"] for pairing in first] == [
-        ["greedy", "random"],
-        ["random (2)", "deterministic"],
-        ["random (3)"],
-    ]
-    assert [pairing["winner"] for pairing in first] == [0, 1, 0] and first[2]["score"] is None
-    assert summary["winners"]["champion"] in ("greedy", "deterministic")
-    assert summary["losers"]["champion"] in ("random", "random (2)")
-    assert len(summary["losers"]["rounds"]) == 1
-    assert f"winners' bracket, won by {summary['winners']['champion']}" in capsys.readouterr().out
-
-
 def test_a_run_against_its_checkpoints(
     played: Callable[[str], dict], trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -468,12 +453,10 @@ def test_checkpoints_without_a_number_of_their_own(trained: Path) -> None:
         ("agents=[greedy,random] matches=0", "matches=0: expected 1 or more"),
         ("agents=[greedy,random] games=9 duplicate=true", "games=9: duplicate deals are played in pairs"),
         ("agents=[greedy,random] run=somewhere", "run=somewhere: only for checkpoints, not for round_robin"),
-        ("bracket agents=[greedy,random] against=random", "against=random: only for checkpoints"),
-        ("bracket agents=[greedy,random] matches=2", "matches=2: a contest of a bracket is one match"),
-        ("task=ladder agents=[greedy,random]", "task=ladder: expected one of round_robin, bracket, checkpoints"),
+        ("task=ladder agents=[greedy,random]", "task=ladder: expected one of round_robin, checkpoints"),
         ("checkpoints", "option run is missing: expected run=FOLDER"),
         ("checkpoints run=no/such/folder", "run=no/such/folder: expected a run folder with checkpoints"),
-        ("checkpoints run=. agents=[greedy,random]", "only for round_robin and bracket and league"),
+        ("checkpoints run=. agents=[greedy,random]", "only for round_robin and league"),
     ],
 )
 def test_wrong_calls_end_with_one_line(words: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:

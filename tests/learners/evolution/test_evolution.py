@@ -33,7 +33,7 @@ from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests.reference import cards, four_cards, rank, show, thrown_by
+from tests.support.reference import cards, four_cards, rank, show, thrown_by
 
 DEALS = ShowDeals.deal(4, 300)
 NO_MATCHES = EvaluationOptions(opponents=[], every=0)
@@ -446,7 +446,7 @@ def test_a_run_that_is_killed_in_its_matches_loses_no_deals(tmp_path: Path) -> N
 
 
 def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["experiment=kendall_shaw2002_different", "learner.generations=5", "learner.held_out=200"]
+    words = ["experiment=kendall_shaw2002/different", "learner.generations=5", "learner.held_out=200"]
     matches = ["evaluation.opponents=[random]", "evaluation.final_games=100", "evaluation.every=1"]
     assert main(["train", *words, *matches, "evaluation.games=10", f"hydra.run.dir={tmp_path / 'run'}"]) == 0
     assert "5 generations, 50 deals" in capsys.readouterr().out

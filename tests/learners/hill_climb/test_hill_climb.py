@@ -25,7 +25,7 @@ from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests.figures import match_of
+from tests.support.figures import match_of
 
 NO_MATCHES = EvaluationOptions(opponents=[], every=0)
 
@@ -301,7 +301,7 @@ def test_a_run_that_is_killed_in_its_matches_loses_no_contest(tmp_path: Path) ->
 
 
 def test_the_job_trains_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["experiment=pollack_blair", "learner.games=80", "learner.pairs=20", "learner.checkpoint_every=40"]
+    words = ["experiment=pollack_blair/games", "learner.games=80", "learner.pairs=20", "learner.checkpoint_every=40"]
     matches = ["evaluation.opponents=[random]", "evaluation.final_games=100", "evaluation.games=10"]
     assert main(["train", *words, *matches, f"hydra.run.dir={tmp_path / 'run'}"]) == 0
     assert "80 games" in capsys.readouterr().out

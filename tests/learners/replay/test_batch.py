@@ -14,8 +14,8 @@ from deepcrib.learners.replay.rewards import up_to_the_win, winning_pegs
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.encoders.states import COUNT, DISCARD_OWN_SCORE, OWN_RANKS, PLAY_COLUMNS, SEAT
-from tests.reference import pips
-from tests.replaying import Backup, discard_samples, play_samples
+from tests.support.reference import pips
+from tests.support.replaying import Backup, discard_samples, play_samples
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 STEPS = dict.fromkeys(ALGORITHMS, 1) | {"monte_carlo": 8}

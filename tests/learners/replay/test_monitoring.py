@@ -24,7 +24,7 @@ from deepcrib.cli import main
 from deepcrib.jobs.train.monitoring import FINAL
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.monitoring import BINS, histogram_edges, show_values
-from tests.figures import match_of
+from tests.support.figures import match_of
 from tests.support.replay_runs import assert_same_runs, run, small
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "tensorboard.md"
@@ -127,6 +127,8 @@ def test_every_tag_is_documented_and_every_documented_tag_written(learner: str, 
     rows = [*documented("Every learner"), *documented("Every learner", 1), *documented(f"learner={learner}")]
     if learner == "replay":
         rows += documented("learner=replay", 1)
+    if learner in ("replay", "mirror", "nfsp"):
+        rows += documented("learner=replay, mirror, nfsp")
     assert_documented(written(runs[learner]), rows, ABSENT.get(learner, set()))
 
 

@@ -14,7 +14,7 @@ from deepcrib.learners.pretraining import show as pretraining
 from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.encoders import make_discard_encoder
-from tests.replaying import pretrain
+from tests.support.replaying import pretrain
 
 SHORT = PretrainingOptions(epochs=1, batch_size=128, lr=3e-3)
 

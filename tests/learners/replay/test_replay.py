@@ -20,9 +20,9 @@ from deepcrib.learners.replay.options import ReplayOptions, RewardOptions
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.encoders import PLAY_COLUMNS
-from tests.figures import match_of
-from tests.replaying import play_samples, saved
+from tests.support.figures import match_of
 from tests.support.replay_runs import ALGORITHMS, PLAY_NETWORKS, PUBLISHED, learned, run, same, small, weights
+from tests.support.replaying import play_samples, saved
 
 PLAY_SAMPLES = batch.play_samples
 

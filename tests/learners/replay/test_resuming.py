@@ -17,8 +17,8 @@ import torch
 
 from deepcrib.files.weights import CheckpointError
 from deepcrib.kernels.workers import use_workers
-from tests.replaying import saved
 from tests.support.replay_runs import PUBLISHED, Matches, Stopped, assert_same_runs, for_ever, run, small, weights
+from tests.support.replaying import saved
 
 # --- the same seed, the same weights ------------------------------------------------------------------------
 

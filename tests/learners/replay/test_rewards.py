@@ -29,9 +29,9 @@ from deepcrib.learners.replay.rewards import (
 from deepcrib.matches import play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS
-from tests import reference
-from tests.reference import Board, cards
-from tests.replaying import discard_samples
+from tests.support import reference
+from tests.support.reference import Board, cards
+from tests.support.replaying import discard_samples
 
 
 @dataclass

@@ -18,9 +18,9 @@ from deepcrib.learners.replay import play
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.checkpoints import load_weights
-from tests.reference import plain_discards
-from tests.replaying import saved
+from tests.support.reference import plain_discards
 from tests.support.replay_runs import Matches, Writer, assert_same_runs, run, small, weights
+from tests.support.replaying import saved
 
 
 @pytest.fixture(scope="module")

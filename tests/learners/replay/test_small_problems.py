@@ -14,7 +14,7 @@ from deepcrib.learners.replay.extras import UNIFORM, Sampling
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import FeedForward, PlayNetworkConfig
 from deepcrib.networks.encoders.states import PLAY_COLUMNS, STARTER_RANK
-from tests.replaying import Backup, play_samples
+from tests.support.replaying import Backup, play_samples
 from tests.support.small_problems import POINTS, STATES, Lookup, all_hands, counted, exact
 
 TOLERANCE = 0.1

@@ -34,8 +34,8 @@ from deepcrib.matches import play_hand
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
-from tests.figures import match_of
-from tests.reference import cards, drive, pegs, pips, rank, show, thrown_by
+from tests.support.figures import match_of
+from tests.support.reference import cards, drive, pegs, pips, rank, show, thrown_by
 
 
 def new_agent(hidden: tuple[int, ...] = (6,), inputs: str = "raw", move_points: str = "learned", seed: int = 1) -> Any:

@@ -31,7 +31,7 @@ from deepcrib.matches.trajectories import learning_games
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders.states import OPPONENT_SCORE, OWN_SCORE
 from tests.agents.test_agents import check_frequencies, network_agent, observations
-from tests.reference import chi_square_limit
+from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 Seen = TypeVar("Seen", DiscardObservation, PlayObservation)

@@ -41,10 +41,10 @@ from deepcrib.training.learner import Setting
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests import reference
-from tests.figures import match_of
 from tests.learners.weighted.test_weighted_agent import SETS, plain_matrix, plain_weights
-from tests.reference import chi_square_limit
+from tests.support import reference
+from tests.support.figures import match_of
+from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
 

@@ -32,7 +32,7 @@ from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
-from tests.reference import cards, show, thrown_by
+from tests.support.reference import cards, show, thrown_by
 
 TWO = ("hand_max_avg", "crib_max_avg")
 
@@ -362,7 +362,7 @@ def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.Capt
         ),
         ("learner.opponent=gredy", "unknown agent 'gredy'"),
         ("learner.hidden=[0]", "learner.hidden=[0]: expected 1 or more"),
-        ("learner.scaling=2", "learner.scaling is an option of learner=weighted, not of learner=weighted_network"),
+        ("learner.scaling=2", "unknown option learner.scaling: "),
         ("algorithm=sarsa", "algorithm=sarsa: learner=weighted_network does not read it"),
     ],
 )
