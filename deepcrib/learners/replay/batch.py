@@ -114,7 +114,7 @@ def play_samples(
     if not how.forced:
         decisions &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = skip_forced(rewards, following, decisions)
-    chains = _chains(following, decisions)
+    chains = _chains(decisions, hands.play_seats)
     r_t, discount = _in_order(rewards, chains), _in_order((following >= 0).astype(np.float32), chains)
     if algorithm.name == "monte_carlo":
         returns = targets.n_step_returns(r_t, discount, np.zeros_like(r_t), HAND_SIZE)
@@ -185,17 +185,12 @@ def _next_values(
     return values, traces
 
 
-def _chains(following: NDArray[np.int64], decisions: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """[C, 4] decisions of each player of each hand in order, as numbers among all H * 8 plays; -1 after the last."""
-    num_plays = following.shape[1]
-    after = np.where(following >= 0, following + num_plays * np.arange(len(following))[:, None], -1).reshape(-1)
-    first = decisions.reshape(-1).copy()
-    reached = after[first]
-    first[reached[reached >= 0]] = False
-    chains = [np.flatnonzero(first)]
-    for _ in range(HAND_SIZE - 1):
-        chains.append(np.where(chains[-1] >= 0, after[chains[-1]], -1))
-    return np.stack(chains, axis=1)
+def _chains(decisions: NDArray[np.bool_], seats: NDArray[np.int8]) -> NDArray[np.int64]:
+    """[2 * H, 4] decisions of either player of each hand in order, as numbers among all H * 8 plays; -1 after them."""
+    own = decisions & (seats == np.arange(2)[:, None, None])  # [2, H, 8]
+    order = np.argsort(~own, axis=2, kind="stable")[:, :, :HAND_SIZE]
+    numbers = order + seats.shape[1] * np.arange(len(seats))[:, None]
+    return np.where(np.take_along_axis(own, order, axis=2), numbers, -1).reshape(-1, HAND_SIZE)
 
 
 def _in_order(plays: NDArray[Any], chains: NDArray[np.int64]) -> NDArray[Any]:

@@ -51,7 +51,7 @@ def playing_metrics(hands: Trajectories) -> dict[str, float]:
 
 def pass_metrics(passes: Mapping[str, PassStatistics]) -> dict[str, float]:
     """Passes over the buffer, by the network, `discard` or `play`."""
-    metrics = {}
+    metrics: dict[str, float] = {}
     for part, passed in passes.items():
         metrics |= {
             f"loss/{part}": passed.loss,
