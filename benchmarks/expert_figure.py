@@ -124,7 +124,8 @@ def rule_rows(runs: Mapping[str, Any]) -> Rows:
     for name, found in nested(runs["all"]["figures"])["rules"].items():
         row = {"agent": NAMES.get(name, f"`{name}`")}
         for rule, title in RULE_NAMES.items():
-            row |= _share(title, found["rules"][rule]["agent"])
+            hidden = "_" * (rule == "five_or_ten")  # data alone
+            row |= _share(f"{hidden}{title}", found["rules"][rule]["agent"])
         rows.append(row | _points("points lost by a lead", found["lost"], ".2f"))
     return rows
 

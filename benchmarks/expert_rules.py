@@ -25,7 +25,8 @@ from deepcrib.agents import make_agent, require_players
 from deepcrib.agents.asking import ask
 from deepcrib.analysis.tables import NONE, Cell, bounds, percent, plain_table, table_of
 from deepcrib.errors import OptionError, UserError
-from deepcrib.evaluation.experts import DEALER, PONE, PROBES, Probe, ProbeResult, Values, probe, rank_label
+from deepcrib.evaluation.experts import PROBES, Probe, ProbeResult, Values, probe, rank_label
+from deepcrib.exact.pegging import DEALER, PONE
 from deepcrib.files.runs import write_json
 from deepcrib.game.cards import NUM_RANKS, RANKS, VALUES
 from deepcrib.game.engine import Games

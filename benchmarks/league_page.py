@@ -1,7 +1,7 @@
 """The standings and the heat map of docs/results/league.md: python benchmarks/league_page.py.
 
-They are those of docs/results/league.csv and docs/results/data/league_pairings.csv, which `zoo.py league` takes from the
-folder of a league (`league.csv` and `pairings.csv` there).
+They are those of docs/results/league.csv and docs/results/data/league_pairings.csv, which `zoo.py league` takes from
+the folder of a league (`league.csv` and `pairings.csv` there).
 """
 
 from __future__ import annotations

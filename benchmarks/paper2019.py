@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import paper2019_deal
 import paper2019_leads
 from long_runs import DATA, finished
@@ -34,11 +35,10 @@ from paper2019_values import (
 )
 
 from deepcrib.agents import Agent, make_agent
-from deepcrib.analysis.report.statistics import rank_correlation
 from deepcrib.evaluation.hands import hands_won as play_hands
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json
-from deepcrib.intervals import mean_interval, normal, wilson
+from deepcrib.intervals import Interval, Z, mean_interval, normal, wilson
 
 PAGE = DATA.parent / "paper2019.md"
 FIGURE = DATA.parent / "paper2019" / "curves.png"
@@ -250,6 +250,20 @@ def relations() -> Iterator[str]:
             found = rank_correlation(first, second)
             cells += [f"{found.estimate:+.2f} [{found.low:+.2f}, {found.high:+.2f}]" if trials else "", len(trials)]
         yield line(f"{'positive' if one.sign > 0 else 'negative'}: {one.words}", *cells)
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> Interval:
+    """Spearman's rank correlation [N] with its 95% interval.
+
+    Fisher's z with the standard error of Bonett and Wright 2000, sqrt((1 + r^2/2) / (N - 3)). nan where one of the
+    two never varies; nan bounds for fewer than five pairs, or where the ranks agree entirely.
+    """
+    x, y = (pd.Series(np.asarray(values, dtype=np.float64)).rank() for values in (first, second))
+    r = float(x.corr(y)) if x.nunique() > 1 and y.nunique() > 1 else math.nan
+    if len(x) < 5 or math.isnan(r) or abs(r) > 1 - 1e-12:
+        return Interval(r, math.nan, math.nan)
+    half = Z * math.sqrt((1 + r * r / 2) / (len(x) - 3))
+    return Interval(r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
 
 
 def _best(row: Searched, share: float) -> list[Mapping[str, Any]]:

@@ -15,18 +15,12 @@ ALGORITHMS = {
 }
 """Names of the option `algorithm`, in the order of table 2."""
 ARCHITECTURES = {"mlp": "feed-forward", "cnn_lstm": "CNN+LSTM"}
-"""Names of the option `play_network`, in the order of table 2; those of the published sizes begin with PUBLISHED."""
-PUBLISHED = "belanger2019_"
-"""Before the names of networks that are those of the published code."""
+"""Names of the option `play_network`, in the order of table 2; before them `belanger2019_` for the published sizes."""
 FIGURES = {"cnn_lstm": 9, "mlp": 10}
 """The learning curves of each architecture."""
 
 ITERATIONS = 500
 """Replay iterations of table 2 and figures 9 and 10 (section 4.1)."""
-GAMES = 5000
-"""Games of each evaluation against the deterministic agent (section 3.3)."""
-WORKLOAD = {"episodes": 200, "epochs_kept": 5, "batch_size": 64, "passes": 1.0, "unit": "games"}
-"""What an iteration was: options of `learner` (sections 3.2 and 4.1; one pass: the published code)."""
 
 HOURS = {
     ("mlp", "monte_carlo"): 6.5,
@@ -74,7 +68,6 @@ TABLE_3 = (
     Searched("game_ties", "full", 462, 0.0011, 0.971, 0.910, 90_000, 0.2, 24),
 )
 """Table 3, by our names of rewards and states: SARSA, feed-forward, epsilon 0.1, the play alone (section 4.4)."""
-TABLE_3_SETUP = {"algorithm.name": "sarsa", "play_network.name": "belanger2019_mlp", "learner.epsilon": 0.1}
 
 
 @dataclass(frozen=True)
@@ -93,14 +86,3 @@ RELATIONS = (
     Relation("learner.epsilon_decay", "learner.buffer_size", -1, "less exploration over time, a larger buffer"),
 )
 """Section 4.3. "The decay factor" is not named there; the next sentence speaks of exploration, so both are shown."""
-
-PUBLISHED_AGENT = {("cnn_lstm", "sarsa"): (0.642, 0.636, 0.649, 20_000)}
-"""Win rate, its interval and games of the published agent (480 iterations) against `deterministic`, measured by us: the
-paper prints no such number. `deepcrib evaluate agent='{name: belanger2019, path: FILE.tar}' games=20000`."""
-
-PREDICTED = {
-    (False, False): "figure 5a: blind to flushes",
-    (True, False): 'figure 5b: "predicted values closely track true values"',
-    (True, True): 'figure 6: "very hard ... to confidently approximate"',
-}
-"""Section 3.6 on predicted against true values, by (convolutions over suits, random starter)."""

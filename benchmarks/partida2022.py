@@ -39,12 +39,12 @@ from partida2022_values import (
 from deepcrib.agents import make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
 from deepcrib.analysis.figures import save_png
-from deepcrib.evaluation.evaluate import Tally, summarise
-from deepcrib.evaluation.play_only import play_points
-from deepcrib.evaluation.play_only import summarise as summarise_play
+from deepcrib.evaluation.evaluate import summarise
+from deepcrib.evaluation.hands import play_metrics, play_points
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
-from deepcrib.matches import play_parts
+from deepcrib.matches import MatchResult
+from deepcrib.matches import play_match as play_games
 
 PAGE = DATA.parent / "search.md"
 FIGURE = DATA.parent / "partida_figure_04.png"
@@ -93,7 +93,7 @@ def play_rows(folder: Path, hands: int) -> dict[str, Any]:
     for row in rows():
         path = folder / f"{hands} hands" / f"{row.label}.npz"
         points = kept(path, partial(play_row, row, hands))["points"].astype(np.int64)
-        found[row.label] = summarise_play(points, duplicate=False).to_dict()
+        found[row.label] = play_metrics(points, duplicate=False).to_dict()
         margins[row.label] = (points[:, 0] - points[:, 1]).reshape(-1, 2).mean(axis=1)
     compared = {
         f"{one.label}|{other.label}": mean_interval(margins[one.label] - margins[other.label])
@@ -118,19 +118,18 @@ def play_matches(folder: Path, share: float) -> dict[str, Any]:
             games = max(4, round(1000 * thousands * share))
             path = folder / f"{games} games" / f"{key.replace('|', ' against ')}.npz"
             arrays = kept(path, partial(play_match, spec, opponent, games))
-            tally = Tally(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
-            figures = summarise(tally, duplicate=False).to_dict()
+            result = MatchResult(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
+            figures = summarise(result, duplicate=False).to_dict()
             found[key] = {name: figures[name] for name in MATCH_FIGURES}
-            won, points = tally.winner == 0, tally.scores[:, 0].astype(np.int64) - tally.scores[:, 1]
+            won, points = result.winner == 0, result.scores[:, 0].astype(np.int64) - result.scores[:, 1]
             results[key] = np.stack([won, points], axis=1).astype(np.float64)
     return {"matches": found, "compared": dict(compare_matches(results))}
 
 
 def play_match(spec: Any, opponent: str, games: int) -> dict[str, NDArray[Any]]:
-    """The arrays of a `Tally`, by name."""
-    players = [make_agent(spec), make_agent(opponent)]
-    tally = Tally.concatenate([Tally.of(part) for part in play_parts(players, games, seed=SEED)])
-    return {name: np.asarray(value) for name, value in vars(tally).items()}
+    """The arrays of a `MatchResult`, by name."""
+    result = play_games([make_agent(spec), make_agent(opponent)], games, seed=SEED)
+    return {name: np.asarray(value) for name, value in vars(result).items()}
 
 
 def compare_matches(results: Mapping[str, NDArray[np.float64]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -257,7 +256,7 @@ def differences_by_samples(
 ) -> Any:
     """Mean difference of play points against greedy by the number of samples, a line an agent, with 95% intervals.
 
-    curves: by agent, (samples, figures of `evaluation.play_only`). published: points, dashed in the agent's colour.
+    curves: by agent, (samples, figures of `evaluation.hands`). published: points, dashed in the agent's colour.
     """
     from matplotlib.figure import Figure
 

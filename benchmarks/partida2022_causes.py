@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
-from deepcrib.evaluation.play_only import BATCH, deal_table
+from deepcrib.evaluation.hands import BATCH, deal_table
 from deepcrib.exact.beliefs.plays import SETS_4, count_played
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import NUM_RANKS, rank_of, value_of_rank
@@ -29,7 +29,7 @@ from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.randomness import below
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, RANK_BITS, RANK_MASK, play_points, series_from
 from deepcrib.intervals import mean_interval
-from deepcrib.search.minimax import MinimaxAgent, _pack_hidden, draw_hands, hands_by_rules, has_choice
+from deepcrib.search.minimax import MinimaxAgent, _pack_hidden, hands_by_rules, has_choice, sample_hands
 from deepcrib.search.play_tree import (
     NO_VALUE,
     NUM_ENDS,
@@ -263,7 +263,7 @@ def _draw(key: int, sampler: int, weights: np.ndarray, played: np.ndarray, drawn
         for i in range(len(drawn)):
             drawn[i] = any_hand(key, i, size)
         return
-    draw_hands(key, len(drawn), weights)
+    sample_hands(key, len(drawn), weights)
     n = 0
     for number in range(len(SETS_4)):
         for _ in range(int(weights[number])):

@@ -22,10 +22,8 @@ from numpy.typing import NDArray
 from deepcrib.game.mixed import epsilon_greedy_probabilities, softmax
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.learners.mirror.descent import MirrorDescent
-from deepcrib.learners.mirror.descent import Rates as MirrorRates
-from deepcrib.learners.nfsp.fictitious import Decisions, FictitiousSelfPlay
-from deepcrib.learners.nfsp.fictitious import Rates as NfspRates
-from deepcrib.learners.policies.learning import LearnedPolicy
+from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay, Transitions
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
@@ -174,19 +172,16 @@ class Options:
 def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     """The policy of the slow copy after every iteration."""
     hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
-    core = MirrorDescent(network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden))
+    nets = network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden)
+    core = MirrorDescent(*nets, options.eta, options.following)
     policy = core.policy.probabilities(game.states)
     for iteration in range(options.iterations):
         done = iteration / options.iterations
         played = game.play(policy, options.episodes, generator)
         samples = Batch(game.states[played.info], played.action.astype(np.int8), played.returns())
         tau = options.tau * (options.final_tau / options.tau) ** done
-        lrs = options.policy_lr * (1 - done), options.value_lr
-        core.learn(
-            samples,
-            MirrorRates(options.eta, tau, *lrs, options.batch_size, options.following),
-            derive(seed, MINIBATCHES, iteration),
-        )
+        rates = PassRates(options.policy_lr * (1 - done), options.value_lr, options.batch_size)
+        core.learn(samples, rates, tau, derive(seed, MINIBATCHES, iteration))
         policy = core.policy.probabilities(game.states)
         yield softmax(core.policy.logits(game.states, core.slow))
 
@@ -194,29 +189,30 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
 def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     """The average policy after every iteration."""
     hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
-    nets = network(game, LearnedNetwork, hidden), network(game, LearnedPolicy, hidden)
-    core = FictitiousSelfPlay(*nets, options.recent, options.reservoir)
-    legal = core.best.encoder.legal(game.states)
-    average = core.average.probabilities(game.states)
+    values_network, policy = network(game, LearnedNetwork, hidden), network(game, LearnedPolicy, hidden)
+    core = FictitiousSelfPlay(policy, values_network, options.recent, options.reservoir)
+    legal = core.values.encoder.legal(game.states)
+    average = core.policy.probabilities(game.states)
     for iteration in range(options.iterations):
         left = 1 - iteration / options.iterations
-        values = core.best.q_function().all_values(game.states, legal)
+        values = core.values.q_function().all_values(game.states, legal)
         best = epsilon_greedy_probabilities(values, options.epsilon * left)
         by_best = generator.random((2, options.episodes)) < options.anticipatory
         played = game.play(np.stack([average, best]), options.episodes, generator, by_best.astype(int))
-        rates = NfspRates(options.value_lr * left, options.policy_lr * left, options.batch_size, options.draws)
-        core.learn(decisions_of(game, played, by_best), rates, derive(seed, MINIBATCHES, iteration))
-        average = core.average.probabilities(game.states)
+        rates = PassRates(options.policy_lr * left, options.value_lr * left, options.batch_size)
+        seen = transitions_of(game, played, by_best)
+        core.learn(seen, rates, options.draws, derive(seed, MINIBATCHES, iteration))
+        average = core.policy.probabilities(game.states)
         yield average
 
 
-def decisions_of(game: SmallGame, played: Episodes, by_best: NDArray[np.bool_]) -> Decisions:
+def transitions_of(game: SmallGame, played: Episodes, by_best: NDArray[np.bool_]) -> Transitions:
     """What `nfsp` remembers: points come at the end of an episode. by_best: [2, E], by seat and episode."""
     following, states = played.following(), game.states[played.info]
     last = following < 0
     rewards = np.where(last, played.returns(), np.float32(0))
     best = by_best[played.seat, played.episode]
-    return Decisions(states, played.action.astype(np.int8), rewards, states[following], last, best)
+    return Transitions(states, played.action.astype(np.int8), rewards, states[following], last, best)
 
 
 def curve(game: SmallGame, options: Options, seed: int) -> Iterator[tuple[int, float, float]]:

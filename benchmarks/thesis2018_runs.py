@@ -21,7 +21,7 @@ from thesis2018_rows import LEADS, MATCH_GAMES, MATCH_SEED, OPPONENTS, ROUND_1, 
 
 from deepcrib.cli import main as deepcrib
 from deepcrib.evaluation.evaluate import ROLES, evaluate
-from deepcrib.evaluation.league.tournament import against_checkpoints, play_acc_match
+from deepcrib.evaluation.league.tournament import against_checkpoints, repeated_matches
 from deepcrib.exact.strategies.discards import SCORES
 from deepcrib.files.runs import SUMMARY, read_json, write_json
 from deepcrib.files.weights import WEIGHTS_FILE
@@ -81,7 +81,8 @@ def _winners(pairs: Sequence[int], place: Path, share: float) -> list[str]:
         folder = train([*row.train(pair), *short], place / f"pair_{pair}")
         paths = [folder / WEIGHTS_FILE, folder / "opponent_1.safetensors"]
         first, second = (load_weighted(path) for path in paths)
-        found.append(paths[play_acc_match(first, second, CONTEST_GAMES, CONTEST_SEED).winner])
+        contest = repeated_matches(first, second, CONTEST_GAMES, 1, CONTEST_SEED)
+        found.append(paths[contest.total.winner])
     return [f"learner.initial={found[0]}", f"learner.opponents=[{found[1]}]"]
 
 

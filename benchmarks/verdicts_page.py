@@ -104,15 +104,20 @@ def page(text: str) -> str:
 def _answer(edition: Edition) -> Iterator[str]:
     """What beats its base, loses to it and makes no difference, by name; and what the first do against the panel."""
     found = judged(edition.tests())
-    titles = {"Beats its base": WINS, "Loses to its base": LOSES, "No difference found": "no difference"}
+    titles = {"Beats its base": WINS, "Loses to its base": LOSES, "No difference found, and none larger than": QUIET}
     for title, word in titles.items():
-        names = [f"`{one.test.option.name}`{_than(one.test)}" for one in found if word in one.verdict]
+        names = [f"`{one.test.option.name}`{_than(one.test)}{_at_most(one)}" for one in found if word in one.verdict]
         yield f"- **{title}**: {', '.join(names) or 'none'}."
     if winners := [one.test for one in found if one.verdict == WINS]:
         won = 100 * (np.mean([test.rates for test in winners]) - 0.5)
         changed = 100 * np.mean([edition.panel(test) for test in winners])
         yield from ("", f"Those that beat their base win {won:.1f} points more than half of these games, and from the")
         yield f"{len(edition.opponents)} fixed opponents {changed:+.1f} points more than their base does, on average."
+
+
+def _at_most(one: Judged) -> str:
+    """The bound of a difference that was not found."""
+    return one.verdict.removeprefix(QUIET) if one.verdict.startswith(QUIET) else ""
 
 
 def _edition(edition: Edition) -> Iterator[str]:
@@ -123,14 +128,14 @@ def _edition(edition: Edition) -> Iterator[str]:
 
 
 def _table(edition: Edition) -> Iterator[str]:
-    """A line a comparison of which a seed has run."""
+    """A line a comparison of which a seed has run; of the first edition those with a difference."""
     first, tests = edition.opponents == FIRST_OPPONENTS, edition.tests()
     heads = ["option", "against", "wins [95%]", "p, Holm", "verdict", "panel [95%]"]
     heads += [*["gain on it [95%]"] * (not first), "seconds"]
     yield from (line(*heads), "|" + "---|" * len(heads))
     for one in judged(tests):
         test, option = one.test, one.test.option
-        if test.rates:
+        if test.rates and not (first and one.verdict.startswith(QUIET)):
             took, base = (edition.values(option, key) for key in ("seconds", f"base_seconds.{test.base.name}"))
             yield line(
                 f"`{option.name}`",
@@ -153,6 +158,10 @@ def _measured(edition: Edition) -> str:
     told = f"Standard deviation over seeds, pooled: {100 * spread.deviation:.2f} points, {spread.freedom} degrees"
     equal = f"of freedom (Bartlett's test that all are equal: p = {alike:.2f})"
     return f"{len(runs)} trainings, {hours:.1f} processor hours, {at}. {told} {equal}."
+
+
+QUIET = "no difference larger than"
+"""Begins the verdict where neither side wins."""
 
 
 def _than(test: Comparison) -> str:

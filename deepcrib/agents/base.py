@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
+import numpy as np
+
 from deepcrib.errors import UserError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from deepcrib.game.observations import DiscardObservation, PlayObservation
 
@@ -24,6 +25,16 @@ class AgentError(UserError):
 
 class DivergenceError(UserError):
     """Values that are no longer finite: the learning rate was too high for the batch size and the targets."""
+
+
+def require_finite(values: ArrayLike, lr: float | None = None, *, lower: str = "the learning rate") -> None:
+    """Refuse losses, weights or values that are no numbers. Raises DivergenceError, which says what to lower.
+
+    lr: the learning rate that they were learned at, where it is known.
+    """
+    if not np.isfinite(values).all():
+        reason = f"; lower {lower}" if lr is None else f" at learning rate {lr:g}; lower it"
+        raise DivergenceError(f"learning diverged: values are not finite{reason}")
 
 
 class Agent(Protocol):

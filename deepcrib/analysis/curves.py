@@ -22,29 +22,6 @@ def read_scalar(folder: Path | str, tag: str) -> Curve:
     return found[tag]
 
 
-def read_events(folder: Path | str) -> dict[str, Curve]:
-    """Every TensorBoard scalar in a folder itself, by tag; {} where none are."""
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
-    events.Reload()
-    found = {tag: events.Scalars(tag) for tag in events.Tags()["scalars"]}
-    return {
-        tag: (np.array([one.step for one in scalars], dtype=np.int64), np.array([one.value for one in scalars]))
-        for tag, scalars in found.items()
-    }
-
-
-def read_image(folder: Path | str, tag: str) -> bytes | None:
-    """The last image of a TensorBoard tag in a folder itself, as the PNG file that was written; None where none is."""
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(str(folder), size_guidance={"images": 0})
-    events.Reload()
-    found = events.Images(tag) if tag in events.Tags()["images"] else []
-    return bytes(found[-1].encoded_image_string) if found else None
-
-
 def learning_curves(runs: Sequence[Path | str], tags: Sequence[str], title: str, x_tag: str | None = None) -> Any:
     """Figure of a line a tag, the mean over runs, in the band from the lowest to the highest run.
 

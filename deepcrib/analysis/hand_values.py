@@ -89,18 +89,17 @@ class HandValues:
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values: discards with the best first, agents' metrics by the cards thrown."""
-        rows = [{**asdict(self.discards[action]), "thrown_by": self.thrown_by(action)} for action in self.best_first]
-        return {"discards": rows, "agents": {name: self._agent_to_dict(choice) for name, choice in self.agents.items()}}
+        rows = [asdict(self.discards[action]) | {"thrown_by": self.thrown_by(action)} for action in self.best_first]
+        return {"discards": rows, "agents": {name: self._plain(choice) for name, choice in self.agents.items()}}
 
-    def _agent_to_dict(self, choice: AgentChoice) -> dict[str, Any]:
+    def _plain(self, choice: AgentChoice) -> dict[str, Any]:
         chosen = self.discards[choice.action]
-        values = {"toss": chosen.toss, "keep": chosen.keep, "place": choice.place, "gives_up": choice.gives_up}
-        tosses = [row.toss for row in self.discards]
-        by_toss = {
-            name: None if each is None else dict(zip(tosses, each, strict=True))
-            for name, each in (("probabilities", choice.probabilities), ("values", choice.values))
-        }
-        return {**values, **by_toss, "unit": choice.unit}
+        plain: dict[str, Any] = {"toss": chosen.toss, "keep": chosen.keep}
+        plain |= {"place": choice.place, "gives_up": choice.gives_up}
+        for name, numbers in (("probabilities", choice.probabilities), ("values", choice.values)):
+            tosses = (row.toss for row in self.discards)
+            plain[name] = None if numbers is None else dict(zip(tosses, numbers, strict=True))
+        return plain | {"unit": choice.unit}
 
 
 def hand_values(
@@ -114,9 +113,9 @@ def hand_values(
     for agent in agents.values():
         require_players(agent, 2)
     observation = decision(hand, is_dealer, score, seed)
-    discards = discard_figures(observation)
+    discards = _discards(observation)
     totals = np.array([row.total for row in discards])
-    choices = {name: agent_choice(agent, observation, totals) for name, agent in agents.items()}
+    choices = {name: _choice(agent, observation, totals) for name, agent in agents.items()}
     return HandValues(format_cards(hand), ROLES[int(is_dealer)], score, discards, choices)
 
 
@@ -131,29 +130,32 @@ def decision(hand: Sequence[int], is_dealer: bool, score: tuple[int, int], seed:
     )
 
 
-def discard_figures(observation: DiscardObservation) -> tuple[DiscardFigures, ...]:
-    """The 15 discards of the first decision of an observation, by action."""
-    one = observation.take(slice(0, 1))
-    expected, own, cards = discard_expectations(one), discard_statistics(one.hand)[0], one.hand[0]
-    means = (expected.crib_mean, expected.pegging, expected.total)
-    columns = (expected.hand_mean[0], own["hand_min"], own["hand_max"], *(mean[0] for mean in means))
-    values = zip(*(column.tolist() for column in columns), strict=True)
+def _discards(observation: DiscardObservation) -> tuple[DiscardFigures, ...]:
+    """The 15 discards of one decision, by action."""
+    expected, own = discard_expectations(observation), discard_statistics(observation.hand)[0]
+    means = (mean[0] for mean in (expected.crib_mean, expected.pegging, expected.total))
+    columns = (expected.hand_mean[0], own["hand_min"], own["hand_max"], *means)
+    cards = observation.hand[0]
     return tuple(
         DiscardFigures(format_cards(cards[tossed]), format_cards(cards[kept]), *row)
-        for kept, tossed, row in zip(KEPT_SLOTS_6, DISCARD_SLOTS_6, values, strict=True)
+        for kept, tossed, row in zip(
+            KEPT_SLOTS_6, DISCARD_SLOTS_6, zip(*(column.tolist() for column in columns), strict=True), strict=True
+        )
     )
 
 
-def agent_choice(agent: Agent, observation: DiscardObservation, totals: NDArray[np.float64]) -> AgentChoice:
-    """What an agent does with the one decision of an observation, whose discards have totals [15]."""
+def _choice(agent: Agent, observation: DiscardObservation, totals: NDArray[np.float64]) -> AgentChoice:
+    """What an agent does with one decision, whose discards have totals [15]."""
     action = int(ask(agent, observation)[0])
-    unit = agent.discard_unit if isinstance(agent, HasDiscardValues) else ""
+    unit, values = "", None
+    if isinstance(agent, HasDiscardValues) and (unit := agent.discard_unit):
+        values = tuple(value if np.isfinite(value) else None for value in agent.discard_values(observation)[0].tolist())
     return AgentChoice(
         action=action,
         place=1 + int((totals > totals[action] + _SAME).sum()),
         gives_up=float(totals.max() - totals[action]),
         probabilities=_probabilities(agent, observation),
-        values=_values(agent, observation) if unit else None,
+        values=values,
         unit=unit or None,
     )
 
@@ -168,12 +170,6 @@ def _probabilities(agent: Agent, observation: DiscardObservation) -> tuple[float
         return None
 
 
-def _values(agent: Agent, observation: DiscardObservation) -> tuple[float | None, ...]:
-    assert isinstance(agent, HasDiscardValues)
-    values = agent.discard_values(observation)[0].tolist()
-    return tuple(value if np.isfinite(value) else None for value in values)
-
-
 _DISCARDS_NOTE = (
     "points on average. hand: over 46 starters; range: its lowest and highest. crib: {whose}, against an expert's "
     "discards. play: own minus the opponent's between two greedy players, over all fours that the opponent may hold. "
@@ -186,15 +182,10 @@ _AGENTS_NOTE = (
 )
 
 
-def hand_tables(values: HandValues) -> Sequence[Table]:
-    """The discards, and the agents."""
-    return discards_table(values), agents_table(values)
-
-
-def discards_table(values: HandValues) -> Table:
-    """One row a discard, the best first, with the numbers that the agents have in `agents_table`."""
+def hand_tables(values: HandValues) -> tuple[Table, Table]:
+    """One row a discard, the best first, with the numbers of the agents; one row an agent."""
     numbers = {name: str(number) for number, name in enumerate(values.agents, start=1)}
-    columns: dict[str, Cell] = {
+    discards: dict[str, Cell] = {
         "toss": "{1.toss}",
         "keep": "{1.keep}",
         "hand\nmean": "{1.hand_mean:.2f}",
@@ -204,28 +195,21 @@ def discards_table(values: HandValues) -> Table:
         "total": "{1.total:.2f}",
         "thrown by": lambda action, _: " ".join(numbers[name] for name in values.thrown_by(action)),
     }
-    own, other = values.score
-    title = f"{values.hand} as {values.role} at {own}-{other}: best first"
-    table = table_of(title, [(action, values.discards[action]) for action in values.best_first], columns)
-    table.columns[0].no_wrap = True
-    table.columns[-1].justify, table.columns[-1].no_wrap = "left", False
-    return _with_note(table, _DISCARDS_NOTE.format(whose=_WHOSE[values.role]))
-
-
-def agents_table(values: HandValues) -> Table:
-    """One row an agent, in the order given."""
-    columns: dict[str, Cell] = {
-        "agent": lambda number, name, _: f"{number} {escape(name)}",
-        "throws": lambda number, _, choice: values.discards[choice.action].toss,
-        "place\nof 15": "{2.place}",
-        "gives\nup": "{2.gives_up:.2f}",
-        "chance": lambda number, _, choice: _chance(choice),
-        "its value": lambda number, _, choice: _value(choice),
+    title = f"{values.hand} as {values.role} at {'-'.join(map(str, values.score))}: best first"
+    first = table_of(title, [(action, values.discards[action]) for action in values.best_first], discards)
+    first.columns[0].no_wrap, first.columns[-1].justify = True, "left"
+    agents: dict[str, Cell] = {
+        "agent": lambda name, _: f"{numbers[name]} {escape(name)}",
+        "throws": lambda _, choice: values.discards[choice.action].toss,
+        "place\nof 15": "{1.place}",
+        "gives\nup": "{1.gives_up:.2f}",
+        "chance": lambda _, choice: _chance(choice),
+        "its value": lambda _, choice: _value(choice),
     }
-    rows = [(number, *agent) for number, agent in enumerate(values.agents.items(), start=1)]
-    table = table_of(f"what each agent throws as {values.role}", rows, columns)
-    table.columns[0].overflow = "fold"  # a path has no spaces to break it at
-    return _with_note(table, _AGENTS_NOTE)
+    second = table_of(f"what each agent throws as {values.role}", values.agents.items(), agents)
+    for table, note in ((first, _DISCARDS_NOTE.format(whose=_WHOSE[values.role])), (second, _AGENTS_NOTE)):
+        table.caption, table.caption_justify, table.caption_style = note, "left", "dim"
+    return first, second
 
 
 def _chance(choice: AgentChoice) -> str:
@@ -235,8 +219,3 @@ def _chance(choice: AgentChoice) -> str:
 def _value(choice: AgentChoice) -> str:
     value = None if choice.values is None else choice.values[choice.action]
     return NONE if value is None else f"{value:+.2f} {choice.unit}"
-
-
-def _with_note(table: Table, note: str) -> Table:
-    table.caption, table.caption_justify, table.caption_style = note, "left", "dim"
-    return table

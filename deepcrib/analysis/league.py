@@ -1,20 +1,19 @@
-"""A league as tables on the screen, in Markdown and CSV, and as a figure."""
+"""A league as tables on the screen and in CSV, and as a figure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 
-from deepcrib.analysis.tables import NONE, bounds, percent, plain_table
+from deepcrib.analysis.tables import NONE, plain_table
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.league.league import Pairing
-from deepcrib.evaluation.league.ratings import MEAN, bradley_terry, misfit
+from deepcrib.evaluation.league.ratings import bradley_terry, misfit
 from deepcrib.files import csv_text
 from deepcrib.intervals import Interval
 
@@ -56,15 +55,10 @@ class League:
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`."""
         standings = [
-            {
-                **{"agent": row.name, "rating": _plain(row.rating), "win_rate": _plain(row.win_rate)},
-                **{"gain": _plain(row.gain), "games": row.games},
-            }
+            {"agent": row.name, "rating": row.rating, "win_rate": row.win_rate, "gain": row.gain, "games": row.games}
             for row in self.rows
         ]
-        cross = [
-            {"agents": pair, "win_rate": list(rate), "gain": list(gain)} for pair, (rate, gain) in self.cells.items()
-        ]
+        cross = [{"agents": pair, "win_rate": rate, "gain": gain} for pair, (rate, gain) in self.cells.items()]
         faults = [{"agents": pair, "agent": name, "what": what} for pair, (name, what) in self.faults.items()]
         return {"standings": standings, "misfit": self.misfit, "cross": cross, "faults": faults}
 
@@ -102,35 +96,11 @@ def _turned(value: Interval, total: float) -> Interval:
     return Interval(total - value.estimate, total - value.high, total - value.low)
 
 
-def _plain(value: Interval | None) -> list[float] | None:
-    return None if value is None else [value.estimate, value.low, value.high]
-
-
-# --- cells ------------------------------------------------------------------------------------------------------
-
-
-def _bounds(value: tuple[float, float, float] | None, form: str = "+.2f") -> str:
-    return NONE if value is None else bounds(value[0], value[1], value[2], form)
-
-
 def _half(value: Interval | None, scale: float, form: str) -> str:
     """`52.3 ±0.4`, the interval by half of its width."""
     if value is None:
         return NONE
     return f"{scale * value.estimate:{form}} ±{scale * (value.high - value.low) / 2:{form.lstrip('+')}}"
-
-
-def _standing(number: int, row: Row, ceilings: Ceilings) -> tuple[str, ...]:
-    known = ceilings.get(row.name, {})
-    rate = NONE if row.win_rate is None else percent(*row.win_rate)
-    own = (str(number), row.name, _bounds(row.rating, ".0f"), rate, _bounds(row.gain))
-    return (*own, *(_bounds(known.get(role)) for role in RESPONDER))
-
-
-def _cross(league: League, cell: Callable[[str, str], str]) -> list[tuple[str, ...]]:
-    """By rank: rank, name, and a cell for each opponent by rank."""
-    names = league.names
-    return [(str(number), name, *(cell(name, other) for other in names)) for number, name in enumerate(names, start=1)]
 
 
 # --- on the screen ----------------------------------------------------------------------------------------------
@@ -141,24 +111,21 @@ def league_tables(title: str, league: League, ceilings: Ceilings | None = None) 
 
     In the cross table columns are ranks, cells win rates in whole per cent; the intervals are in the files.
     """
-    ceilings = ceilings or {}
-    ranks = map(str, range(1, len(league.rows) + 1))
-    rows = _cross(league, partial(_whole, league))
-    cross = plain_table(f"{title}: win rate (%) by rank", ("", "agent", *ranks), rows)
+    ranked, columns = [(str(rank), name) for rank, name in enumerate(league.names, start=1)], ("", "agent")
+    rows = [(rank, name, *(_whole(league, name, other) for other in league.names)) for rank, name in ranked]
+    cross = plain_table(f"{title}: win rate (%) by rank", (*columns, *(rank for rank, _ in ranked)), rows)
     cross.box, cross.pad_edge, cross.padding = None, False, (0, 1, 0, 0)
-    standings = plain_table(
-        "standings, ± 95%",
-        ("", "agent", "rating", "win rate (%)", "points a hand,\nown - other's", "best responder\nas pone / dealer"),
-        [
-            (
-                *(str(number), row.name, _half(row.rating, 1, ".0f"), _half(row.win_rate, 100, ".1f")),
-                _half(row.gain, 1, "+.2f"),
-                " / ".join(f"{known[role][0]:+.2f}" if role in known else NONE for role in ROLES),
-            )
-            for number, row in enumerate(league.rows, start=1)
-            for known in [ceilings.get(row.name, {})]
-        ],
-    )
+    heads = ("rating", "win rate (%)", "points a hand,\nown - other's", "best responder\nas pone / dealer")
+    rows = [
+        (
+            *ranked[place],
+            *(_half(row.rating, 1, ".0f"), _half(row.win_rate, 100, ".1f"), _half(row.gain, 1, "+.2f")),
+            " / ".join(f"{known[role][0]:+.2f}" if role in known else NONE for role in ROLES),
+        )
+        for place, row in enumerate(league.rows)
+        for known in [(ceilings or {}).get(row.name, {})]
+    ]
+    standings = plain_table("standings, ± 95%", (*columns, *heads), rows)
     for table in (cross, standings):
         rank, name = table.columns[:2]
         rank.justify, rank.no_wrap, name.justify, name.max_width = "right", True, "left", NAME_WIDTH
@@ -176,44 +143,6 @@ def _whole(league: League, name: str, other: str) -> str:
 # --- files ------------------------------------------------------------------------------------------------------
 
 
-def markdown_page(league: League, intro: str, figure: str | None, ceilings: Ceilings | None = None) -> str:
-    """The league as a page: standings, win rates and points a hand of every pair, faults."""
-    ceilings = ceilings or {}
-    heads = ("", "agent", "rating [95%]", "win rate [95%]", "points a hand, own - other's [95%]")
-    ceiling = ("a best responder gains", *(f"as {role}" for role in ROLES))
-    rows = [_standing(number, row, ceilings) for number, row in enumerate(league.rows, start=1)]
-    image = f"![Ratings and win rates]({figure})\n\n" if figure else ""
-    rates, gains = _cross_page(league, 0, 100, ".1f"), _cross_page(league, 1, 1, "+.2f")
-    faults = "".join(f"- {name}, in {' - '.join(pair)}: {what}\n" for pair, (name, what) in league.faults.items())
-    return (
-        f"# The league\n\n{intro}\n\n## Standings\n\n{_markdown((*heads, *ceiling), rows)}\n"
-        f"Ratings are from a Bradley-Terry model fitted by maximum likelihood, with a mean of {MEAN:.0f}: 100 points"
-        " more mean a win rate of 64%, 10 points more 51.4%. The intervals are for the distance to the mean of this"
-        " league, and include the spread of the duplicate pairs. One number per agent cannot capture everything: win"
-        f" rates differ from those that the ratings predict by {100 * league.misfit:.2f} percentage points (root mean"
-        " square). Win rate and points per hand are means over all opponents, each counted once. A best responder's"
-        " gain is in points per hand, `-` where it has not been measured.\n\n"
-        f"{image}## Win rates\n\nPer cent, of the row against the agent of the column's rank, ± half of the 95%"
-        f" interval over pairs.\n\n{rates}\n## Points a hand\n\nThe row's minus the other's.\n\n{gains}"
-        + (f"\n## Faults\n\nThese pairings ended early and do not count.\n\n{faults}" if faults else "")
-    )
-
-
-def _cross_page(league: League, part: int, scale: float, form: str) -> str:
-    """Win rates (part 0) or points (1) of every pair, with half of their intervals."""
-    ranks = map(str, range(1, len(league.rows) + 1))
-
-    def cell(name: str, other: str) -> str:
-        return _half(league.cells[name, other][part] if (name, other) in league.cells else None, scale, form)
-
-    return _markdown(("", "agent", *ranks), _cross(league, cell))
-
-
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    rule = ["--:", "---", *["--:"] * (len(heads) - 2)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rule, *rows))
-
-
 def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
     """One line an agent, each figure with its bounds; empty where it is not known."""
     ceilings = ceilings or {}
@@ -222,7 +151,7 @@ def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
     lines: list[list[Any]] = [["rank", "agent", "games", *heads]]
     for number, row in enumerate(league.rows, start=1):
         known = ceilings.get(row.name, {})
-        values = [_plain(row.rating), row.win_rate, row.gain, *(known.get(role) for role in RESPONDER)]
+        values = [row.rating, row.win_rate, row.gain, *(known.get(role) for role in RESPONDER)]
         lines.append([number, row.name, row.games, *(x for value in values for x in (value or ("", "", "")))])
     return csv_text(lines)
 

@@ -40,12 +40,13 @@ def baselines_table(title: str, baselines: Sequence[Baseline]) -> Table:
 
 def recorded_points_table(title: str, baseline: Baseline) -> Table:
     """Mean points by role and kind with intervals over hands, the people's above the opponent's."""
-    rows = []
     people = baseline.people[0] if len(baseline.people) == 1 else "people"
-    for player, points in ((people, baseline.points), (baseline.opponent, baseline.opponent_points)):
-        for role in reversed(ROLES):
-            cells = [_mean(points[role].get(kind)) for kind in KINDS]
-            rows.append((escape(f"{player} as {role}"), *map(escape, cells)))
+    players = ((people, baseline.points), (baseline.opponent, baseline.opponent_points))
+    rows = [
+        (escape(f"{player} as {role}"), *(escape(_mean(points[role].get(kind))) for kind in KINDS))
+        for player, points in players
+        for role in reversed(ROLES)
+    ]
     return plain_table(escape(title), ("points when counted [95%]", *KINDS), rows)
 
 
@@ -57,22 +58,6 @@ def game_title(record: GameRecord, seat: int) -> str:
         scores = record.events[-1].scores
         result = f"{'won' if record.winner == seat else 'lost'} {scores[seat]} - {scores[1 - seat]}"
     return f"{name} against {other}, {result}" + (f" ({record.source})" if record.source else "")
-
-
-def review_table(title: str, review: Review) -> Table:
-    """The costliest choices of a game; in parentheses own minus opponent's expected points from there on."""
-    columns: dict[str, Cell] = {
-        "points\nlost": "{0.regret:.2f}",
-        "hand": lambda decision: f"{decision.hand + 1}, {decision.role}",
-        "decision": "{0.kind}",
-        "cards": "{0.cards}",
-        "seen": lambda decision: decision.seen or NONE,
-        "taken": "{0.taken}",
-        "best": "{0.best}",
-    }
-    table = table_of(escape(title), review.worst, columns)
-    table.columns[4].no_wrap = False
-    return table
 
 
 def reviews_table(title: str, reviews: Mapping[str, Review]) -> Table:

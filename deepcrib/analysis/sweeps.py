@@ -99,19 +99,16 @@ def write_sweep(folder: Path, job: str, rows: Sequence[SweepRow]) -> None:
             f"{folder / SWEEP_CSV} is of no sweep, as there is no {SWEEP_JSON}: the table of the runs is not "
             "written there; move the file away, or name another folder with hydra.sweep.dir=FOLDER"
         )
-    content = {
-        "job": job,
-        "time": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "runs": [_entry(row, folder) for row in rows],
-    }
-    runs.write_json(folder / SWEEP_JSON, content)
-    write_atomic(folder / SWEEP_CSV, sweep_csv(folder, rows))
+    entries = [_entry(row, folder) for row in rows]
+    time = datetime.now().astimezone().isoformat(timespec="seconds")
+    runs.write_json(folder / SWEEP_JSON, {"job": job, "time": time, "runs": entries})
+    write_atomic(folder / SWEEP_CSV, _csv(entries))
 
 
 def _entry(row: SweepRow, folder: Path) -> dict[str, Any]:
     run = row.run
     return {
-        "folder": _name(run, folder),
+        "folder": run.folder.relative_to(folder).as_posix(),
         "state": row.state,
         "overrides": row.overrides(),
         "error": run.error or None,
@@ -121,21 +118,16 @@ def _entry(row: SweepRow, folder: Path) -> dict[str, Any]:
     }
 
 
-def sweep_csv(folder: Path, rows: Sequence[SweepRow]) -> str:
-    """A line a run: folder, state, error, seconds; a column an override; a column a figure, `summary.` before it."""
+def _csv(entries: Sequence[Mapping[str, Any]]) -> str:
+    """A line a run: folder, state, error, seconds; a column an override; a column a metric, `summary.` before it."""
     lines = [
-        {
-            "folder": _name(row.run, folder),
-            "state": row.state,
-            "error": row.run.error,
-            "seconds": row.run.seconds,
-            **row.overrides(),
-            **{name: _cell(value) for name, value in runs.flat(row.run.summary, "summary.")},
-        }
-        for row in rows
+        {name: entry[name] for name in ("folder", "state", "error", "seconds")}
+        | entry["overrides"]
+        | {name: _cell(value) for name, value in runs.flat(entry["summary"], "summary.")}
+        for entry in entries
     ]
     names = list(dict.fromkeys(name for line in lines for name in line))
-    names.sort(key=lambda name: name.startswith("summary."))  # stable: the options of all runs come before figures
+    names.sort(key=lambda name: name.startswith("summary."))  # stable: the options of all runs come before metrics
     return csv_text([names, *([line.get(name, "") for name in names] for line in lines)])
 
 
@@ -144,32 +136,27 @@ def _cell(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 
-def _name(run: SweptRun, folder: Path) -> str:
-    return run.folder.relative_to(folder).as_posix()
-
-
 def sweep_table(title: str, rows: Sequence[SweepRow], width: int) -> Table:
     """A row a run: the options in which the runs differ, state, win rate, seconds.
 
-    width: characters that there are. Where lines between columns do not fit there are none, and where a column for
-    each option does not, one column holds them all.
+    width: characters that there are. Where a column for each option does not fit, one column holds them all.
     """
-    told = [row.overrides() for row in rows]
-    names = runs.differing(told)
-    heads = _short(names)
-    values = [[found.get(name, "") for found in told] for name in names]
+    overrides = [row.overrides() for row in rows]
+    names = runs.differing(overrides)
+    ends = [name.rpartition(".")[2] for name in names]
+    heads = [end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)]
     seconds = ["" if row.run.seconds is None else f"{row.run.seconds:,.0f}" for row in rows]
     results = [("state", [row.state for row in rows]), _win_rate_column(rows), ("s", seconds)]
-    options = [(_broken(head, cells), cells) for head, cells in zip(heads, values, strict=True)]
-    for style in (box.HEAVY_HEAD, box.SIMPLE_HEAD):
-        table = _table(title, [*options, *results], style)
-        if Console(width=1000).measure(table).maximum <= width:
-            return table
-    words = ["\n".join(_words(found, names, heads)) for found in told]
-    return _table(title, [("run", words), *results], box.HEAVY_HEAD, show_lines=True)
+    options = [(head, [found.get(name, "") for found in overrides]) for head, name in zip(heads, names, strict=True)]
+    table = _table(title, [*((_broken(head, cells), cells) for head, cells in options), *results])
+    if Console(width=1000).measure(table).maximum <= width:
+        return table
+    lines = ["\n".join(_words(found, names, heads)) for found in overrides]
+    return _table(title, [("run", lines), *results], show_lines=True)
 
 
-def _table(title: str, columns: Sequence[tuple[str, Sequence[str]]], style: box.Box, show_lines: bool = False) -> Table:
+def _table(title: str, columns: Sequence[tuple[str, Sequence[str]]], show_lines: bool = False) -> Table:
+    style = box.HEAVY_HEAD if show_lines else box.SIMPLE_HEAD
     table = Table(title=title, title_justify="left", title_style="bold", box=style, show_lines=show_lines)
     for head, _ in columns:
         table.add_column(escape(head), justify="right" if head == "s" else "left", overflow="fold")
@@ -181,12 +168,6 @@ def _table(title: str, columns: Sequence[tuple[str, Sequence[str]]], style: box.
 def _words(overrides: Mapping[str, str], names: Sequence[str], heads: Sequence[str]) -> list[str]:
     """`head=value` for each of the options that a run was told."""
     return [f"{head}={overrides[name]}" for name, head in zip(names, heads, strict=True) if name in overrides]
-
-
-def _short(names: Sequence[str]) -> list[str]:
-    """Each option's name without what comes before its last dot, where no other ends alike."""
-    ends = [name.rpartition(".")[2] for name in names]
-    return [end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)]
 
 
 def _broken(head: str, cells: Sequence[str]) -> str:

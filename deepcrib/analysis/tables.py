@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from deepcrib.evaluation.evaluate import Evaluation
     from deepcrib.evaluation.exploit import Exploitability
     from deepcrib.evaluation.hands import HandPairs, HandsWon
-    from deepcrib.evaluation.league.bracket import Bracket, Pairing
     from deepcrib.evaluation.league.tournament import Series, Standing
     from deepcrib.evaluation.regrets import Decision
 
@@ -120,9 +119,10 @@ def audit_table(title: str, found: Audit) -> Table:
 
 
 def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
-    """Decisions with their cards; in parentheses own minus opponent's points from there on."""
+    """Decisions with their cards, by the number of the hand; in parentheses own minus opponent's points from there."""
     columns: dict[str, Cell] = {
         "points\nlost": "{0.regret:.2f}",
+        "hand": lambda decision: f"{decision.hand + 1}",
         "decision": "{0.kind}, {0.role}",
         "cards": "{0.cards}",
         "seen": lambda decision: decision.seen or NONE,
@@ -196,21 +196,3 @@ def series_table(title: str, label: str, series: Mapping[str, Series]) -> Table:
         "win rate [95%]": lambda _, found: win_rate(found.total),
     }
     return table_of(title, series.items(), columns)
-
-
-def bracket_table(title: str, bracket: Bracket) -> Table:
-    """One row a contest, round by round; the champion is the winner of the last."""
-    contests = [(number, one) for number, played in enumerate(bracket.rounds, start=1) for one in played.pairings]
-
-    def scored(text: str) -> Callable[[int, Pairing], str]:
-        return lambda number, one: NONE if one.score is None else text.format(one.score)
-
-    columns: dict[str, Cell] = {
-        "round": lambda number, one: f"{number}: {' - '.join(one.entrants)}{'' if one.score else ' (bye)'}",
-        "winner": lambda number, one: one.entrants[one.winner if one.score else 0],
-        "game\npoints": scored("{0.game_points[0]:,} - {0.game_points[1]:,}"),
-        "games": scored("{0.wins[0]:,} - {0.wins[1]:,}"),
-        "skunks": scored("{0.skunks[0]:,} - {0.skunks[1]:,}"),
-        "spread\n(points) [95%]": scored("{0.spread:+,.0f} [{0.spread_low:+,.0f}, {0.spread_high:+,.0f}]"),
-    }
-    return table_of(title, contests, columns)

@@ -6,20 +6,19 @@ are followed by the best response to the opponent. Values are exact means over w
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.metrics import Metrics
-from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price_discards, price_plays
+from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.intervals import mean_interval
-from deepcrib.matches import Recorder, play_hand
+from deepcrib.matches import Progress, Recorder, batches, play_hand
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.minimax import has_choice
 
@@ -68,7 +67,7 @@ def audit(
     *,
     worst: int = 20,
     within: float | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """Play single hands at 0-0, roles balanced, and price every decision of `agent` that had a choice.
 
@@ -80,14 +79,11 @@ def audit(
     responder = BestResponseAgent(opponent, within)
     found: list[Decision] = []
     regrets: dict[str, list[NDArray[np.float64]]] = {kind: [] for kind in KINDS}
-    for low in range(0, hands, BATCH):
-        ids = np.arange(low, min(low + BATCH, hands), dtype=np.int64)
+    for ids in batches(hands, BATCH, progress):
         for priced in _priced(agent, opponent, responder, ids, seed, worst):
             regrets[priced.kind].append(priced.losses)
             found += [decision for decision in priced.worst if decision.regret >= NOTHING]
         found = sorted(found, key=lambda decision: -decision.regret)[:worst]
-        if progress is not None:
-            progress(len(ids))
     kinds = {kind: _regret(np.concatenate(parts), hands) for kind, parts in regrets.items() if sum(map(len, parts)) > 1}
     return Audit(agent.name, opponent.name, hands, kinds, found)
 
@@ -98,33 +94,30 @@ def _regret(losses: NDArray[np.float64], hands: int) -> Regret:
 
 
 class _Decisions(Recorder):
-    """Keeps the decisions of seat 0."""
+    """Prices the decisions of seat 0 in the hands of deals `ids` [N], the worst of each kind described."""
 
-    def __init__(self) -> None:
-        self.discarded: list[tuple[NDArray[np.int64], DiscardObservation, NDArray[np.int8]]] = []
-        self.played: list[tuple[NDArray[np.int64], PlayObservation, NDArray[np.int8]]] = []
+    def __init__(self, responder: BestResponseAgent, ids: NDArray[np.int64], worst: int) -> None:
+        self._responder, self._ids, self._worst = responder, ids, worst
+        self.priced: list[Priced] = []
 
     def discards(self, rows: NDArray[np.int64], observation: DiscardObservation, actions: NDArray[np.int8]) -> None:
-        mine = observation.seat == 0
-        self.discarded.append((rows[mine], observation.take(mine), actions[mine]))
+        self._price(rows, observation, actions, observation.seat == 0)
 
     def plays(self, rows: NDArray[np.int64], observation: PlayObservation, slots: NDArray[np.int8]) -> None:
-        mine = (observation.seat == 0) & has_choice(observation)
-        if mine.any():
-            self.played.append((rows[mine], observation.take(mine), slots[mine]))
+        self._price(rows, observation, slots, (observation.seat == 0) & has_choice(observation))
+
+    def _price(
+        self, rows: NDArray[np.int64], observation: Any, taken: NDArray[np.int8], own: NDArray[np.bool_]
+    ) -> None:
+        if own.any():
+            hands = self._ids[rows[own]]
+            self.priced += price(self._responder, observation.take(own), taken[own], hands, self._worst)
 
 
 def _priced(
     agent: Agent, opponent: Agent, responder: BestResponseAgent, ids: NDArray[np.int64], seed: int, worst: int
 ) -> list[Priced]:
-    """The decisions of deals `ids`, the worst of each kind described."""
     table = Games(ids, seed, first_dealer=(ids % 2).astype(np.int8), stop_at_121=False)
-    decisions = _Decisions()
+    decisions = _Decisions(responder, ids, worst)
     play_hand(table, [agent, opponent], np.tile([0, 1], (len(ids), 1)), decisions)
-    priced = []
-    for rows, observation, actions in decisions.discarded:
-        if len(rows):
-            priced.append(price_discards(responder, observation, actions, ids[rows], worst))
-    for rows, played, slots in decisions.played:
-        priced += price_plays(responder, played, slots, ids[rows], worst)
-    return priced
+    return decisions.priced

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, make_agent
+from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.metrics import Metrics
 from deepcrib.game.rules import KINDS, SKUNK_MARGIN
 from deepcrib.intervals import normal, pairs_interval, ratio_interval, wilson
-from deepcrib.kernels import seconds_running
-from deepcrib.kernels.processes import ALONE, Workers
-from deepcrib.matches import LOCKSTEP_GAMES, MatchResult, Progress, match_part, play_parts
+from deepcrib.matches import MatchResult, Progress, play_match
 
 ROLES = ("pone", "dealer")
 WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
-_SUMS = ("kinds", "counts", "seconds")  # of a tally
 
 
 @dataclass
@@ -68,48 +63,6 @@ class Evaluation(Metrics):
     seconds: float
 
 
-@dataclass(frozen=True)
-class Tally:
-    """G games of two as `summarise` reads them, an eighth of `MatchResult`: what is only summed is summed here.
-
-    winner, first_dealer: [G]. scores, points: [G, 2] by agent, points with those beyond 121. hands, pair: [G].
-    kinds, counts: [2, 2, 4], the points and counts of `MatchResult` summed over the games. seconds: of play.
-    """
-
-    winner: NDArray[np.int8]
-    first_dealer: NDArray[np.int8]
-    scores: NDArray[np.int16]
-    points: NDArray[np.int16]
-    hands: NDArray[np.int16]
-    pair: NDArray[np.int64]
-    kinds: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    seconds: float
-
-    @staticmethod
-    def of(result: MatchResult) -> Tally:
-        """The games of a match, or of a part of it."""
-        return Tally(
-            winner=np.asarray(result.winner),
-            first_dealer=np.asarray(result.first_dealer),
-            scores=result.scores,
-            points=result.points.sum(axis=(2, 3), dtype=np.int16),
-            hands=result.hands.astype(np.int16),
-            pair=np.asarray(result.pair),
-            kinds=result.points.sum(axis=0, dtype=np.int64),
-            counts=result.counts.sum(axis=0, dtype=np.int64),
-            seconds=result.seconds,
-        )
-
-    @staticmethod
-    def concatenate(parts: Sequence[Tally]) -> Tally:
-        """The games of all parts of a match, in order."""
-        games = ("winner", "first_dealer", "scores", "points", "hands", "pair")
-        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in games}
-        sums: dict[str, Any] = {name: sum(getattr(part, name) for part in parts) for name in _SUMS}
-        return Tally(**joined, **sums)
-
-
 def evaluate(
     agent: Any,
     opponent: Any,
@@ -120,37 +73,15 @@ def evaluate(
     dealing: str = "acc",
     device: str = "cpu",
     progress: Progress | None = None,
-    workers: Workers = ALONE,
 ) -> Evaluation:
     """Play full games to 121 between two agents, or agent specs, and summarise them for the first.
 
-    `progress` is called with the number of games finished since its last call. workers: processes that share
-    the games, see `kernels.processes`.
+    `progress` is called with the number of games finished since its last call.
     """
     check_games(games, duplicate)
     players = [make_agent(spec, device) for spec in (agent, opponent)]
-    options: dict[str, Any] = {"seed": seed, "duplicate": duplicate, "dealing": dealing}
-    if workers.count < 2:
-        tallies = [Tally.of(part) for part in play_parts(players, games, **options, progress=progress)]
-    else:
-        tallies = _played_by_workers(players, games, options, workers, progress)
-    return summarise(Tally.concatenate(tallies), duplicate=duplicate)
-
-
-def _played_by_workers(
-    players: list[Agent], games: int, options: dict[str, Any], workers: Workers, progress: Progress | None
-) -> list[Tally]:
-    """Pieces are those in which one process asks agents too: other batches may change a network's last bits."""
-    pieces = [(first, min(LOCKSTEP_GAMES, games - first)) for first in range(0, games, LOCKSTEP_GAMES)]
-    start = seconds_running()
-    done = None if progress is None else lambda number, tally: progress(len(tally.winner))
-    tallies = workers.run(partial(_tally_of_part, players, **options), pieces, done)
-    tallies[0] = replace(tallies[0], seconds=seconds_running() - start)
-    return tallies
-
-
-def _tally_of_part(players: list[Agent], first: int, games: int, **options: Any) -> Tally:
-    return replace(Tally.of(match_part(players, first, games, **options)), seconds=0.0)
+    result = play_match(players, games, seed, duplicate=duplicate, dealing=dealing, progress=progress)
+    return summarise(result, duplicate=duplicate)
 
 
 def check_games(games: int, duplicate: bool) -> None:
@@ -161,20 +92,19 @@ def check_games(games: int, duplicate: bool) -> None:
         raise OptionError(f"games={games}: duplicate deals are played in pairs, expected an even number")
 
 
-def summarise(played: MatchResult | Tally, agent: int = 0, *, duplicate: bool | None = None) -> Evaluation:
+def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = None) -> Evaluation:
     """Metrics of one agent in a match of two; `duplicate=None` finds out from the pair ids."""
-    result, opponent = played if isinstance(played, Tally) else Tally.of(played), 1 - agent
-    won = result.winner == agent
+    opponent, won = 1 - agent, result.winner == agent
     games, wins = len(won), int(won.sum())
     paired = _is_paired(result.pair) if duplicate is None else duplicate
     interval = pairs_interval(pair_means(won, result.pair)) if paired else wilson(wins, games)
     paper = normal(wins, games)
     margin = result.scores[:, agent].astype(np.int64) - result.scores[:, opponent]
     skunks, skunks_against = int((margin >= SKUNK_MARGIN).sum()), int((margin <= -SKUNK_MARGIN).sum())
-    hands = int(result.hands.sum())
+    hands, points = int(result.hands.sum()), result.points.sum(axis=(2, 3), dtype=np.int64)  # [G, 2]
     units = np.unique(result.pair, return_inverse=True)[1] if paired else None
     unit_hands = unit_sums(result.hands, units)
-    own, other = (unit_sums(result.points[:, player], units) for player in (agent, opponent))
+    own, other = (unit_sums(points[:, player], units) for player in (agent, opponent))
     a_hand, hand_margin = ratio_interval(own, unit_hands), ratio_interval(own - other, unit_hands)
     dealt_first = result.first_dealer == agent
     return Evaluation(
@@ -189,7 +119,7 @@ def summarise(played: MatchResult | Tally, agent: int = 0, *, duplicate: bool | 
         points_per_hand=a_hand.estimate,
         points_per_hand_low=_known(a_hand.low),
         points_per_hand_high=_known(a_hand.high),
-        opponent_points_per_hand=float(result.points[:, opponent].sum() / hands),
+        opponent_points_per_hand=float(points[:, opponent].sum() / hands),
         hand_margin=hand_margin.estimate,
         hand_margin_low=_known(hand_margin.low),
         hand_margin_high=_known(hand_margin.high),
@@ -219,9 +149,9 @@ def unit_sums(values: NDArray[Any], units: NDArray[np.intp] | None) -> NDArray[n
     return games if units is None else np.asarray(np.bincount(units, weights=games), dtype=np.float64)
 
 
-def points_by_role(result: Tally, agent: int) -> dict[str, dict[str, float]]:
+def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
     """`{role: {kind: mean points}}` over the times each kind was counted; the crib is the dealer's alone."""
-    points, counts = result.kinds[agent], result.counts[agent]  # [2 roles, 4 kinds]
+    points, counts = (sums[:, agent].sum(axis=0, dtype=np.int64) for sums in (result.points, result.counts))
     return {
         role: {
             kind: float(points[row, column] / counts[row, column])

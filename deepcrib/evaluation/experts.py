@@ -22,7 +22,6 @@ from deepcrib.game.rules import HAND_SIZE
 if TYPE_CHECKING:
     from deepcrib.agents import Agent
 
-PONE, DEALER = 0, 1  # seats
 NUM_DISCARDS = 2  # cards
 PROBE_DEALS, PROBE_SEED = 64, 1
 Values = NDArray[np.floating]

@@ -1,4 +1,7 @@
-"""Single hands at 0-0, seats and roles balanced: those won on play points alone, and points a pair of hands."""
+"""Single hands at 0-0, roles balanced: those won on play points, points a pair of hands, and the play alone.
+
+The play alone is that of random four-card hands (Partida 2022, section 3): nobody discards, nothing is shown.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.agents import require_players
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.metrics import Metrics
+from deepcrib.exact.pegging import DEALER, PONE, deal_kept
+from deepcrib.game.cards import NO_CARD, NUM_CARDS
 from deepcrib.game.engine import Games
+from deepcrib.game.randomness import KEPT_DEAL, below, hash_key
+from deepcrib.game.rules import HAND_SIZE
 from deepcrib.intervals import mean_interval, wilson
-from deepcrib.matches import LOCKSTEP_GAMES, Progress, play_hand
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
+from deepcrib.matches import LOCKSTEP_GAMES, Progress, batches, play_cards, play_hand
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent
@@ -42,13 +52,12 @@ def hands_won(agent: Agent, opponent: Agent, hands: int, seed: int) -> HandsWon:
     """Play single hands, roles and seats balanced; go and last-card points count as play points."""
     if hands < 1:
         raise OptionError(f"hands={hands}: expected at least 1 hand")
-    margins = []
-    for low in range(0, hands, BATCH):
-        ids = np.arange(low, min(low + BATCH, hands), dtype=np.int64)
+    parts = []
+    for ids in batches(hands, BATCH):
         table, seats = _played(agent, opponent, ids, ids % 2, seed)
-        signs = np.where(table.log.play_seats == seats[:, None], 1, -1)
-        margins.append((table.log.play_points * signs).sum(axis=1))
-    margin = np.concatenate(margins)
+        parts.append(_pegged(table, seats))
+    points = np.concatenate(parts)
+    margin = points[:, 0] - points[:, 1]
     wins, losses = int((margin > 0).sum()), int((margin < 0).sum())
     interval = wilson(wins, hands)
     return HandsWon(hands, wins, hands - wins - losses, losses, *interval, margin=float(margin.mean()))
@@ -79,15 +88,12 @@ def hand_pairs(agent: Agent, opponent: Agent, pairs: int, seed: int, *, progress
     if pairs < 2:
         raise OptionError(f"pairs={pairs}: expected 2 or more pairs of hands")
     parts = []
-    for low in range(0, pairs, LOCKSTEP_GAMES // 2):
-        high = min(low + LOCKSTEP_GAMES // 2, pairs)
-        ids = np.arange(2 * low, 2 * high, dtype=np.int64)
+    for numbers in batches(pairs, LOCKSTEP_GAMES // 2, progress):
+        ids = np.arange(2 * numbers[0], 2 * numbers[-1] + 2, dtype=np.int64)
         agent_seats = ids // 2 % 2
         table, seats = _played(agent, opponent, ids, np.where(ids % 2 == 0, agent_seats, 1 - agent_seats), seed)
         scores, rows = table.state.scores.astype(np.int64), np.arange(len(ids))
         parts.append((scores[rows, seats] - scores[rows, 1 - seats]).reshape(-1, 2))
-        if progress is not None:
-            progress(high - low)
     margins = np.concatenate(parts)
     interval = mean_interval(margins.sum(axis=1))
     return HandPairs(
@@ -101,6 +107,119 @@ def _played(
     """The hands `ids` [N] after their show, dealt by seats `dealers` [N], and the agent's seats [N]."""
     table = Games(ids, seed, first_dealer=dealers.astype(np.int8), stop_at_121=False)
     seats = ids // 2 % 2
-    seating = (np.arange(2) != seats[:, None]).astype(np.int64)  # 0: the agent, 1: the opponent
-    play_hand(table, [agent, opponent], seating)
+    play_hand(table, [agent, opponent], _seating(seats))
     return table, seats
+
+
+def _seating(seats: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[N, 2] who sits at each seat, 0 for the agent, whose seats [N] are given, and 1 for the opponent."""
+    return (np.arange(2) != seats[:, None]).astype(np.int64)
+
+
+def _pegged(table: Games, seats: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[N, 2] points of the play of the agent, at seats [N], and of the opponent."""
+    own = table.log.play_seats == seats[:, None]
+    points = table.log.play_points.astype(np.int64)
+    return np.stack([(points * own).sum(axis=1), (points * ~own).sum(axis=1)], axis=1)
+
+
+# --- the play alone ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class PlayOnly(Metrics):
+    """Points of the play, go and last card included, of one player and its opponent on average over hands.
+
+    difference: own minus opponent's, points a hand, with its 95% interval: Student's t on pairs of hands, one as pone
+    and the next as dealer (with the same cards where `duplicate`). as_pone, as_dealer: the difference by own role.
+    """
+
+    hands: int
+    duplicate: bool
+    difference: float
+    ci_low: float
+    ci_high: float
+    points: float
+    opponent_points: float
+    as_pone: float
+    as_dealer: float
+
+    def by_role(self) -> dict[str, float]:
+        """The difference by own role."""
+        return {"difference as pone": self.as_pone, "difference as dealer": self.as_dealer}
+
+
+def play_only(
+    agent: Agent, opponent: Agent, hands: int, seed: int, *, duplicate: bool = False, progress: Progress | None = None
+) -> PlayOnly:
+    """Let two agents play random hands of four cards, the agent as pone in one and as dealer in the next.
+
+    Hand h of a seed has the same cards whoever plays; with `duplicate` hands 2i and 2i + 1 have them too. The starter
+    is a random card of the rest, which counts for nothing here but is seen, as in a real play; there are no discards,
+    and the score is 0-0. So agents meet nothing that they do not meet in games, except that they threw nothing away.
+    Raises OptionError for hands that cannot be played, AgentError for an agent that does not play with two.
+    """
+    return play_metrics(play_points(agent, opponent, hands, seed, duplicate=duplicate, progress=progress), duplicate)
+
+
+def play_points(
+    agent: Agent, opponent: Agent, hands: int, seed: int, *, duplicate: bool = False, progress: Progress | None = None
+) -> NDArray[np.int64]:
+    """[hands, 2] points of agent and opponent in the hands of `play_only`, which takes the same arguments.
+
+    Hand by hand two agents can be compared on the same cards: that is far sharper than their two intervals.
+    """
+    check_hands(hands)
+    for player in (agent, opponent):
+        require_players(player, 2)
+    parts = []
+    for numbers in batches(hands, BATCH, progress):
+        deals, repeats = np.unique(numbers // 2 if duplicate else numbers, return_counts=True)
+        table, seats = deal_table(np.repeat(deals, repeats), seed), numbers % 2
+        play_cards(table, [agent, opponent], _seating(seats))
+        parts.append(_pegged(table, seats))
+    return np.concatenate(parts)
+
+
+def play_metrics(points: NDArray[np.int64], duplicate: bool) -> PlayOnly:
+    """The metrics of points [hands, 2]."""
+    margins = points[:, 0] - points[:, 1]
+    # Roles alternate by design: what they are worth must not be counted as chance.
+    interval = mean_interval(margins.reshape(-1, 2).mean(axis=1))
+    by_role = [float(margins[role::2].mean()) for role in (PONE, DEALER)]
+    return PlayOnly(len(points), duplicate, *interval, *map(float, points.mean(axis=0)), *by_role)
+
+
+def check_hands(hands: int) -> None:
+    """Refuse numbers of hands that are not two pairs or more, of one hand as pone and one as dealer."""
+    if hands < 4 or hands % 2:
+        raise OptionError(f"hands={hands}: hands are played in pairs, expected an even number, 4 or more")
+
+
+def deal_table(hands: NDArray[np.int64], seed: int) -> Games:
+    """Hands `hands` of a seed before the first card is played: seat 0 leads, seat 1 deals; see `play_only`."""
+    table = Games(hands, seed, first_dealer=np.full(len(hands), DEALER), stop_at_121=False)
+    table.deal()
+    state = table.state
+    run_rows(_deal_rows, len(hands), seed, hands, state.kept, state.starter)
+    state.left[:] = state.kept
+    state.discards[:] = NO_CARD
+    state.turn[:] = PONE
+    return table
+
+
+@jit
+def _deal_rows(part: Part, seed: int, hands: np.ndarray, kept: np.ndarray, starter: np.ndarray) -> None:
+    for r in range(*part):
+        pone, dealer = deal_kept(seed, hands[r])
+        drawn = 0
+        for slot in range(HAND_SIZE):
+            kept[r, PONE, slot] = pone[slot]
+            kept[r, DEALER, slot] = dealer[slot]
+            drawn |= (1 << pone[slot]) | (1 << dealer[slot])
+        skip = below(hash_key(seed, hands[r], 0, -1, KEPT_DEAL), 2 * HAND_SIZE, NUM_CARDS - 2 * HAND_SIZE)
+        card = 0
+        while skip > 0 or drawn >> card & 1:
+            skip -= 1 - (drawn >> card & 1)
+            card += 1
+        starter[r] = card

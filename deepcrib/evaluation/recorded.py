@@ -9,7 +9,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -110,21 +109,13 @@ def whole_games(records: Sequence[GameRecord]) -> list[GameRecord]:
     `deepcrib play resume=` leaves the interrupted game where it is and writes all of it again, so that each choice up
     to there stands in both.
     """
-    same: dict[Any, list[GameRecord]] = defaultdict(list)
-    for record in records:
-        same[_identity(record)].append(record)
-    return [record for record in records if not _is_beginning(record, same[_identity(record)])]
-
-
-def _is_beginning(record: GameRecord, others: Sequence[GameRecord]) -> bool:
-    """Whether the record's events begin those of a longer one, or are those of one before it in the list."""
-    place = next(place for place, other in enumerate(others) if other is record)
-    length = len(record.events)
-    return any(
-        other.events[:length] == record.events and (len(other.events) > length or number < place)
-        for number, other in enumerate(others)
-        if number != place
-    )
+    whole: dict[Any, list[GameRecord]] = defaultdict(list)
+    for record in sorted(records, key=lambda record: -len(record.events)):
+        longer = whole[_identity(record)]
+        if not any(other.events[: len(record.events)] == record.events for other in longer):
+            longer.append(record)
+    kept = {id(record) for group in whole.values() for record in group}
+    return [record for record in records if id(record) in kept]
 
 
 def _identity(record: GameRecord) -> Any:
@@ -202,11 +193,15 @@ def _points(seats: Sequence[tuple[GameRecord, int]]) -> Points:
     return {role: {kind: mean_interval(p) for kind, p in kinds.items() if p} for role, kinds in counted.items()}
 
 
-def _hands(record: GameRecord) -> Iterator[list[Event]]:
+def _hands(record: GameRecord) -> list[list[Event]]:
     """The events of each hand, its deal first."""
-    places = [place for place, event in enumerate(record.events) if event.kind == "deal"]
-    for number, place in zip(count(1), places, strict=False):
-        yield list(record.events[place : places[number] if number < len(places) else None])
+    hands: list[list[Event]] = []
+    for event in record.events:
+        if event.kind == "deal":
+            hands.append([event])
+        elif hands:
+            hands[-1].append(event)
+    return hands
 
 
 def _counted(hand: Sequence[Event], seat: int) -> Iterator[tuple[str, int]]:

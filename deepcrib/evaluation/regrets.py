@@ -20,6 +20,7 @@ from deepcrib.search.best_response import BestResponseAgent
 KINDS = ("discard", "play 1", "play 2", "play 3")
 """The decisions of a hand: the discard, and the cards that one plays; the last one is never a choice."""
 NOTHING = 1e-6  # points; what costs less was right
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,74 +46,55 @@ class Priced:
     worst: list[Decision]
 
 
-def price_discards(
+def price(
     responder: BestResponseAgent,
-    observation: DiscardObservation,
-    actions: NDArray[np.int8],
-    hands: NDArray[np.int64],
-    worst: int | None = None,
-) -> Priced:
-    """Discards [N] of `hands` [N]; at most `worst` of them are described (by default all)."""
-    values = responder.discard_values(observation)
-    losses = _losses(values, actions)
-    described = [
-        _discard_text(observation, i, values[i], actions[i], losses[i], int(hands[i]))
-        for i in np.argsort(-losses, kind="stable")[:worst]
-    ]
-    return Priced("discard", losses, described)
-
-
-def price_plays(
-    responder: BestResponseAgent,
-    observation: PlayObservation,
-    slots: NDArray[np.int8],
-    hands: NDArray[np.int64],
+    observation: DiscardObservation | PlayObservation,
+    taken: NDArray[np.integer],
+    hands: NDArray[np.integer],
     worst: int | None = None,
 ) -> list[Priced]:
-    """Plays [N] of `hands` [N], none of them a last card, by kind; at most `worst` of each are described."""
-    values = responder.play_values(observation)
-    losses = _losses(values, slots)
-    numbers = HAND_SIZE - (observation.hand != NO_CARD).sum(axis=1)
+    """Discards, or plays of which none is a last card, [N] of `hands` [N], by kind; `worst` of each are described."""
+    if isinstance(observation, DiscardObservation):
+        values, kinds = responder.discard_values(observation), np.zeros(len(observation), dtype=np.int64)
+    else:
+        values = responder.play_values(observation)
+        kinds = 1 + HAND_SIZE - (observation.hand != NO_CARD).sum(axis=1)
+    losses = values.max(axis=1) - values[np.arange(len(values)), taken]
+    losses = np.where(losses > _ROUNDING, losses, 0.0)
     priced = []
-    for number in np.unique(numbers):
-        which = np.flatnonzero(numbers == number)
+    for kind in np.unique(kinds):
+        rows = np.flatnonzero(kinds == kind)
+        costliest = rows[np.argsort(-losses[rows], kind="stable")[:worst]]
         described = [
-            _play_text(observation, i, values[i], slots[i], losses[i], int(hands[i]))
-            for i in which[np.argsort(-losses[which], kind="stable")[:worst]]
+            _described(KINDS[kind], observation, i, values[i], int(taken[i]), float(losses[i]), int(hands[i]))
+            for i in costliest
         ]
-        priced.append(Priced(KINDS[1 + number], losses[which], described))
+        priced.append(Priced(KINDS[kind], losses[rows], described))
     return priced
 
 
-def _losses(values: NDArray[np.float64], taken: NDArray[np.int8]) -> NDArray[np.float64]:
-    """[N] best value minus that of what was taken; 1e-9 and less, rounding, is 0."""
-    losses = values.max(axis=1) - values[np.arange(len(values)), taken]
-    return np.where(losses > 1e-9, losses, 0.0)
-
-
-def _discard_text(
-    o: DiscardObservation, i: int, values: NDArray[np.float64], action: int, regret: float, hand: int
+def _described(
+    kind: str,
+    o: DiscardObservation | PlayObservation,
+    i: int,
+    values: NDArray[np.float64],
+    taken: int,
+    regret: float,
+    hand: int,
 ) -> Decision:
-    def thrown(action: int) -> str:
-        return f"{format_cards(o.hand[i, DISCARD_SLOTS_6[action]])} ({values[action]:+.2f})"
+    cards, seen = o.hand[i], "" if isinstance(o, DiscardObservation) else _seen(o, i)
 
-    best = int(values.argmax())
-    role = ROLES[int(o.is_dealer[i])]
-    return Decision("discard", role, hand, format_cards(o.hand[i]), "", thrown(action), thrown(best), float(regret))
+    def text(choice: int) -> str:
+        chosen = cards[DISCARD_SLOTS_6[choice]] if isinstance(o, DiscardObservation) else cards[[choice]]
+        return f"{format_cards(chosen)} ({values[choice]:+.2f})"
+
+    held, best = format_cards(cards[cards != NO_CARD]), int(values.argmax())
+    return Decision(kind, ROLES[int(o.is_dealer[i])], hand, held, seen, text(taken), text(best), regret)
 
 
-def _play_text(
-    o: PlayObservation, i: int, values: NDArray[np.float64], slot: int, regret: float, hand: int
-) -> Decision:
-    def card(slot: int) -> str:
-        return f"{format_cards(o.hand[i, slot : slot + 1])} ({values[slot]:+.2f})"
-
-    left = o.hand[i][o.hand[i] != NO_CARD]
+def _seen(o: PlayObservation, i: int) -> str:
+    """Starter, series and the cards before it."""
     start, end = int(o.series_start[i]), int((o.history[i] != NO_CARD).sum())
-    series = format_cards(o.history[i, start:end]) or "-"
-    before = format_cards(o.history[i, :start])
+    series, before = format_cards(o.history[i, start:end]) or "-", format_cards(o.history[i, :start])
     seen = f"starter {format_cards(o.starter[i : i + 1])}, series {series} = {o.count[i]}"
-    seen += f", before {before}" if before else ""
-    kind = KINDS[1 + HAND_SIZE - len(left)]
-    role = ROLES[int(o.is_dealer[i])]
-    return Decision(kind, role, hand, format_cards(left), seen, card(slot), card(int(values.argmax())), float(regret))
+    return f"{seen}, before {before}" if before else seen

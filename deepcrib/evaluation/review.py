@@ -20,7 +20,7 @@ from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, Priced, price_discards, price_plays
+from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, price
 from deepcrib.files.trust import FromFile
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
@@ -206,17 +206,16 @@ def _hands(record: GameRecord, seat: int) -> list[Chosen]:
 
 def _reviewed(responder: BestResponseAgent, hands: Sequence[Chosen]) -> list[HandReview]:
     """Some hands priced together."""
-    priced: list[Priced] = []
-    thrown = [(hand.number, *choice) for hand, discards, _ in hands for choice in discards]
-    numbers, seen, actions = zip(*thrown, strict=True)
-    observation = DiscardObservation.concatenate(seen)
-    priced.append(price_discards(responder, observation, np.array(actions, dtype=np.int8), np.array(numbers)))
-    played = [(hand.number, *choice) for hand, _, plays in hands for choice in plays]
-    if played:
-        numbers, seen_in_play, slots = zip(*played, strict=True)
-        in_play = PlayObservation.concatenate(seen_in_play)
-        priced += price_plays(responder, in_play, np.array(slots, dtype=np.int8), np.array(numbers))
-    decisions = sorted((d for part in priced for d in part.worst), key=lambda d: (d.hand, KINDS.index(d.kind)))
+    decisions: list[Decision] = []
+    discards = [(hand.number, *choice) for hand, choices, _ in hands for choice in choices]
+    plays = [(hand.number, *choice) for hand, _, choices in hands for choice in choices]
+    for seen in (discards, plays):
+        if seen:
+            numbers, observations, taken = zip(*seen, strict=True)
+            observation = type(observations[0]).concatenate(observations)
+            for priced in price(responder, observation, np.array(taken, dtype=np.int8), np.array(numbers)):
+                decisions += priced.worst
+    decisions.sort(key=lambda decision: (decision.hand, KINDS.index(decision.kind)))
     for hand, _, _ in hands:
-        hand.decisions.extend(d for d in decisions if d.hand == hand.number)
+        hand.decisions.extend(decision for decision in decisions if decision.hand == hand.number)
     return [hand for hand, _, _ in hands]

@@ -31,7 +31,7 @@ from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import Evaluation, check_games, summarise
 from deepcrib.intervals import Interval
-from deepcrib.matches import MatchResult, Progress, match_part
+from deepcrib.matches import MatchResult, Progress, play_match
 
 RULES = ("significant", "sprt")
 BETTER, WORSE, EQUAL, UNDECIDED = "better", "worse", "equal", "undecided"
@@ -127,7 +127,8 @@ def evaluate_until(
     stop, verdict = games // 2, UNDECIDED
     while 2 * len(means) < games:
         done = 2 * len(means)
-        part = match_part(players, done, _batch(done, games), seed, duplicate=duplicate, dealing=dealing)
+        first = done // 2 if duplicate else done
+        part = play_match(players, _batch(done, games), seed, duplicate=duplicate, dealing=dealing, first_game=first)
         parts.append(part)
         means = np.concatenate([means, (part.winner == 0).reshape(-1, 2).mean(axis=1)])
         if progress is not None:

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.exact.cribs import CribSums, crib_sums
+from deepcrib.exact.pegging import DEALER, PONE
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, rank_of
 from deepcrib.game.rules import HAND_SIZE, show_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
-DEALER, PONE = 1, 0
 EXPERTS_FILE = "experts.csv"
 
 

@@ -86,12 +86,9 @@ class PeggingRecords:
 
         A median is halfway between the middle two for an even number of hands.
         """
-        hands, seen, points = self.hands, self.gained.cumsum(axis=2), np.arange(MAX_POINTS)
-        lower = (2 * seen >= hands[..., None]).argmax(axis=2)
-        upper = (2 * seen > hands[..., None]).argmax(axis=2)
-        with np.errstate(invalid="ignore"):
-            means = [(histogram * points).sum(axis=2) / hands for histogram in (self.gained, self.given)]
-        return np.stack([means[0], np.where(hands > 0, (lower + upper) / 2, np.nan), means[1]], axis=2)
+        summary = np.empty((NUM_RANK_SETS_4, 2, 3))
+        run_rows(_summarise_rows, NUM_RANK_SETS_4, self.gained, self.given, summary)
+        return summary
 
     def pooled(self) -> PeggingRecords:
         """Copies that do not tell the roles apart: in both cells of a set stand the records of either.
@@ -265,6 +262,13 @@ def _summarise(gained: np.ndarray, given: np.ndarray, summary: np.ndarray) -> No
     summary[MEAN_GAINED] = _mean(gained)
     summary[MEDIAN_GAINED] = _median(gained)
     summary[MEAN_GIVEN] = _mean(given)
+
+
+@jit
+def _summarise_rows(part: Part, gained: np.ndarray, given: np.ndarray, summary: np.ndarray) -> None:
+    for row in range(*part):
+        for role in range(2):
+            _summarise(gained[row, role], given[row, role], summary[row, role])
 
 
 def no_records() -> NDArray[np.int64]:

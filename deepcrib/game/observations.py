@@ -1,7 +1,8 @@
 """What one player may lawfully see when it must choose, and nothing else.
 
 Plain NumPy arrays, one row a decision, int8 padded with -1. `key` is a hash of (seed, game, hand, seat, decision):
-the only randomness that an agent has, so that a match does not depend on how decisions are batched.
+the only randomness that an agent has, so that a match does not depend on how decisions are batched. A play
+observation has all cards of the hand in the order of play, on which it depends what the opponent may hold.
 """
 
 from __future__ import annotations

@@ -70,6 +70,13 @@ def uniform(key: Word, counter: int) -> float:
     return float(word(key, counter) >> _S11) * _UNIT
 
 
+@jit
+def normal(key: Word, counter: int) -> float:
+    """A standard normal number (Box and Muller 1958)."""
+    radius = np.sqrt(-2 * np.log(1 - uniform(key, 2 * counter)))
+    return float(radius * np.cos(2 * np.pi * uniform(key, 2 * counter + 1)))
+
+
 def derive(seed: int, purpose: int, index: int = 0) -> int:
     """A seed in [0, 2**63) for one purpose of a run, unrelated to those of its other purposes and indices."""
     return int(hash_key(seed, index, 0, -1, purpose)) >> 1

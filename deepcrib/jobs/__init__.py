@@ -142,10 +142,9 @@ JOBS = {
             (
                 "deepcrib statistics 5H 5S JD 2C 3C KH",
                 "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",
-                "deepcrib statistics index=484950514647",
                 "deepcrib statistics build",
                 "deepcrib statistics crib_table path=crib_table.csv",
-                "deepcrib statistics pegging records=sampled hands=100000",
+                "deepcrib statistics pegging",
             ),
             tasks=("build", "crib_table", "pegging"),
             bare="hand",

@@ -37,11 +37,8 @@ REPEATS = 3  # of each match, of which the median counts
 SCRIPTED = ("greedy", "deterministic", "random")
 IN_LOCKSTEP = "greedy against itself, in lockstep"
 LOCKSTEP_SHARE = 10  # a match in lockstep has one tenth of the games
-PUBLISHED_GAMES = {"deterministic": 31, "random": 80}
-"""Full games a second of the 2019 paper's code, each agent against itself, one core."""
-PUBLISHED_SECONDS = {"cnn_lstm_sarsa": 36.7 + 76.0, "cnn_lstm_monte_carlo": 35.2 + 12.5, "mlp_sarsa": 14.1 + 7.1}
-"""Seconds of playing and of learning in an iteration of the 2019 paper's code, five epochs kept, one core."""
-SETUPS = (*PUBLISHED_SECONDS, "mlp_monte_carlo")
+SETUPS = ("cnn_lstm_sarsa", "cnn_lstm_monte_carlo", "mlp_sarsa", "mlp_monte_carlo")
+"""Of Bélanger et al. 2019; benchmarks/README.md has the speed of its own code."""
 
 
 @dataclass
@@ -91,18 +88,16 @@ def _time_games(config: Config, bars: Bars) -> tuple[dict[str, Any], Table]:
         bars.show("matches", number, len(matches))
         play_match([agent, agent], 100, config.seed)  # compiles
         seconds = [play_match([agent, agent], games, config.seed).seconds for _ in range(REPEATS)]
-        rate, published = games / statistics.median(seconds), PUBLISHED_GAMES.get(name)
+        rate = games / statistics.median(seconds)
         rates[name] = {"games_per_second": rate, "games": games, "threads": num_workers()}
-        label = name if name == IN_LOCKSTEP else f"{name} against itself"
-        ratio = ("-", "-") if published is None else (f"{published}", f"{rate / published:,.0f} x")
-        rows.append((label, f"{games:,}", f"{rate:,.0f}", *ratio))
+        rows.append((name if name == IN_LOCKSTEP else f"{name} against itself", f"{games:,}", f"{rate:,.0f}"))
     title = f"full games to 121 a second, {num_workers()} threads"
-    return rates, plain_table(title, ("match", "games", "games\na second", "2019 code\n(1 core)", "ratio"), rows)
+    return rates, plain_table(title, ("match", "games", "games\na second"), rows)
 
 
 def _time_iterations(config: Config, bars: Bars) -> tuple[dict[str, Any], Table]:
     """Seconds of an iteration whose buffer is full: 200 games played, five epochs learned from."""
-    timed, rows = {}, []
+    timed = {}
     use_workers(config.threads)
     try:
         for number, setup in enumerate(config.setups):
@@ -110,14 +105,10 @@ def _time_iterations(config: Config, bars: Bars) -> tuple[dict[str, Any], Table]
             timed[setup] = _time_iteration(config, setup)
     finally:
         use_workers(None)
-    for setup, metrics in timed.items():
-        published = metrics["published_seconds"]
-        ratio = ("-", "-") if published is None else (f"{published:.1f}", f"{published / metrics['seconds']:.1f} x")
-        parts = [metrics[key] for key in ("playing_seconds", "learning_seconds", "seconds", "cpu_seconds")]
-        rows.append((setup, *(f"{part:.2f}" for part in parts), *ratio))
+    parts = ("playing_seconds", "learning_seconds", "seconds", "cpu_seconds")
+    rows = [(setup, *(f"{metrics[part]:.2f}" for part in parts)) for setup, metrics in timed.items()]
     title = f"seconds a replay iteration: 200 games, five epochs kept, batch 64, threads={config.threads}"
-    columns = ("setup", "playing", "learning", "total", "CPU", "2019 code\n(1 core)", "ratio")
-    return timed, plain_table(title, columns, rows)
+    return timed, plain_table(title, ("setup", "playing", "learning", "total", "CPU"), rows)
 
 
 def _time_iteration(config: Config, setup: str) -> dict[str, Any]:
@@ -139,7 +130,6 @@ def _time_iteration(config: Config, setup: str) -> dict[str, Any]:
         "learning_seconds": learning,
         "seconds": playing + learning,
         "cpu_seconds": spent,
-        "published_seconds": PUBLISHED_SECONDS.get(setup),
         "iterations_timed": len(times),
         "threads": config.threads,
     }

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.markup import escape
 
-from deepcrib.agents import Agent, make_agent
+from deepcrib.agents import make_agent
 from deepcrib.analysis.record_tables import (
     baselines_table,
     game_title,
     losses_table,
     recorded_points_table,
-    review_table,
     reviews_table,
 )
-from deepcrib.analysis.tables import match_table, plain_table
+from deepcrib.analysis.tables import match_table, worst_table
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.recorded import BY, HINTS, PlayedGame, baselines, paper_baseline, played_games, whole_games
-from deepcrib.evaluation.review import Loss, Review, losses_by_kind, review
+from deepcrib.evaluation.recorded import BY, HINTS, baselines, paper_baseline, played_games, whole_games
+from deepcrib.evaluation.review import Loss, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import check_task, need_modules
 from deepcrib.jobs.shared.console import Bars
@@ -32,12 +30,7 @@ from deepcrib.options import at_least, one_of, option
 from deepcrib.records import GameRecord, find_files, read_games, replay
 from deepcrib.search.best_response import BestResponseAgent
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 REPORT, FIGURES_FOLDER = "report.md", "figures"
-Work = Callable[[Run, Bars], Outcome]
-"""A task whose games have been read and replayed: does it."""
 
 
 @dataclass
@@ -53,9 +46,6 @@ class Config:
     )
     overwrite: bool = option(False, "runs: replace a file at `path` that was not written by a report")
     title: str = option("Training runs", "runs: title of the page")
-    networks: bool = option(
-        True, "runs: show the values of all hands by trained discard networks; takes seconds per network"
-    )
     games: Any = option(
         None, "a file of recorded games, a folder that contains such files (*.jsonl), or a list of these"
     )
@@ -75,14 +65,12 @@ class Config:
 
 
 def run(config: Config, run: Run) -> Outcome:
-    """Do what the task names. What it is about is read, and games are replayed, before anything is written."""
+    """Do what the task names. Files are read, and games are replayed, before anything is written."""
     task = config.task or ("humans" if config.runs is None else "runs")
     config = replace(config, task=task)
     check_task(config, {name: options for name, (_, options) in _TASKS.items()})
     with Bars(run.show_progress, run.show_lines) as bars:
-        work = _TASKS[task][0](config, bars)
-        run.start()
-        return work(run, bars)
+        return _TASKS[task][0](config, run, bars)
 
 
 def _records(config: Config) -> list[GameRecord]:
@@ -100,11 +88,6 @@ def _places(name: str, value: Any, expected: str) -> list[str]:
     return places
 
 
-def _left_out(left_out: dict[str, int]) -> list[str]:
-    """Notes about games that were left out."""
-    return [f"left out, {reason}: {_games(number)}" for reason, number in left_out.items()]
-
-
 def _games(number: int) -> str:
     return f"{number:,} game{'s' if number != 1 else ''}"
 
@@ -112,10 +95,12 @@ def _games(number: int) -> str:
 # --- runs ---------------------------------------------------------------------------------------------------
 
 
-def _plan_runs(config: Config, bars: Bars) -> Work:
-    need_modules("report", "pandas", "tabulate", "jinja2", "matplotlib")
-    from deepcrib.analysis.report.page import check_page_path
+def _report(config: Config, run: Run, bars: Bars) -> Outcome:
+    need_modules("report", "pandas", "tabulate", "matplotlib")
+    from deepcrib.analysis.report.page import Page, check_page_path
+    from deepcrib.analysis.report.result import usual_opponent
     from deepcrib.analysis.report.runs import load_runs
+    from deepcrib.analysis.report.sections import fill
 
     if config.runs is None:
         raise OptionError("option runs is missing: expected runs=FOLDER, a folder of run folders")
@@ -124,59 +109,40 @@ def _plan_runs(config: Config, bars: Bars) -> Work:
         raise OptionError(f"opponent={config.opponent}: expected the name of an opponent that the runs met")
     if config.path is not None:
         check_page_path(Path(config.path), config.overwrite)
-    return partial(_report, config, load_runs(places))
-
-
-def _report(config: Config, runs: pd.DataFrame, run: Run, bars: Bars) -> Outcome:
-    from deepcrib.analysis.report.page import Page, write_page
-    from deepcrib.analysis.report.result import usual_opponent
-    from deepcrib.analysis.report.sections import report_sections
-
+    runs = load_runs(places)
+    run.start()
     path = Path(config.path) if config.path else run.folder.path / REPORT
     folder = path.with_suffix("") if config.path else path.parent / FIGURES_FOLDER
     page = Page(folder.name)
-    sections = report_sections(runs, config.opponent or usual_opponent(runs), page, config.networks, bars.counter)
-    write_page(path, folder, config.title, sections, page)
-    run.notes += [str(sections[0].parts[0]).replace("**", ""), f"page: {path}"]
-    states = Counter(runs.state)
-    summary = {
-        "task": "runs",
-        "page": str(path),
-        "states": dict(states),
-        "figures": sorted(page.figures),
-        "sections": {section.title: section.data for section in sections},
-    }
-    rows = [(section.title, str(sum(f"({page.links}/" in str(part) for part in section.parts))) for section in sections]
-    title = f"report of {len(runs)} runs: {', '.join(f'{number} {state}' for state, number in states.items())}"
-    return Outcome(summary, (plain_table(title, ("section", "figures"), rows),))
+    results = fill(page, runs, config.opponent or usual_opponent(runs))
+    page.write(path, folder, config.title)
+    run.notes += [page.sections["Result"][0].replace("**", ""), f"page: {path}"]
+    summary = {"task": "runs", "page": str(path), "states": dict(Counter(runs.state)), "figures": sorted(page.figures)}
+    return Outcome(summary | {"results": [one.to_dict() for one in results]})
 
 
 # --- people -------------------------------------------------------------------------------------------------
 
 
-def _plan_humans(config: Config, bars: Bars) -> Work:
+def _count(config: Config, run: Run, bars: Bars) -> Outcome:
     records = _records(config)
     games, left_out = played_games(records, config.hints, bars.counter("games replayed", len(records)))
+    notes = [f"left out, {reason}: {_games(number)}" for reason, number in left_out.items()]
     if not games:
         remedy = "; hints=include counts those with hints" if any("with hints" in reason for reason in left_out) else ""
-        raise OptionError(f"games={config.games}: no games to count ({'; '.join(_left_out(left_out))}{remedy})")
-    return partial(_count, config, games, left_out)
-
-
-def _count(config: Config, games: Sequence[PlayedGame], left_out: dict[str, int], run: Run, bars: Bars) -> Outcome:
+        raise OptionError(f"games={config.games}: no games to count ({'; '.join(notes)}{remedy})")
+    run.start()
+    run.notes += notes
     found = baselines(games, config.by)
-    run.notes += _left_out(left_out)
-    summary = {"task": "humans", "games": len(games), "left_out": left_out, "by": config.by, "hints": config.hints}
     tables = []
     for baseline in found:
         title = f"{', '.join(baseline.people)} against {baseline.opponent}"
         tables += [recorded_points_table(f"points: {title}", baseline), match_table(escape(title), baseline.evaluation)]
     people = len({game.person.name for game in games})
     title = f"people against agents: {_games(len(games))}, {people} {'person' if people == 1 else 'people'}"
-    rows = [baseline.to_dict() for baseline in found]
-    return Outcome(
-        {**summary, "baselines": rows, "published": paper_baseline()}, (*tables, baselines_table(title, found))
-    )
+    summary = {"task": "humans", "games": len(games), "left_out": left_out, "by": config.by, "hints": config.hints}
+    rows = {"baselines": [baseline.to_dict() for baseline in found], "published": paper_baseline()}
+    return Outcome(summary | rows, (*tables, baselines_table(title, found)))
 
 
 # --- review -------------------------------------------------------------------------------------------------
@@ -184,7 +150,7 @@ def _count(config: Config, games: Sequence[PlayedGame], left_out: dict[str, int]
 _NOT_REVIEWED = "without choices to review, not of two or gone on with in another record"
 
 
-def _plan_review(config: Config, bars: Bars) -> Work:
+def _review(config: Config, run: Run, bars: Bars) -> Outcome:
     records = _records(config)
     if config.seat is not None and config.name is not None:
         raise OptionError(f"seat={config.seat} name={config.name}: expected one of them")
@@ -198,11 +164,28 @@ def _plan_review(config: Config, bars: Bars) -> Work:
         replay(record)
         counter(1)
     of_two = [record for record in whole_games(records) if len(record.players) == 2]
-    chosen = [(record, seat) for record in of_two for seat in _seats(config, record) if _has_chosen(record, seat)]
+    chosen = [(record, seat) for record in of_two for seat in _seats(config, record) if _num_hands(record, seat)]
     if not chosen:
         raise OptionError(_nobody(config, of_two))
-    num_left_out = len(records) - len({id(record) for record, _ in chosen})
-    return partial(_review, config, chosen, opponent, num_left_out)
+    run.start()
+    if num_left_out := len(records) - len({id(record) for record, _ in chosen}):
+        run.notes.append(f"left out, {_NOT_REVIEWED}: {_games(num_left_out)}")
+    run.notes.append("points are expected ones at 0-0 against the best replies to the player that was answered")
+    counter = bars.counter("hands", sum(_num_hands(record, seat) for record, seat in chosen))
+    reviews = {}
+    for number, (record, seat) in enumerate(chosen, start=1):
+        found = review(record, seat, worst=config.worst, opponent=opponent, progress=counter)
+        reviews[f"{number}: {game_title(record, seat)}"] = found
+    losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
+    tables = [
+        worst_table(escape(f"{name}: {found.lost:.2f} points lost"), found.worst)
+        for name, found in reviews.items()
+        if found.worst
+    ]
+    tables += [reviews_table("games reviewed", reviews), losses_table("expected points lost", losses)]
+    games = [{"game": name, **found.to_dict()} for name, found in reviews.items()]
+    kinds = {kind: _plain(loss) for kind, loss in losses.items()}
+    return Outcome({"task": "review", "left_out": num_left_out, "games": games, "losses": kinds}, tables)
 
 
 def _seats(config: Config, record: GameRecord) -> list[int]:
@@ -213,50 +196,19 @@ def _seats(config: Config, record: GameRecord) -> list[int]:
     return record.humans
 
 
-def _has_chosen(record: GameRecord, seat: int) -> bool:
-    return any(event.kind == "discard" and event.seat == seat for event in record.events)
+def _num_hands(record: GameRecord, seat: int) -> int:
+    return sum(event.kind == "discard" and event.seat == seat for event in record.events)
 
 
 def _nobody(config: Config, records: Sequence[GameRecord]) -> str:
     if not records:
         return f"games={config.games}: no games of two players, which alone can be reviewed"
-    names = dict.fromkeys(player.name for record in records for player in record.players)
+    names = ", ".join(dict.fromkeys(player.name for record in records for player in record.players))
     if config.name is not None:
-        return f"name={config.name}: no choices of that player, expected one of {', '.join(names)}"
+        return f"name={config.name}: no choices of that player, expected one of {names}"
     if config.seat is not None:
         return f"games={config.games}: no choices of seat {config.seat}"
-    return f"games={config.games}: no choices of people, expected seat=0, seat=1 or name=NAME of {', '.join(names)}"
-
-
-def _review(
-    config: Config,
-    chosen: Sequence[tuple[GameRecord, int]],
-    opponent: Agent | None,
-    num_left_out: int,
-    run: Run,
-    bars: Bars,
-) -> Outcome:
-    counter = bars.counter("hands", sum(_num_hands(record, seat) for record, seat in chosen))
-    reviews: dict[str, Review] = {}
-    tables = []
-    for number, (record, seat) in enumerate(chosen, start=1):
-        found = review(record, seat, worst=config.worst, opponent=opponent, progress=counter)
-        name = f"{number}: {game_title(record, seat)}"
-        reviews[name] = found
-        if found.worst:
-            tables.append(review_table(f"{name}: {found.lost:.2f} points lost", found))
-    losses = losses_by_kind([hand for found in reviews.values() for hand in found.hands])
-    if num_left_out:
-        run.notes.append(f"left out, {_NOT_REVIEWED}: {_games(num_left_out)}")
-    run.notes.append("points are expected ones at 0-0 against the best replies to the player that was answered")
-    tables += [reviews_table("games reviewed", reviews), losses_table("expected points lost", losses)]
-    games = [{"game": name, **found.to_dict()} for name, found in reviews.items()]
-    summary = {"task": "review", "left_out": num_left_out, "games": games}
-    return Outcome({**summary, "losses": {kind: _plain(loss) for kind, loss in losses.items()}}, tables)
-
-
-def _num_hands(record: GameRecord, seat: int) -> int:
-    return sum(event.kind == "discard" and event.seat == seat for event in record.events)
+    return f"games={config.games}: no choices of people, expected seat=0, seat=1 or name=NAME of {names}"
 
 
 def _plain(loss: Loss) -> dict[str, Any]:
@@ -265,9 +217,9 @@ def _plain(loss: Loss) -> dict[str, Any]:
     return asdict(loss) | {"per_hand": bounds}
 
 
-_TASKS: dict[str, tuple[Callable[[Config, Bars], Work], tuple[str, ...]]] = {
-    "runs": (_plan_runs, ("runs", "path", "overwrite", "title", "networks", "opponent")),
-    "humans": (_plan_humans, ("games", "by", "hints")),
-    "review": (_plan_review, ("games", "seat", "name", "worst", "opponent")),
+_TASKS: dict[str, tuple[Callable[[Config, Run, Bars], Outcome], tuple[str, ...]]] = {
+    "runs": (_report, ("runs", "path", "overwrite", "title", "opponent")),
+    "humans": (_count, ("games", "by", "hints")),
+    "review": (_review, ("games", "seat", "name", "worst", "opponent")),
 }
-"""Each task with the options that it reads."""
+"""Each task, which claims the run folder once its options have proved usable, with the options that it reads."""

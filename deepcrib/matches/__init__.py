@@ -6,10 +6,10 @@ from deepcrib.matches.games import (
     Progress,
     Recorder,
     Rows,
-    match_part,
+    batches,
+    play_cards,
     play_hand,
     play_match,
-    play_parts,
 )
 
 __all__ = [
@@ -18,8 +18,8 @@ __all__ = [
     "Progress",
     "Recorder",
     "Rows",
-    "match_part",
+    "batches",
+    "play_cards",
     "play_hand",
     "play_match",
-    "play_parts",
 ]

@@ -44,8 +44,8 @@ class MatchResult:
     scores: NDArray[np.int16]
     hands: NDArray[np.int32]
     pair: NDArray[np.int64]
-    points: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    points: NDArray[np.int16]
+    counts: NDArray[np.int16]
     first_dealer: NDArray[np.int8]
     seconds: float
 
@@ -77,22 +77,10 @@ def play_match(
 
     Game g seats agent (s + g) mod P at seat s, and the first deal moves on every P games. With `duplicate` the P
     games of such a round have the same cards, so that every agent plays every seat of each deal.
+
+    first_game: number of the first deal, so that a match can be played in parts of whole rounds of seats and first
+    deals (4 games of two). Raises ValueError for fewer than one game.
     """
-    options: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "progress": progress}
-    return MatchResult.concatenate(list(play_parts(agents, games, seed, first_game=first_game, **options)))
-
-
-def play_parts(
-    agents: Sequence[Agent],
-    games: int,
-    seed: int,
-    *,
-    duplicate: bool = False,
-    dealing: str = "acc",
-    first_game: int = 0,
-    progress: Progress | None = None,
-) -> Iterator[MatchResult]:
-    """The games of `play_match`, some at a time and in order, for those who need not keep them all."""
     num_players = len(agents)
     for agent in agents:
         require_players(agent, num_players)
@@ -100,32 +88,33 @@ def play_parts(
         raise ValueError(f"games={games}: expected at least 1 game")
     scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
 
-    def play_part(low: int, high: int) -> tuple[np.ndarray, ...]:
+    def play_part(low: int, high: int) -> MatchResult:
         numbers = np.arange(low, high, dtype=np.int64)
         rounds = numbers // num_players
-        table = Games(
-            first_game + (rounds if duplicate else numbers),
-            seed,
-            num_players=num_players,
-            dealing=dealing,
-            first_dealer=(rounds % num_players).astype(np.int8),
-        )
+        deals = first_game + (rounds if duplicate else numbers)
+        dealers = (rounds % num_players).astype(np.int8)
+        table = Games(deals, seed, num_players=num_players, dealing=dealing, first_dealer=dealers)
         seating = (np.arange(num_players) + numbers[:, None]) % num_players
-        first_seats = table.dealer.astype(np.int64)
         _play_out(table, agents, seating, scripted)
-        return _result(table, seating, first_seats, rounds if duplicate else numbers)
+        return _result(table, seating, dealers, deals)
 
+    parts: list[MatchResult] = []
+    start = seconds_running()
     for together in _parts(games, scripted):
-        start = seconds_running()
-        parts = run_pieces([partial(play_part, low, high) for low, high in together])
-        seconds = seconds_running() - start
+        parts += run_pieces([partial(play_part, low, high) for low, high in together])
         if progress is not None:
             for low, high in together:
                 progress(high - low)
-        columns: dict[str, Any] = {
-            name: np.concatenate(column) for name, column in zip(_COLUMNS, zip(*parts, strict=True), strict=True)
-        }
-        yield MatchResult(**columns, seconds=seconds)
+    return replace(MatchResult.concatenate(parts), seconds=seconds_running() - start)
+
+
+def batches(count: int, size: int, progress: Progress | None = None) -> Iterator[Rows]:
+    """Numbers of games or hands, 0 to count - 1, `size` at a time; progress counts them when the next are asked for."""
+    for low in range(0, count, size):
+        numbers = np.arange(low, min(low + size, count), dtype=np.int64)
+        yield numbers
+        if progress is not None:
+            progress(len(numbers))
 
 
 def _parts(games: int, scripted: bool) -> Iterator[list[Part]]:
@@ -141,29 +130,6 @@ def _parts(games: int, scripted: bool) -> Iterator[list[Part]]:
     yield from ([part] for part in parts[whole:])
 
 
-def match_part(
-    agents: Sequence[Agent],
-    first: int,
-    games: int,
-    seed: int,
-    *,
-    duplicate: bool = False,
-    dealing: str = "acc",
-    progress: Progress | None = None,
-) -> MatchResult:
-    """Games first..first + games - 1 of the match that `play_match` plays with this seed, pair ids included.
-
-    `first` is a multiple of P * P for P players, after which seats and first deals repeat; else ValueError.
-    """
-    cycle = len(agents) ** 2
-    if first < 0 or first % cycle:
-        raise ValueError(f"first={first}: expected a multiple of {cycle}")
-    start = first // len(agents) if duplicate else first
-    options: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "progress": progress}
-    part = play_match(agents, games, seed, first_game=start, **options)
-    return replace(part, pair=part.pair + start)
-
-
 def _play_out(table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], scripted: bool) -> None:
     if scripted:
         codes = np.array([agent.policy for agent in agents if isinstance(agent, ScriptedAgent)], dtype=np.int8)
@@ -173,21 +139,19 @@ def _play_out(table: Games, agents: Sequence[Agent], seating: NDArray[np.int64],
         play_hand(table, agents, seating)
 
 
-def _result(
-    table: Games, seating: NDArray[np.int64], first_seats: NDArray[np.int64], pair: Rows
-) -> tuple[np.ndarray, ...]:
+def _result(table: Games, seating: NDArray[np.int64], dealers: NDArray[np.int8], pair: Rows) -> MatchResult:
     state = table.state
     rows = np.arange(len(table))
-    seat_of = np.argsort(seating, axis=1)  # the inverse permutation: agent -> seat
-    by_agent = rows[:, None], seat_of
-    return (
-        seating[rows, state.winner].astype(np.int8),
-        state.scores[by_agent],
-        state.hand_number + 1,
-        pair,
-        state.points[by_agent],
-        state.counts[by_agent],
-        seating[rows, first_seats].astype(np.int8),
+    by_agent = rows[:, None], np.argsort(seating, axis=1)  # the inverse permutation: agent -> seat
+    return MatchResult(
+        winner=seating[rows, state.winner].astype(np.int8),
+        scores=state.scores[by_agent],
+        hands=state.hand_number + 1,
+        pair=pair,
+        points=state.points[by_agent].astype(np.int16),
+        counts=state.counts[by_agent].astype(np.int16),
+        first_dealer=seating[rows, dealers].astype(np.int8),
+        seconds=0.0,
     )
 
 
@@ -225,15 +189,23 @@ def play_hand(
                 table.discard(games, places, actions)
             recorder.discards(games, observation, actions)
     table.start_play()
-    while len(to_play := table.to_play):
-        turn = players[to_play, table.turn[to_play]]
-        for number, agent in enumerate(distinct):
-            mine = to_play[turn == number]
-            if len(mine):
-                observation_of_play = table.play_observation(mine)
-                slots = ask(agent, observation_of_play)
-                with named(agent):
-                    table.play(mine, slots)
-                recorder.plays(mine, observation_of_play, slots)
+    play_cards(table, distinct, players, recorder)
     table.show()
     return rows
+
+
+def play_cards(
+    table: Games, agents: Sequence[Agent], seating: NDArray[np.int64], recorder: Recorder | None = None
+) -> None:
+    """Play the cards of every game that waits for one, to the end of the play; seating as in `play_hand`."""
+    recorder = recorder or Recorder()
+    while len(to_play := table.to_play):
+        turn = seating[to_play, table.turn[to_play]]
+        for number, agent in enumerate(agents):
+            mine = to_play[turn == number]
+            if len(mine):
+                observation = table.play_observation(mine)
+                slots = ask(agent, observation)
+                with named(agent):
+                    table.play(mine, slots)
+                recorder.plays(mine, observation, slots)

@@ -1,8 +1,8 @@
-"""Self-play, games against others, or recorded games -> trajectories: decisions and points, to learn from."""
+"""Self-play, or games against others -> trajectories: decisions and points, to learn from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.game.engine import Games
-from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
 from deepcrib.matches.games import Recorder, Rows, play_hand
 from deepcrib.networks.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_BOUNDS, DISCARD_OWN_SCORE, PLAY_BOUNDS
-from deepcrib.records import GameRecord, RecordError, choices
-from deepcrib.records.replay import ROW
 
 PLAYS = 2 * HAND_SIZE
 
@@ -166,54 +163,3 @@ def single_hands(first_game: int, episodes: int, seed: int, dealing: str) -> Gam
     """The table of as many single hands, before they are dealt."""
     ids = np.arange(first_game, first_game + episodes, dtype=np.int64)
     return Games(ids, seed, dealing=dealing, first_dealer=ids % 2, stop_at_121=False)
-
-
-def trajectories_of(records: Iterable[GameRecord]) -> Trajectories:
-    """The hands of recorded games of two as `self_play` gives them: both seats' choices, points to the end of a show.
-
-    In the hand that ended a game, what was no longer counted is counted here if all its cards were played; a hand that
-    was cut before its last card, of which choices are missing, is left out. Raises RecordError where a game breaks the
-    rules or has more players, ValueError where no hand is left.
-    """
-    hands = [hand for record in records for hand in _whole_hands(record)]
-    if not hands:
-        raise ValueError("no hands: expected recorded games with a hand of which every card was played")
-    rows = np.arange(len(hands))
-    table = Games(rows, 0, stop_at_121=False)
-    table.state[:] = np.concatenate([hand.before_last for hand in hands])
-    table.play(rows, [hand.plays[-1][1] for hand in hands])
-    table.show()
-    recorder = _Trajectory(len(hands))
-    discards, actions = zip(*(choice for hand in hands for choice in hand.discards), strict=True)
-    seen = DiscardObservation.concatenate(discards)
-    recorder.discards(np.repeat(rows, 2), seen, np.array(actions, dtype=np.int8))
-    plays, slots = zip(*(choice for hand in hands for choice in hand.plays), strict=True)
-    seen_in_play = PlayObservation.concatenate(plays)
-    recorder.plays(np.repeat(rows, PLAYS), seen_in_play, np.array(slots, dtype=np.int8))
-    return recorder.finish(table, rows, np.ones((len(rows), 2), dtype=np.int8))
-
-
-@dataclass
-class _WholeHand:
-    """What was seen and chosen in a hand; before_last: [1] the state of the game before its last card."""
-
-    discards: list[tuple[DiscardObservation, int]]
-    plays: list[tuple[PlayObservation, int]]
-    before_last: np.ndarray
-
-
-def _whole_hands(record: GameRecord) -> Iterator[_WholeHand]:
-    """The hands of a record of which every card was played."""
-    if len(record.players) != 2:
-        raise RecordError(f"{record.source}: {len(record.players)} players, expected a game of two")
-    hand = _WholeHand([], [], np.empty(0))
-    for turns, _, action in choices(record):
-        if turns.phase[0] == DISCARD:
-            if len(hand.discards) == 2:
-                hand = _WholeHand([], [], np.empty(0))
-            hand.discards.append((turns.discard_observation(ROW), action))
-            continue
-        hand.plays.append((turns.play_observation(ROW), action))
-        if len(hand.plays) == PLAYS:
-            hand.before_last = np.array(turns.games.state)
-            yield hand

@@ -21,7 +21,7 @@ from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_players
 from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
 from deepcrib.errors import RunError
-from deepcrib.exact.beliefs.cribs import crib_means
+from deepcrib.exact.beliefs.cribs import expected_cribs
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
@@ -175,7 +175,7 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
     def show_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] mean points of hand and crib, the crib's negative to the pone."""
         values = discard_statistics(observation.hand)["hand_sum"] / HAND_STARTERS
-        return values + crib_means(self.model.arrays, observation.hand, observation.is_dealer)
+        return values + expected_cribs(self.model.arrays, observation.hand, observation.is_dealer)
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] mean own minus opponent's points from the play of each slot on; -inf for what may not be played."""

@@ -148,7 +148,7 @@ def _fill_weights(
 
 
 @jit
-def draw_hands(key: int, samples: int, weights: np.ndarray) -> None:
+def sample_hands(key: int, samples: int, weights: np.ndarray) -> None:
     """Draw `samples` of the hands by their weights, which are replaced by how often each was drawn."""
     bounds = np.cumsum(np.maximum(weights, 0.0))
     total = bounds[-1]
@@ -201,7 +201,7 @@ def _fill_values(
         series = series_from(o.history[r], o.series_start[r])
         total = float(samples) if samples > 0 else np.sum(weights[r])
         if samples > 0:
-            draw_hands(o.key[r], samples, weights[r])
+            sample_hands(o.key[r], samples, weights[r])
         _add_values(pack_hand(o.hand[r]), series, o.counts[r], greedy, played, weights[r], values[r])
         for slot in range(HAND_SIZE):
             values[r, slot] /= total

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
+
+import torch
 
 from deepcrib.agents import Agent
 from deepcrib.training.options import EvaluationOptions
@@ -38,13 +40,18 @@ class Setting:
 class Learner(ABC):
     """A learning method. The same options and seed give the same weights, interrupted between two steps or not.
 
-    A learner defines `unit`, `step`, `agent`, `save`, `state_dict`, `load_state_dict`, and sets `num_steps` and
-    `checkpoint_every` when it is made; where it has more to say `first_metrics`, `show`, `finish` and `description`.
-    All else is for `fit`, and to be used in a step.
+    A learner defines `unit`, `step`, `agent` and `saved`, and sets `num_steps` and `checkpoint_every` when it is made;
+    where attributes are not all that it saves `save`, `state_dict`, `load_state_dict`; where it has more to say
+    `first_metrics`, `show`, `finish`, `description`. All else is for `fit`, and to be used in a step.
     """
 
     unit: ClassVar[str]
     """What steps are counted in: iterations, games, hands."""
+    saved: ClassVar[tuple[str, ...]] = ()
+    """Attributes, arrays and numbers, that further steps depend on."""
+    sort: Mapping[str, Any] = {}
+    """Plain values that a state has beside them, and must share with a learner that takes it over."""
+
     num_steps: int
     """Steps of the whole training."""
     checkpoint_every: int
@@ -77,17 +84,22 @@ class Learner(ABC):
     def agent(self) -> Agent | None:
         """The agent with the current weights, which further steps may change; None if the learner has no agent."""
 
-    @abstractmethod
     def save(self, path: Path) -> None:
         """Write the agent's weights. Raises CheckpointError."""
+        agent: Any = self.agent()
+        agent.save(path)
 
-    @abstractmethod
     def state_dict(self) -> dict[str, Any]:
         """All that further steps depend on, `steps_done` apart: nested plain values, arrays and tensors."""
+        return {name: getattr(self, name) for name in self.saved} | {"sort": dict(self.sort)}
 
-    @abstractmethod
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore a saved state; arrays come as tensors. Raises ValueError if it was saved with other options."""
+        if state["sort"] != self.sort:
+            raise ValueError(f"it is of {state['sort']}, expected {dict(self.sort)}")
+        for name in self.saved:
+            value = state[name]
+            setattr(self, name, value.numpy() if isinstance(value, torch.Tensor) else value)
 
     def first_metrics(self) -> Metrics:
         """What is measured before the first step."""
@@ -107,6 +119,15 @@ class Learner(ABC):
     def learns_until(self, last: int) -> bool:
         """Whether a step that takes many goes on: up to `last`, and until the training is interrupted."""
         return self.steps_done < last and not self.stopping
+
+    def pieces(self, size: int) -> Iterator[tuple[int, int]]:
+        """(first, last) steps up to the next checkpoint, so many at a time; who asks for the next has done them."""
+        checkpoint = self.next_checkpoint()
+        while self.learns_until(checkpoint):
+            last = min(self.steps_done + size, checkpoint)
+            yield self.steps_done, last
+            self.steps_done = last
+            self.tick(last)
 
     def is_due(self, every: int) -> bool:
         """Whether what happens every so many steps is due now; after the last step everything is."""

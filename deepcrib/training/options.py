@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from deepcrib.errors import OptionError
 from deepcrib.options import at_least, between, each, option, optional, seed_value
@@ -18,6 +18,21 @@ class LearnerOptions:
     """Group `learner`: what learns, and how. Each learner's options are a class of its own, in its folder."""
 
     name: str = option("replay", "what learns")
+
+
+Numbers = TypeVar("Numbers", bound=tuple[Any, ...])
+_CASTS = {"float": float, "int": int, "bool": bool}
+
+
+def as_numbers(kind: type[Numbers], options: LearnerOptions, **own: Any) -> Numbers:
+    """A named tuple for compiled code: each of its fields is the option of that name, or one of `own`."""
+    values = {name: own[name] if name in own else getattr(options, name) for name in kind.__annotations__}
+    casts = {name: _CASTS.get(str(annotation), _as_is) for name, annotation in kind.__annotations__.items()}
+    return kind(**{name: casts[name](value) for name, value in values.items()})
+
+
+def _as_is(value: Any) -> Any:
+    return value
 
 
 def unread_options(options: Any, names: tuple[str, ...], reader: str, group: str = "learner") -> Iterator[str]:

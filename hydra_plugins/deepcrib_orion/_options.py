@@ -16,7 +16,7 @@ class OrionSweeperConf:
 
     _target_: str = "hydra_plugins.deepcrib_orion.sweeper.OrionSweeper"
     name: str | None = option(None, "of the study; the same name resumes it")
-    database: str | None = option(None, "a file, or mongodb://host/database; null: orion.pkl in the study's folder")
+    database: str | None = option(None, "a file; null: orion.pkl in the study's folder")
     algorithm: str = option("tpe", "or random, asha (which needs a fidelity), and others of Orion's")
     seed: int = option(1, "of the algorithm")
     settings: dict[str, Any] = option({}, "of the algorithm, {n_initial_points: 20} of tpe")
@@ -25,10 +25,7 @@ class OrionSweeperConf:
     n_workers: int = option(1, "trials at once, by the launcher", at_least(1))
     objective: str = option("deterministic.win_rate", "where in a run's summary.json")
     direction: str = option("maximize", "or minimize", one_of("maximize", "minimize"))
-    heartbeat: int = option(
-        15, "seconds between signs of life; five missed ones, and other machines take a worker for ended", at_least(1)
-    )
-    params: dict[str, Any] = option({}, "option: choice(...), interval(...), fidelity(low,high,base)")
+    params: dict[str, Any] = option({}, "option: choice(...), interval(...), tag(fidelity,interval(...))")
 
 
 ConfigStore.instance().store(group="hydra/sweeper", name="orion", node=OrionSweeperConf, provider="deepcrib")

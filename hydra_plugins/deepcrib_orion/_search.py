@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import json
 import math
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +17,22 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig, open_dict, read_write
 
 from deepcrib.errors import OptionError, RunError
-from deepcrib.files import runs, write_atomic
+from deepcrib.files import runs, write_atomic, writing
 from deepcrib.files.trust import trusting
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
-from deepcrib.jobs.hydra.schema import is_group, option_type, parse, quoted, register_schema
+from deepcrib.jobs.hydra.schema import is_group, option_type, parse, register_schema
 from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems
-from hydra_plugins.deepcrib_orion._figures import write_figures
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS
 from hydra_plugins.deepcrib_orion._study import Study, subdir, takes_seed
-from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_csv, trials_table
+from hydra_plugins.deepcrib_orion._trials import measured, states_text, trials_table
 
 POLL = 1.0  # seconds between two questions to the database while others' trials run
 FRUITLESS = 3  # questions in a row, nothing running anywhere, after which an algorithm has no more to suggest
-FIGURES_EVERY = 300.0  # seconds
 
 
 class Search:
@@ -47,18 +43,6 @@ class Search:
         _check_options(options)
         self.options, self.config, self.task, self._loader = options, config, task, context.config_loader
         sweeps.SweepStart.begun = None  # a study keeps a record of its own
-        words = config.hydra.overrides.hydra
-        if not any(word.split("=")[0].lstrip("+") == "hydra.sweep.dir" for word in words):
-            unused, folder = (
-                Path(str(config.hydra.sweep.dir)),
-                str(runs.outputs_folder() / "search" / str(options.name)),
-            )
-            with contextlib.suppress(OSError):  # not empty
-                unused.rmdir()
-                unused.parent.rmdir()
-            with read_write(config), open_dict(config):
-                config.hydra.sweep.dir = folder
-                words.append(f"hydra.sweep.dir={quoted(folder)}")
         self.folder = Path(str(config.hydra.sweep.dir)).absolute()
         register_schema(JOBS[str(config.hydra.job.name)])
         self.launcher = Plugins.instance().instantiate_launcher(
@@ -68,19 +52,17 @@ class Search:
     def run(self, arguments: list[str]) -> None:
         """Run trials until the study has all of its own; save and show the trials, whatever ends it."""
         with trusting("trust" in self.config and self.config.trust):
-            self._run(*self._searched(arguments))
-
-    def _run(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> None:
-        self.task.varying = [item.key for item in parameters]  # what the lines about a run name
-        study = self._study(parameters, fixed)
-        with study.failures_in_one_line():
-            try:
-                self._work(study, fixed)
-            except BaseException:
-                with contextlib.suppress(*DATABASE_ERRORS, RunError):  # what ended the work is reported
-                    self._finish(study)
-                raise
-            self._finish(study)
+            parameters, fixed = self._searched(arguments)
+            self.task.varying = [item.key for item in parameters]  # what the lines about a run name
+            study = self._study(parameters, fixed)
+            with study.failures_in_one_line():
+                try:
+                    self._work(study, fixed)
+                except BaseException:
+                    with contextlib.suppress(*DATABASE_ERRORS, RunError):  # what ended the work is reported
+                        self._finish(study)
+                    raise
+                self._finish(study)
 
     def _searched(self, words: Sequence[str]) -> tuple[list[Parameter], list[str]]:
         """The parameters and the fixed overrides, held against the job's options."""
@@ -115,35 +97,30 @@ class Search:
             "direction": options.direction,
             "fixed": sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads", "trust")),
         }
-        database = options.database or str(self.folder / "orion.pkl")
-        if "://" not in database:
-            database = str(Path(database).expanduser().absolute())
-        study = Study(options, database, parameters, record, error_line)
-        with study.failures_in_one_line():
+        database = Path(options.database or self.folder / "orion.pkl").expanduser().absolute()
+        with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
+        study = Study(options, database, parameters, record, error_line)
         if not (path := self.folder / "study.json").exists():
             runs.write_json(path, {"name": options.name, **record, "environment": runs.environment()})
         return study
 
     def _work(self, study: Study, fixed: Sequence[str]) -> None:
-        drawn, fruitless = time.monotonic(), 0
+        fruitless = 0
         while not study.is_over():
             trials: list[Any] = []
             while len(trials) < self.options.n_workers and (trial := study.ask()) is not None:
                 trials.append(trial)
-            if not trials:
-                fruitless = fruitless + 1 if study.is_idle() else 0
-                if fruitless == FRUITLESS:
-                    error_line(f"hydra.sweeper.algorithm={self.options.algorithm} has no further trial to suggest")
-                    return
-                time.sleep(POLL)
+            if trials:
+                fruitless = 0
+                self._launch(study, trials, fixed)
+                self._write_table(study)
                 continue
-            fruitless = 0
-            self._launch(study, trials, fixed)
-            self._write_tables(study)
-            if time.monotonic() - drawn > FIGURES_EVERY:
-                write_figures(self.folder, study)
-                drawn = time.monotonic()
+            fruitless = fruitless + 1 if study.is_idle() else 0
+            if fruitless == FRUITLESS:
+                error_line(f"hydra.sweeper.algorithm={self.options.algorithm} has no further trial to suggest")
+                return
+            time.sleep(POLL)
 
     def _launch(self, study: Study, trials: Sequence[Any], fixed: Sequence[str]) -> None:
         """Run some trials and give Orion each result; whatever interrupts gives back those without one."""
@@ -179,30 +156,21 @@ class Search:
         else:
             study.fail(trial, reason)
 
-    def _write_tables(self, study: Study) -> None:
-        """`trials.csv` and `trials.json`, all trials by the time at which they were suggested."""
-        rows = study.rows(self.folder)
-        write_atomic(self.folder / "trials.csv", trials_csv(rows))
-        write_atomic(self.folder / "trials.json", json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    def _write_table(self, study: Study) -> None:
+        """`trials.csv`: all trials by the time at which they were suggested."""
+        write_atomic(self.folder / "trials.csv", study.table(self.folder).to_csv(index=False, lineterminator="\n"))
 
     def _finish(self, study: Study) -> None:
         """Save and show what there is. Raises RunError, after the table, when it cannot be saved."""
-        notes: list[str] = []
         try:
-            self._write_tables(study)
-            notes += write_figures(self.folder, study)
+            self._write_table(study)
         finally:
-            self._show(study, notes)
+            trials, options = study.table(self.folder), self.options
+            title = f"study {options.name}: {states_text(trials)}"
+            maximize, known = options.direction == "maximize", bool(trials["objective"].notna().any())
+            console().print(trials_table(trials, options.objective, maximize, title) if known else title)
+            console().print(f"study folder: {self.folder}", markup=False, soft_wrap=True)
             study.storage.close()
-
-    def _show(self, study: Study, notes: Sequence[str]) -> None:
-        rows, options = study.rows(self.folder), self.options
-        title = f"study {options.name}: {states_text(rows)}"
-        known = any(row.objective is not None for row in rows)
-        maximize = options.direction == "maximize"
-        console().print(trials_table(rows, options.objective, maximize, title) if known else title)
-        for note in (*notes, f"study folder: {self.folder}"):
-            console().print(note, markup=False, soft_wrap=True)
 
 
 def _check_options(options: OrionSweeperConf) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -16,9 +15,7 @@ from deepcrib.errors import OptionError
 from deepcrib.files.runs import is_number
 from deepcrib.jobs.hydra.schema import parse
 
-SYNTAX = "choice(a,b), interval(low,high), tag(log,interval(low,high)), range(start,stop) or fidelity(low,high,base)"
-_FIDELITY = re.compile(r"fidelity\(\s*(?:low\s*=)?([^,]+),\s*(?:high\s*=)?([^,]+?)(?:,\s*(?:base\s*=)?([^,]+?))?\s*\)")
-FIDELITY_BASE = 2
+SYNTAX = "choice(a,b), range(start,stop), interval(low,high), tag(log,interval(...)) or tag(fidelity,interval(...))"
 
 
 @dataclass(frozen=True)
@@ -26,8 +23,8 @@ class Parameter:
     """One option, or group, that is searched.
 
     key: as in an override, `learner.play_lr`.
-    kind: `real`, `log`, `whole`, `fidelity` or `choice`.
-    bounds: lowest and highest value, both included, of all kinds but `choice`.
+    kind: `real`, `log`, `fidelity` or `choice`.
+    bounds: lowest and highest value, both included, of all kinds but `choice`; whole: whether only whole numbers count.
     choices: of `choice`: numbers, or anything else as the text of an override (`null`, `[64,64]`, `sarsa`).
     """
 
@@ -35,22 +32,21 @@ class Parameter:
     kind: str
     bounds: tuple[float, float] = (0.0, 0.0)
     choices: tuple[Any, ...] = ()
-    base: int = FIDELITY_BASE
     whole: bool = False
 
     @property
     def name(self) -> str:
-        """Its name in Orion, which takes a dot apart (and MongoDB refuses one)."""
+        """Its name in Orion, which takes a dot apart."""
         return self.key.replace(".", "/")
 
     @property
     def prior(self) -> str:
         """Its values as a prior of Orion's."""
-        low, high = (number_text(bound, self.whole) for bound in self.bounds)
+        low, high = (_number_text(bound, self.whole) for bound in self.bounds)
         if self.kind == "choice":
             return f"choices({list(self.choices)!r})"
         if self.kind == "fidelity":
-            return f"fidelity({low}, {high}, {self.base})"
+            return f"fidelity({low}, {high})"
         discrete = ", discrete=True" if self.whole else ""
         return f"{'loguniform' if self.kind == 'log' else 'uniform'}({low}, {high}{discrete})"
 
@@ -67,11 +63,11 @@ class Parameter:
 
     def override(self, value: Any) -> str:
         """`key=value` for a value of Orion's."""
-        text = value if isinstance(value, str) else number_text(value, self.whole or isinstance(value, int))
+        text = value if isinstance(value, str) else _number_text(value, self.whole or isinstance(value, int))
         return f"{self.key}={text}"
 
 
-def number_text(value: Any, whole: bool = False) -> str:
+def _number_text(value: Any, whole: bool) -> str:
     """A number that Hydra and Orion both read."""
     return str(int(value)) if whole else repr(float(value))
 
@@ -84,77 +80,56 @@ def split_overrides(
     params: `hydra.sweeper.params`; a word on the command line beats them, whether it searches or fixes its option.
     kinds: the type of each option, by key; options of whole numbers are searched over whole numbers.
     """
-    searched = {key: parameter(str(key), str(text), kinds) for key, text in params.items()}
+    searched: dict[str, Parameter] = {}
+    for override in parse([f"{key}={text}" for key, text in params.items()]):
+        searched[override.key_or_group] = parameter(override, kinds)
     fixed = []
     for override in parse(words):
-        key, word = override.key_or_group, str(override.input_line)
-        searched.pop(key, None)
+        searched.pop(override.key_or_group, None)
         if override.is_sweep_override():
-            searched[key] = _read_sweep(override, kinds.get(key, Any))
+            searched[override.key_or_group] = parameter(override, kinds)
         else:
-            fixed.append(word)
+            fixed.append(str(override.input_line))
     if not searched:
         raise OptionError(f"nothing to search: expected name={SYNTAX}, or hydra.sweeper.params with such values")
     return [searched[key] for key in sorted(searched)], fixed
 
 
-def parameter(key: str, text: str, kinds: Mapping[str, Any]) -> Parameter:
-    """An entry of `hydra.sweeper.params`: Hydra's sweep syntax, or `fidelity(low, high, base)`."""
-    if found := _FIDELITY.fullmatch(text.strip()):
-        try:
-            low, high, base = float(found[1]), float(found[2]), int(found[3] or FIDELITY_BASE)
-        except ValueError as error:
-            raise OptionError(f"{key}={text}: expected fidelity(low, high, base), numbers") from error
-        return _bounded(f"{key}={text}", key, "fidelity", (low, high), kinds.get(key, Any), base)
-    (override,) = parse([f"{key}={text}"])
-    if not override.is_sweep_override():
-        raise OptionError(f"hydra.sweeper.params {key}={text}: expected {SYNTAX}")
-    return _read_sweep(override, kinds.get(key, Any))
-
-
-def _read_sweep(override: Override, kind: Any) -> Parameter:
-    key, word, sweep = override.key_or_group, str(override.input_line), override.value()
+def parameter(override: Override, kinds: Mapping[str, Any]) -> Parameter:
+    """What an override with several values searches. Raises OptionError for any other."""
+    key, word = override.key_or_group, str(override.input_line)
+    sweep = override.value() if override.is_sweep_override() else None
     if isinstance(sweep, IntervalSweep):
-        assert sweep.start is not None and sweep.end is not None
-        whole = isinstance(sweep.start, int) and isinstance(sweep.end, int)
-        scale = next((tag for tag in ("fidelity", "log") if tag in sweep.tags), "real")
-        return _bounded(word, key, scale, (sweep.start, sweep.end), int if whole else kind)
-    if isinstance(sweep, RangeSweep):
-        return _chosen(word, key, list(sweep.range()))
-    if isinstance(sweep, ChoiceSweep):
-        return _chosen(word, key, [_label(value) for value in sweep.list])
-    raise OptionError(f"{word}: expected {SYNTAX}")
+        return _interval(word, key, sweep, kinds.get(key, Any))
+    if not isinstance(sweep, RangeSweep | ChoiceSweep):
+        raise OptionError(f"{word}: expected {SYNTAX}")
+    values = list(sweep.range()) if isinstance(sweep, RangeSweep) else [_label(value) for value in sweep.list]
+    if len(set(values)) != len(values) or not values:
+        raise OptionError(f"{word}: expected different values")
+    return Parameter(key, "choice", choices=tuple(values))
 
 
-def _bounded(word: str, key: str, scale: str, bounds: tuple[float, float], kind: Any, base: int = 2) -> Parameter:
-    low, high = map(float, bounds)
-    whole = scale == "fidelity" or _is_whole(kind)
+def _interval(word: str, key: str, sweep: IntervalSweep, kind: Any) -> Parameter:
+    assert sweep.start is not None and sweep.end is not None
+    low, high = float(sweep.start), float(sweep.end)
+    scale = next((tag for tag in ("fidelity", "log") if tag in sweep.tags), "real")
+    whole = scale == "fidelity" or _is_whole(kind) or (isinstance(sweep.start, int) and isinstance(sweep.end, int))
     checks = (
         (math.isfinite(low) and math.isfinite(high) and low < high, "expected a lower bound below the upper one"),
         (scale != "log" or low > 0, "a logarithmic scale begins above 0"),
-        (
-            scale != "fidelity" or (low >= 1 and base >= 2),
-            "expected a lowest fidelity of 1 or more, and a base of 2 or more",
-        ),
+        (scale != "fidelity" or low >= 1, "expected a lowest fidelity of 1 or more"),
         (not whole or (low.is_integer() and high.is_integer()), "expected whole numbers as bounds"),
     )
     for holds, problem in checks:
         if not holds:
             raise OptionError(f"{word}: {problem}")
-    return Parameter(key, scale, (low, high), base=base, whole=whole)
-
-
-def _chosen(word: str, key: str, values: list[Any]) -> Parameter:
-    distinct = list(dict.fromkeys(values))
-    if len(distinct) != len(values) or not values:
-        raise OptionError(f"{word}: expected different values")
-    return Parameter(key, "choice", choices=tuple(distinct))
+    return Parameter(key, scale, (low, high), whole=whole)
 
 
 def _label(value: Any) -> Any:
     """A choice: a number as it is, anything else as its text."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number else Override._get_value_element_as_str(value)
+    is_plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_plain else Override._get_value_element_as_str(value)
 
 
 def _is_whole(kind: Any) -> bool:

@@ -1,50 +1,33 @@
-"""Orion's storage, in which whoever holds a trial or the algorithm's lock says so and gives signs of life.
+"""Orion's storage on one file, in which a worker holds a lock that the system releases when its process ends.
 
 Orion's own leaves a study locked when a process is killed while it holds the lock, and two workers that find the same
-trial lost may both run it. Here what a process takes over, it takes from the very holder that it judged, in one step of
-the database; and who has lost something meanwhile can no longer write it. So two never both hold either.
+trial lost may both run it. Here a trial names the worker that reserved it, and goes back once that worker's lock is
+free; a change names the holder that it was decided for, so nobody writes what another one has taken over meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import pickle
 import platform
-import threading
-import time
+import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
+from filelock import FileLock, Timeout
 from orion.core.io.database import DatabaseError
 from orion.core.worker.trial import Trial
 from orion.storage.base import LockedAlgorithmState, get_uid
 from orion.storage.legacy import Legacy
-from pymongo.errors import PyMongoError
 
-from hydra_plugins.deepcrib_orion._pickles import read_pickle
+from hydra_plugins.deepcrib_orion._pickles import DataPickledDB, read_pickle
 
-MISSED_SIGNS = 5  # signs of life that a worker may miss before it counts as ended
-LOCK_POLL = 0.2  # seconds between two attempts to get the lock
-DATABASE_ERRORS = (DatabaseError, PyMongoError, OSError)
-"""What databases raise that are busy, cannot be reached or have no room: Orion passes some of MongoDB's on as is."""
-
-
-def new_worker() -> str:
-    """A name for a worker of this process: `host:pid:place:token`; places are machines and containers."""
-    return f"{platform.node()}:{os.getpid()}:{_place()}:{uuid.uuid4().hex[:8]}"
-
-
-def has_ended(worker: str | None) -> bool:
-    """Whether the process of a worker is known to have ended, which only its own machine can tell."""
-    parts = (worker or "").split(":")
-    return len(parts) == 4 and parts[2] == _place() and not psutil.pid_exists(int(parts[1]))
+DATABASE_ERRORS = (DatabaseError, OSError)
+"""What a database raises that is busy, cannot be reached or has no room."""
 
 
 def shown(worker: str | None) -> str:
@@ -52,46 +35,34 @@ def shown(worker: str | None) -> str:
     return ":".join((worker or "").split(":")[:2])
 
 
-def _place() -> str:
-    """Eight characters for this start of this machine, and this container."""
-    marks = [platform.node()]
-    with contextlib.suppress(OSError):
-        marks += [Path("/proc/sys/kernel/random/boot_id").read_text(), os.readlink("/proc/self/ns/pid")]
-    return hashlib.sha256("".join(marks).encode()).hexdigest()[:8]
-
-
 class StudyStorage(Legacy):
-    """One worker's view of the database. `say` prints a line about everything taken over from a worker that ended."""
+    """One worker's view of the database. `say` prints a line about a trial taken over from a worker that ended."""
 
-    def __init__(self, database: dict[str, Any], heartbeat: float, say: Callable[[str], None]) -> None:
-        super().__init__(database=dict(database))
-        self.worker = new_worker()
-        self._heartbeat, self._say = heartbeat, say
-        self._seen: dict[str, tuple[Any, float]] = {}
-        self._closed = threading.Event()
-        self._signs = threading.Thread(target=copy_context().run, args=(self._give_signs,), daemon=True)
-
-    def give_signs(self) -> None:
-        """Give signs of life, until `close`, for what this worker holds."""
-        self._signs.start()
+    def __init__(self, database: Path, say: Callable[[str], None]) -> None:
+        super().__init__(database={"type": DataPickledDB.__name__, "host": str(database)})
+        token = uuid.uuid4().hex[:8]
+        self.worker = f"{platform.node()}:{os.getpid()}:{token}"
+        self._path, self._say = database, say
+        self._lock = FileLock(self._lock_of(token))
+        self._lock.acquire()
 
     def close(self) -> None:
-        """End the signs of life: another worker may take over what is still held."""
-        self._closed.set()
-        self._signs.join()
+        """Give up what is still held: another worker may take it over."""
+        Path(self._lock.lock_file).unlink(missing_ok=True)
+        self._lock.release()
 
-    def _give_signs(self) -> None:
-        while not self._closed.wait(self._heartbeat):
-            with contextlib.suppress(*DATABASE_ERRORS):  # what cannot be written now may be at the next sign
-                for collection, held in (("trials", {"status": "reserved"}), ("algo", {"locked": 1})):
-                    self._db.write(collection, {"heartbeat": _now()}, {"worker": self.worker, **held})
+    def _lock_of(self, token: str) -> Path:
+        return self._path.with_name(f"{self._path.name}.{token}")
 
-    def change(self, collection: str, query: dict[str, Any], new: dict[str, Any]) -> dict[str, Any] | None:
-        """Change the first document that fits, in one step and with a sign of life; the changed document, or None."""
-        changed: dict[str, Any] | None = self._db.read_and_write(
-            collection, query=query, data={"heartbeat": _now(), **new}
-        )
-        return changed
+    def has_ended(self, worker: str | None) -> bool:
+        """Whether the process of a worker holds its lock no longer."""
+        token = (worker or "").rpartition(":")[2]
+        if not re.fullmatch("[0-9a-f]{8}", token) or not self._lock_of(token).exists():
+            return True
+        with contextlib.suppress(Timeout), FileLock(self._lock_of(token), timeout=0):
+            self._lock_of(token).unlink(missing_ok=True)
+            return True
+        return False
 
     # trials
 
@@ -103,61 +74,37 @@ class StudyStorage(Legacy):
         """A trial that waits, now reserved by this worker."""
         waiting = {"experiment": experiment._id, "status": {"$in": ["new", "interrupted", "suspended"]}}
         new = {"status": "reserved", "start_time": _now(), "end_time": None, "worker": self.worker}
-        found = self.change("trials", waiting, new)
+        found = self._db.read_and_write("trials", query=waiting, data=new)
         return None if found is None else Trial(**found)
 
-    def release(self, trial: Any, status: str, results: Sequence[dict[str, Any]] = ()) -> bool:
-        """Give back or end a trial of this worker; False when another one took it for lost and has it now."""
+    def release(self, trial: Any, status: str, results: Sequence[dict[str, Any]] = ()) -> None:
+        """Give back or end a trial of this worker; nothing where another one has it now."""
         ours = {"experiment": trial.experiment, "id": trial.id, "status": "reserved", "worker": self.worker}
-        return self.change("trials", ours, {"status": status, "end_time": _now(), "results": list(results)}) is not None
+        self._db.read_and_write(
+            "trials", query=ours, data={"status": status, "end_time": _now(), "results": list(results)}
+        )
 
     def recover(self, experiment: Any) -> None:
         """Give back the trials of workers that have ended."""
         for trial in self.fetch_trials_by_status(experiment, "reserved"):
-            holder = {"worker": trial.worker, "heartbeat": trial.heartbeat}
-            query = {"experiment": experiment._id, "id": trial.id, "status": "reserved", **holder}
-            if self._is_gone(trial.id, **holder) and self.change("trials", query, {"status": "interrupted"}):
+            query = {"experiment": experiment._id, "id": trial.id, "status": "reserved", "worker": trial.worker}
+            given_back = {"status": "interrupted"}
+            if self.has_ended(trial.worker) and self._db.read_and_write("trials", query=query, data=given_back):
                 self._say(f"trial {trial.id} is given back: its process {shown(trial.worker)} has ended")
 
-    # the algorithm's lock
+    # the algorithm
 
     @contextlib.contextmanager
-    def acquire_algorithm_lock(
-        self, experiment: Any = None, uid: Any = None, timeout: float = 0, retry_interval: float = LOCK_POLL
-    ) -> Iterator[LockedAlgorithmState]:
-        """Orion's, waiting for as long as the holder is alive, whatever `timeout` says."""
-        uid, ours = get_uid(experiment, uid), {"locked": 1, "worker": self.worker}
-        while (held := self.change("algo", {"experiment": uid, "locked": 0}, ours)) is None:
-            self.release_stale_lock(uid)
-            time.sleep(LOCK_POLL)
-        state = None if held["state"] is None else read_pickle(held["state"])
-        locked = LockedAlgorithmState(state=state, configuration=held["configuration"], locked=True)
-        try:
-            yield locked
-        except BaseException:
-            locked.reset()
-            raise
-        finally:
-            new = {} if locked.state is None else {"state": pickle.dumps(locked.state)}
-            self.change("algo", {"experiment": uid, **ours}, {"locked": 0, **new})
-
-    def release_stale_lock(self, uid: Any) -> None:
-        """Release the lock when the worker that holds it has ended."""
-        (lock,) = self._db.read("algo", {"experiment": uid})
-        holder = {name: lock.get(name) for name in ("worker", "heartbeat")}
-        if lock["locked"] and self._is_gone("lock", **holder):
-            fits = {name: value for name, value in holder.items() if value is not None}
-            if self.change("algo", {"experiment": uid, "locked": lock["locked"], **fits}, {"locked": 0}) is not None:
-                self._say(f"the study's lock is released: its process {shown(holder['worker'])} has ended")
-
-    def _is_gone(self, key: str, worker: str | None, heartbeat: Any) -> bool:
-        """Whether a holder has ended, or its sign of life has stood still, by this process's own clock."""
-        now = time.monotonic()
-        seen, since = self._seen.setdefault(key, (heartbeat, now))
-        if seen != heartbeat:
-            self._seen[key] = heartbeat, now
-            since = now
-        return has_ended(worker) or now - since >= MISSED_SIGNS * self._heartbeat
+    def acquire_algorithm_lock(self, experiment: Any = None, uid: Any = None, **_: Any) -> Iterator[Any]:
+        """The algorithm's state, for one process at a time; what is raised here leaves the saved state as it was."""
+        query = {"experiment": get_uid(experiment, uid)}
+        with FileLock(self._path.with_name(f"{self._path.name}.algorithm")):
+            (stored,) = self._db.read("algo", query)
+            state = None if stored["state"] is None else read_pickle(stored["state"])
+            held = LockedAlgorithmState(state=state, configuration=stored["configuration"], locked=True)
+            yield held
+            if held.state is not None:
+                self._db.write("algo", {"state": pickle.dumps(held.state)}, query)
 
 
 def _now() -> datetime:

@@ -6,12 +6,12 @@ import contextlib
 import json
 import logging
 import pickle
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import pandas
 from orion.algo.base import algo_factory
 from orion.core.io.database import DatabaseTimeout, DuplicateKeyError
 from orion.core.io.experiment_builder import ExperimentBuilder
@@ -20,14 +20,13 @@ from orion.core.utils.exceptions import RaceCondition
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files import writing
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
-from hydra_plugins.deepcrib_orion._pickles import DataPickledDB, require_plain_study
+from hydra_plugins.deepcrib_orion._pickles import require_plain_study
 from hydra_plugins.deepcrib_orion._space import Parameter
 from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, StudyStorage, shown
-from hydra_plugins.deepcrib_orion._trials import TrialRow
+from hydra_plugins.deepcrib_orion._trials import HEAD, TAIL
 
 RECORD = "deepcrib"  # key of a study's record among the metadata of its experiment
 FINISHED = ("completed", "broken")
-_MONGO = "mongodb://"
 
 
 class Study:
@@ -36,26 +35,25 @@ class Study:
     def __init__(
         self,
         options: OrionSweeperConf,
-        database: str,
+        database: Path,
         parameters: Sequence[Parameter],
         record: Mapping[str, Any],
         say: Callable[[str], None],
     ) -> None:
-        """Open the study in `database`, a file or `mongodb://...`, or create it. Raises OptionError or RunError.
+        """Open the study in `database`, a file, or create it. Raises OptionError or RunError.
 
         record: what makes it one study, plain values by name: trials with another one cannot be compared.
         """
         self.options, self.database, self.record = options, database, record
         self.parameters = {parameter.name: parameter for parameter in parameters}
+        self.sign = -1.0 if options.direction == "maximize" else 1.0  # Orion minimises
         logging.getLogger("orion").setLevel(logging.ERROR)
-        with self.failures_in_one_line():
-            self.storage = StudyStorage(database_config(database), options.heartbeat, say)
-            with self._damage_in_one_line():
-                self._refuse_another()
-                self.experiment = self._build()
-                self._recover()
-                self._require_own_trials()
-        self.storage.give_signs()
+        _require_database(database)
+        with self.failures_in_one_line(), self._damage_in_one_line():
+            self.storage = StudyStorage(database, say)
+            self._refuse_another()
+            self.experiment = self._build()
+            self._require_own_trials()
 
     def trials(self) -> list[Any]:
         """All trials, by the time at which they were suggested."""
@@ -69,7 +67,7 @@ class Study:
         if len(broken) >= most:
             raise RunError(
                 f"study {self.options.name}: {len(broken)} broken trials "
-                f"(hydra.sweeper.max_broken={most}), the last of them: {error_of(broken[-1])}"
+                f"(hydra.sweeper.max_broken={most}), the last of them: {_statistic(broken[-1], 'error')}"
             )
         if any(trial.status not in FINISHED for trial in trials):
             return False
@@ -81,7 +79,7 @@ class Study:
 
     def ask(self) -> Any | None:
         """A reserved trial, or None while there is nothing to do but wait for those of other workers."""
-        self._recover()
+        self.storage.recover(self.experiment)
         trial = self.storage.reserve_trial(self.experiment)
         if trial is None:
             self._suggest()
@@ -91,7 +89,7 @@ class Study:
     def overrides(self, trial: Any) -> list[str]:
         """A trial's values as overrides, groups first, which their options then change.
 
-        Raises RunError for what is not searched: a database may be anybody's, and words are worked out.
+        Raises RunError for what is not searched: a database may be anybody's, and overrides are resolved by Hydra.
         """
         values = {item.name: item.value for item in trial._params}
         for name, parameter in self.parameters.items():
@@ -102,9 +100,8 @@ class Study:
         return [parameter.override(values[parameter.name]) for parameter in ordered]
 
     def complete(self, trial: Any, value: float, standard_error: float | None) -> None:
-        """Give Orion, which minimises, the result."""
-        sign = -1.0 if self.options.direction == "maximize" else 1.0
-        results = [{"name": self.options.objective, "type": "objective", "value": sign * value}]
+        """Give Orion the result."""
+        results = [{"name": self.options.objective, "type": "objective", "value": self.sign * value}]
         if standard_error is not None:
             results.append({"name": "standard_error", "type": "statistic", "value": standard_error})
         self.storage.release(trial, "completed", results)
@@ -117,18 +114,35 @@ class Study:
         """Let any worker run a trial."""
         self.storage.release(trial, "interrupted")
 
-    def rows(self, folder: Path) -> list[TrialRow]:
-        """The trials for people: real values and names. folder: the study's."""
-        return [self._row(number, trial, folder) for number, trial in enumerate(self.trials())]
+    def table(self, folder: Path) -> pandas.DataFrame:
+        """A row a trial, with real values and names; columns HEAD, the options, TAIL. folder: the study's."""
+        rows = [self._row(number, trial, folder) for number, trial in enumerate(self.trials())]
+        return pandas.DataFrame(rows, columns=[*HEAD, *sorted(item.key for item in self.parameters.values()), *TAIL])
+
+    def _row(self, number: int, trial: Any, folder: Path) -> dict[str, Any]:
+        end = trial.end_time
+        return {
+            **{"number": number, "id": trial.id, "state": trial.status},
+            **{self.parameters[item.name].key: item.value for item in trial._params},
+            "objective": None if trial.objective is None else self.sign * trial.objective.value,
+            "standard_error": _statistic(trial, "standard_error"),
+            "seconds": (end - trial.start_time).total_seconds() if trial.start_time and end else None,
+            "worker": shown(trial.worker),
+            "folder": str(folder / subdir(trial)),
+            "error": _statistic(trial, "error"),
+        }
 
     @contextlib.contextmanager
     def failures_in_one_line(self) -> Iterator[None]:
-        """Raise RunError for a database that is locked, cannot be reached or cannot be written."""
+        """Raise RunError for a database that is locked or cannot be read or written."""
         try:
             yield
-        except DATABASE_ERRORS as error:
-            raise RunError(failure_line(self.database, error)) from error
-        except (pickle.UnpicklingError, EOFError) as error:
+        except DatabaseTimeout as error:
+            line = f"{self.database}: locked for a minute; remove {self.database}.lock if no worker is"
+            raise RunError(line) from error
+        except OSError as error:
+            raise RunError(f"cannot write {error.filename or self.database}: {error.strerror or error}") from error
+        except (*DATABASE_ERRORS, pickle.UnpicklingError, EOFError) as error:
             raise RunError(f"{self.database} cannot be read: {error}") from error
 
     @contextlib.contextmanager
@@ -140,7 +154,7 @@ class Study:
             raise
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())[:100]
-            raise RunError(f"{_without_password(self.database)} cannot be read: it is damaged ({reason})") from error
+            raise RunError(f"{self.database} cannot be read: it is damaged ({reason})") from error
 
     def _require_own_trials(self) -> None:
         """Refuse trials with other values than are searched, or under another name than their values give them."""
@@ -148,28 +162,7 @@ class Study:
             self.overrides(trial)
             if (document["id"], document["status"]) != (trial.id, trial.status):  # it would be waited for without end
                 raise ValueError(f"trial {document['id']!r:.40} has the values of {trial.id}")
-        self.rows(Path())
-
-    def _row(self, number: int, trial: Any, folder: Path) -> TrialRow:
-        sign = -1.0 if self.options.direction == "maximize" else 1.0
-        errors = [item.value for item in trial.results if item.name == "standard_error"]
-        end = trial.end_time or trial.heartbeat
-        return TrialRow(
-            number=number,
-            id=trial.id,
-            state=trial.status,
-            values={self.parameters[item.name].key: item.value for item in trial._params},
-            objective=None if trial.objective is None else sign * trial.objective.value,
-            standard_error=errors[0] if errors else None,
-            seconds=(end - trial.start_time).total_seconds() if trial.start_time and end else None,
-            worker=shown(trial.worker),
-            folder=str(folder / subdir(trial)),
-            error=error_of(trial),
-        )
-
-    def _recover(self) -> None:
-        self.storage.release_stale_lock(self.experiment.id)
-        self.storage.recover(self.experiment)
+        self.table(Path())
 
     def _suggest(self) -> None:
         """Suggest one trial, and none beyond `max_trials`, however many workers ask.
@@ -197,14 +190,14 @@ class Study:
         if not found:
             return
         text = found[-1].get("metadata", {}).get(RECORD)
-        place = f"hydra.sweeper.name={self.options.name}: {_without_password(self.database)} holds"
+        place = f"hydra.sweeper.name={self.options.name}: {self.database} holds"
         if text is None:
             raise OptionError(f"{place} an experiment of that name which is no study of deepcrib; choose another name")
         theirs = json.loads(text)
         for part, value in self.record.items():
             if theirs.get(part) != value:
                 raise OptionError(
-                    f"{place} a study with another {part}, {_difference(theirs.get(part), value)}; "
+                    f"{place} a study with another {part}, {theirs.get(part)} instead of {value}; "
                     "a new study needs another hydra.sweeper.name"
                 )
         for document in found:  # all of it, since Orion evaluates what stands there
@@ -225,8 +218,6 @@ class Study:
             return builder.build(self.options.name, **arguments)
         except (NotImplementedError, TypeError, ValueError, RuntimeError) as error:
             reason = str(error).strip().splitlines()[0]
-            if "fidelity" in reason:
-                reason = "expected an option with fidelity(low,high,base) among those searched"
             raise OptionError(f"hydra.sweeper.algorithm={algorithm}: {reason}") from error
 
 
@@ -241,56 +232,19 @@ def subdir(trial: Any) -> str:
     return str(trial.id)[:12]
 
 
-def error_of(trial: Any) -> str:
-    """Why a trial is broken; empty where it is not."""
-    return next((str(item.value) for item in trial.results if item.name == "error"), "")
+def _statistic(trial: Any, name: str) -> Any:
+    """What was noted beside a trial's objective; None where nothing was."""
+    return next((item.value for item in trial.results if item.name == name), None)
 
 
-def database_config(database: str) -> dict[str, Any]:
-    """Orion's arguments for a database. Raises OptionError for a file that Orion did not write."""
-    if database.startswith(_MONGO):
-        return {"type": "mongodb", "host": database}
-    if "://" in database:
-        raise OptionError(f"hydra.sweeper.database={database}: expected a file, or mongodb://USER:PASSWORD@HOST/NAME")
-    path = Path(database)
-    if path.exists() and not _is_orions(path):
-        raise OptionError(f"hydra.sweeper.database={database}: expected a database that Orion wrote, or a new file")
+def _require_database(path: Path) -> None:
+    """Refuse a file that does not begin as a pickle of Orion's database does; nothing in it is executed to find out."""
+    if path.exists():
+        head = b""
+        if path.is_file():  # not a pipe, say, which nobody may ever write to
+            with path.open("rb") as file:
+                head = file.read(100)
+        if not (head.startswith(pickle.PROTO) and b"orion.core.io.database.ephemeraldb" in head):
+            raise OptionError(f"hydra.sweeper.database={path}: expected a database that Orion wrote, or a new file")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    return {"type": DataPickledDB.__name__, "host": database}
-
-
-def _is_orions(path: Path) -> bool:
-    """Whether a file begins as a pickle of Orion's database does; nothing in it is executed to find out."""
-    if not path.is_file():  # a pipe, say, which nobody may ever write to
-        return False
-    with path.open("rb") as file:
-        head = file.read(100)
-    return head.startswith(pickle.PROTO) and b"orion.core.io.database.ephemeraldb" in head
-
-
-def failure_line(database: str, error: Exception) -> str:
-    """What a database could not do, without what follows in MongoDB's messages."""
-    if isinstance(error, OSError):
-        return f"cannot write {error.filename or database}: {error.strerror or error}"
-    if isinstance(error, DatabaseTimeout) and not database.startswith(_MONGO):
-        return f"{database}: locked for a minute; remove {database}.lock if no worker is"
-    text = str(error.__cause__ or error).strip() or "no answer in time"
-    reason = re.split(r" [(]configured|, full error|, Timeout|$", text, flags=re.M)[0]
-    return f"hydra.sweeper.database={_without_password(database)}: {reason}"
-
-
-def _difference(theirs: Any, ours: Any) -> str:
-    """Both, or of mappings and lists what differs."""
-    if isinstance(theirs, dict) and isinstance(ours, dict):
-        keys = [key for key in sorted({*theirs, *ours}) if theirs.get(key) != ours.get(key)]
-        theirs, ours = ({key: side[key] for key in keys if key in side} for side in (theirs, ours))
-    if isinstance(theirs, list) and isinstance(ours, list):
-        theirs, ours = [v for v in theirs if v not in ours], [v for v in ours if v not in theirs]
-    return f"{theirs or 'nothing'} instead of {ours or 'nothing'}"
-
-
-def _without_password(database: str) -> str:
-    """A database's address as it may be shown."""
-    head, at, tail = database.rpartition("@")
-    return f"{_MONGO}...@{tail}" if at and head.startswith(_MONGO) else database

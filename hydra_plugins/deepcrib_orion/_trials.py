@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import pandas
@@ -17,6 +15,9 @@ from deepcrib.files.runs import flat
 from deepcrib.intervals import Z
 
 SHOWN_TRIALS = 10
+HEAD = ["number", "id", "state"]
+TAIL = ["objective", "standard_error", "seconds", "worker", "folder", "error"]
+"""Columns of the table of trials before and after those of the options that are searched."""
 _BOUNDS = (("{}_low", "{}_high"), ("ci_low", "ci_high"))
 
 
@@ -37,75 +38,36 @@ def measured(summary: Mapping[str, Any], objective: str) -> tuple[float, float |
     return found[objective], None
 
 
-@dataclass(frozen=True)
-class TrialRow:
-    """One trial of a search.
-
-    state: new, reserved (running), interrupted (given back), suspended, completed or broken.
-    values: what was tried, by option. objective: in its own unit and direction; None before it is known.
-    seconds: of the last start. error: why it is broken, else empty.
-    """
-
-    number: int
-    id: str
-    state: str
-    values: dict[str, Any]
-    objective: float | None
-    standard_error: float | None
-    seconds: float | None
-    worker: str
-    folder: str
-    error: str
-
-
-def best_first(rows: Sequence[TrialRow], maximize: bool) -> list[TrialRow]:
-    """The completed trials, the best one first; of equal ones the earlier."""
-    completed = [row for row in rows if row.state == "completed" and row.objective is not None]
-    sign = -1.0 if maximize else 1.0
-    return sorted(completed, key=lambda row: (sign * (row.objective or 0.0), row.number))
-
-
-def states_text(rows: Sequence[TrialRow]) -> str:
+def states_text(trials: pandas.DataFrame) -> str:
     """How many trials are in which state: `18 completed, 2 broken`."""
-    counts = Counter(row.state for row in rows)
-    return ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no trials"
+    counts = trials["state"].value_counts()
+    return ", ".join(f"{count} {state}" for state, count in counts.items()) or "no trials"
 
 
-def trials_csv(rows: Sequence[TrialRow]) -> str:
-    """One line a trial, one column an option; empty where there is no value."""
-    lines = []
-    for row in rows:
-        plain = asdict(row)
-        values = plain.pop("values")
-        head = {name: plain.pop(name) for name in ("number", "id", "state")}
-        lines.append(head | dict(sorted(values.items())) | plain)
-    return str(pandas.DataFrame(lines).to_csv(index=False, lineterminator="\n"))
+def best_first(trials: pandas.DataFrame, maximize: bool) -> pandas.DataFrame:
+    """The completed trials, the best one first; of equal ones the earlier."""
+    completed = trials[trials["state"] == "completed"]
+    return completed.sort_values("objective", ascending=not maximize, kind="stable")
 
 
-def trials_table(rows: Sequence[TrialRow], objective: str, maximize: bool, title: str) -> Table:
+def trials_table(trials: pandas.DataFrame, objective: str, maximize: bool, title: str) -> Table:
     """The best trials with the objective's 95% interval and their values."""
-    best = best_first(rows, maximize)[:SHOWN_TRIALS]
-    options = sorted({key for row in best for key in row.values})
+    best = best_first(trials, maximize)[:SHOWN_TRIALS]
+    options = [name for name in best.columns if name not in (*HEAD, *TAIL)]
     heads = ["trial", f"{objective}\n[95%]", *(key.replace(".", "\n.") for key in options), "s"]
     lines = [
-        [
-            row.id[:12],
-            _with_interval(row),
-            *(_value(row.values.get(key)) for key in options),
-            "" if row.seconds is None else f"{row.seconds:.0f}",
-        ]
-        for row in best
+        [row["id"][:12], _with_interval(row), *(_text(row[key]) for key in options), f"{row['seconds']:.0f}"]
+        for _, row in best.iterrows()
     ]
     return plain_table(title, heads, lines)
 
 
-def _with_interval(row: TrialRow) -> str:
-    assert row.objective is not None
-    if row.standard_error is None:
-        return f"{row.objective:.4g}"
-    half = Z * row.standard_error
-    return f"{row.objective:.4f} [{row.objective - half:.4f}, {row.objective + half:.4f}]"
+def _with_interval(row: Any) -> str:
+    value, error = row["objective"], row["standard_error"]
+    if pandas.isna(error):
+        return f"{value:.4g}"
+    return f"{value:.4f} [{value - Z * error:.4f}, {value + Z * error:.4f}]"
 
 
-def _value(value: Any) -> str:
+def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -20,31 +20,13 @@ from deepcrib.game.policies import POLICIES, discard_choices, pick, play_choices
 from deepcrib.game.rules import MAX_SCORE, pack_series
 from deepcrib.learners.weighted.agent import WeightedAgent
 from deepcrib.matches import play_match
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.checkpoints import save_weights
-from deepcrib.networks.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
+from deepcrib.networks.encoders import compact_discard, compact_play, make_play_encoder
+from tests.support.agents import check_frequencies, network_agent, observations
 from tests.support.reference import chi_square_limit, plain_discards, plain_plays
 
 ERROR_LEVEL = 1e-6
 NAMES = ("random", "deterministic", "greedy")
-
-
-def observations(
-    num_games: int, seed: int, num_players: int = 2, plays: int = 0
-) -> tuple[DiscardObservation, PlayObservation]:
-    """What both seats see at the discard of random games, and after `plays` random cards who must play."""
-    games = Games(np.arange(num_games), seed, num_players=num_players, stop_at_121=False)
-    random = make_agent("random")
-    rows = games.deal()
-    seats = np.arange(num_games) % num_players
-    discards = games.discard_observation(rows, seats)
-    for seat in range(num_players):
-        seen = games.discard_observation(rows, np.full(num_games, seat))
-        games.discard(rows, seen.seat, random.discard(seen))
-    games.start_play()
-    for _ in range(plays):
-        games.play(games.to_play, random.play(games.play_observation(games.to_play)))
-    return discards, games.play_observation(games.to_play)
 
 
 # --- toy values ---------------------------------------------------------------------------------------------
@@ -79,15 +61,6 @@ def toy_agent(epsilon: float = 0.0) -> QNetworkAgent:
     return QNetworkAgent(
         QFunction(ByAction(), Table(DISCARD_VALUES)), QFunction(ByAction(), Table(PLAY_VALUES)), epsilon
     )
-
-
-def network_agent(seed: int = 1, epsilon: float = 0.0) -> QNetworkAgent:
-    """Random weights, small."""
-    torch.manual_seed(seed)
-    discard_encoder, play_encoder = make_discard_encoder("basic"), make_play_encoder("basic")
-    discard = make_discard_network(DiscardNetworkConfig("mlp", [16]), discard_encoder.spec)
-    play = make_play_network(PlayNetworkConfig("mlp", [16]), play_encoder.spec)
-    return QNetworkAgent(QFunction(discard_encoder, discard), QFunction(play_encoder, play), epsilon)
 
 
 # --- specs --------------------------------------------------------------------------------------------------
@@ -194,10 +167,7 @@ def test_the_weights_that_a_spec_names_are_kept_beside(
 
 @pytest.mark.parametrize(
     ("option", "words"),
-    [
-        ({"epsilon": 0.1}, "which do not explore: expected no option epsilon"),
-        ({"discards": "greedy"}, "no option disc"),
-    ],
+    [({"epsilon": 0.1}, "has no option 'epsilon'"), ({"discards": "greedy"}, "has no option 'disc")],
 )
 def test_weighted_strategies_take_no_options_of_a_network(option: dict, words: str, tmp_path: Path) -> None:
     make_agent("hand_max_avg").save(tmp_path / "weights.safetensors")
@@ -324,20 +294,6 @@ def test_scripted_choices_fall_as_likely_as_they_say(name: str) -> None:
     check_frequencies(agent.play_probabilities(to_play), agent.play(to_play))
 
 
-def check_frequencies(probabilities: np.ndarray, choices: np.ndarray) -> None:
-    """Chi-square of how often each action was chosen, over rows with probabilities of their own.
-
-    Rows with other probabilities only make the sum smaller: the variance of a sum of such draws is at most that of
-    draws from their mean.
-    """
-    assert (probabilities[np.arange(len(choices)), choices] > 0).all()
-    expected = probabilities.sum(axis=0)
-    counts = np.bincount(choices, minlength=len(expected))
-    used = expected > 0
-    statistic = ((counts - expected)[used] ** 2 / expected[used]).sum()
-    assert statistic < chi_square_limit(used.sum() - 1, ERROR_LEVEL)
-
-
 def test_what_may_not_be_played_is_refused_by_the_engine_not_repaired() -> None:
     """An agent asked to play with no card that may be laid answers with something that the engine refuses."""
     games = Games([0], 1, first_dealer=[0])
@@ -422,9 +378,9 @@ def test_a_temperature_draws_cards_by_the_softmax(epsilon: float) -> None:
 def test_a_packaged_agent_takes_the_options_of_its_weights() -> None:
     agent = make_agent({"name": "quick", "temperature": "0.1", "discards": "greedy"})
     assert (agent.name, agent.temperature, agent.discards_by.name) == ("quick", 0.1, "greedy")
-    with pytest.raises(AgentError, match="expected no option hands"):
+    with pytest.raises(AgentError, match="quick.* has no option 'hands' .expected one of epsilon, "):
         make_agent({"name": "quick", "hands": 3})
-    with pytest.raises(AgentError, match="td_perceptron.*expected no option temperature"):
+    with pytest.raises(AgentError, match="td_perceptron.* has no option 'temperature' .expected none"):
         make_agent({"name": "td_perceptron", "temperature": 0.1})
     assert make_agent({"name": "td_perceptron", "temperature": 0, "epsilon": 0}).name == "td_perceptron"
 

@@ -18,7 +18,7 @@ from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.best_response import BestResponseAgent
-from tests.search.test_play_tree import OPPONENT, PLAYER, worth
+from tests.support.plays import OPPONENT, PLAYER, worth
 from tests.support.reference import rank
 
 

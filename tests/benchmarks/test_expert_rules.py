@@ -12,7 +12,7 @@ from expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, ma
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.observations import PlayObservation
-from tests.evaluation.test_experts import LOWEST, Leader
+from tests.support.agents import LOWEST, Leader
 
 HANDS = 2000
 VALUES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]

@@ -1,10 +1,14 @@
 """The tables of the page of Bélanger et al. 2019, by hand."""
 
 import json
+import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks import paper2019
 
@@ -42,3 +46,23 @@ def test_the_ideal_agent_stands_below_the_setups(tmp_path: Path, monkeypatch: py
     shown = "64.0% [63.0, 65.0]"
     assert row == f"| ideal (section 4.7) | 1 | {shown} | {shown} | 0.50 | 1.00 |  |  |  |"
     assert row.count("|") == header.count("|")
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=5, max_size=30))
+def test_rank_correlation_is_that_of_concordant_order(pairs: list[tuple[int, int]]) -> None:
+    """Against the mean ranks counted one by one, and blind to any growing transformation."""
+    x, y = (np.array(values, dtype=float) for values in zip(*pairs, strict=True))
+    found = paper2019.rank_correlation(x, y)
+    ranks = [np.array([(v < a).sum() + ((v == a).sum() + 1) / 2 for a in v]) for v in (x, y)]
+    if any(len(set(values)) == 1 for values in (x, y)):
+        assert math.isnan(found.estimate)
+        return
+    assert found.estimate == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=1e-12)
+    assert paper2019.rank_correlation(np.exp(x), y**3) == pytest.approx(found, nan_ok=True)
+
+
+def test_a_rank_correlation_has_fishers_interval() -> None:
+    r = float(np.corrcoef(range(5), [1.5, 1.5, 3, 4.5, 4.5])[0, 1])
+    half = 1.959964 * math.sqrt((1 + r * r / 2) / 2)
+    bounds = [math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)]
+    assert paper2019.rank_correlation(range(5), [0.1, 0.1, 0.2, 0.5, 0.5]) == pytest.approx([r, *bounds], abs=1e-6)

@@ -9,7 +9,7 @@ import partida2022_causes as causes
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.evaluation.play_only import play_points
+from deepcrib.evaluation.hands import play_points
 from deepcrib.game.rules import play_points as points_of_card
 
 HANDS = 60

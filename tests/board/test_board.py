@@ -17,7 +17,7 @@ from deepcrib.board import HIDDEN, TableView, pegs_behind, text_of, view_of
 from deepcrib.board.track import peg_holes, place_of
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
-from tests.game.test_observations import shuffled_behind
+from tests.support.hidden import shuffled_behind
 from tests.support.reference import by_key, cards, pips
 
 PLAYERS = (2, 3, 4)

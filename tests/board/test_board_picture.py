@@ -16,7 +16,7 @@ from deepcrib.board.picture import HEIGHT, LABEL_COLORS, PAPER, SEAT_COLORS, SUI
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from tests.board.test_board import PLAYERS, moments, seen, start, views, with_scores
-from tests.game.test_observations import shuffled_behind
+from tests.support.hidden import shuffled_behind
 
 
 def hole_position(players: int, seat: int, hole: int) -> tuple[int, int]:

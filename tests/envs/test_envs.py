@@ -30,8 +30,8 @@ from deepcrib.game.engine.state import game_dtype
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.policies import POLICIES
 from deepcrib.matches import play_match
-from tests.game.test_observations import shuffled_behind
 from tests.support import brute_force, reference
+from tests.support.hidden import shuffled_behind
 
 PLAYERS = (2, 3, 4)
 COMPILED_PLAYERS = (2, 3, pytest.param(4, marks=pytest.mark.slow))  # each compiles its own kernels, half a minute

@@ -1,7 +1,6 @@
 """Win rates, intervals and points by role: against published figures, formulas by hand, and simulation."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import match_table, percent, points_table, win_rates_table
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.evaluate import Tally, evaluate, pair_means, summarise
+from deepcrib.evaluation.evaluate import evaluate, pair_means, summarise
 from deepcrib.intervals import mean_interval, normal, pairs_interval, ratio_interval, wilson
 from deepcrib.matches import MatchResult, play_match
 
@@ -184,15 +183,6 @@ def test_points_a_hand_ahead_have_the_interval_that_resampling_gives(duplicate: 
 def test_a_single_game_has_no_interval_of_points() -> None:
     figures = evaluate("greedy", "random", 1, 1)
     assert figures.hand_margin_low is None and figures.hand_margin_high is None
-
-
-def test_a_match_summed_up_in_parts_is_that_of_all_games_in_20_bytes_a_game() -> None:
-    result = play_match([make_agent("greedy"), make_agent("random")], 300, 4, duplicate=True)
-    parts = [Tally.of(result.take(games)) for games in (slice(100), slice(100, 101), slice(101, None))]
-    tally = Tally.concatenate(parts)
-    assert replace(summarise(tally), seconds=0) == replace(summarise(result), seconds=0)
-    columns = (tally.winner, tally.first_dealer, tally.scores, tally.points, tally.hands, tally.pair)
-    assert sum(column.nbytes for column in columns) == 20 * 300
 
 
 def test_the_two_sides_of_a_match_mirror_each_other() -> None:

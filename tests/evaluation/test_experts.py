@@ -2,39 +2,13 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from deepcrib.agents import AgentError
 from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.experts import PROBES, probe, probe_metrics, probe_observation, rank_label
-from deepcrib.game.observations import DiscardObservation, PlayObservation
-
-
-class Leader:
-    """Keeps the first four cards dealt, leads by a preference for ranks, and values cards by it."""
-
-    name = "leader"
-    num_players = frozenset({2})
-
-    def __init__(self, liking: NDArray[np.float64]) -> None:
-        self.liking = liking
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] the last two cards."""
-        return np.full(len(observation), 14, dtype=np.int8)
-
-    def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4] the liking for the cards' ranks."""
-        return self.liking[observation.hand // 4]
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] the slot that is liked best, the lowest of equal ones."""
-        return self.play_values(observation).argmax(axis=1).astype(np.int8)
-
-
-LOWEST = Leader(-np.arange(13.0))
+from tests.support.agents import LOWEST, Leader
 
 
 def test_the_probes_are_the_papers_hands_in_deals_of_one_deck() -> None:

@@ -10,11 +10,11 @@ from deepcrib.agents import AgentError, make_agent
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.play_only import deal_table, play_only
+from deepcrib.evaluation.hands import deal_table, play_only
 from deepcrib.exact.pegging import deal_kept, sampled_records
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import make_play_encoder
-from tests.exact.test_pegging import plain_play
+from tests.support.plays import plain_play
 from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
@@ -71,7 +71,7 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     players = make_agent("random"), make_agent("deterministic")
     whole = play_only(*players, 500, 6, duplicate=True)
     seen: list[int] = []
-    monkeypatch.setattr("deepcrib.evaluation.play_only.BATCH", 7)
+    monkeypatch.setattr("deepcrib.evaluation.hands.BATCH", 7)
     assert play_only(*players, 500, 6, duplicate=True, progress=seen.append) == whole
     assert sum(seen) == 500
 

@@ -25,6 +25,7 @@ from deepcrib.exact.pegging import (
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.kernels.workers import use_workers
 from tests.support import reference
+from tests.support.plays import plain_play
 from tests.support.reference import cards, chi_square_limit
 
 PONE, DEALER = 0, 1
@@ -32,29 +33,6 @@ ERROR_LEVEL = 1e-6
 SETS = [tuple(map(int, row)) for row in rank_sets(4)]
 WAYS = np.array([math.prod(math.comb(4, n) for n in Counter(ranks).values()) for ranks in SETS])
 """How many of the 270,725 hands of four cards have these ranks."""
-
-
-def plain_play(pone: list[int], dealer: list[int]) -> tuple[int, int]:
-    """Points of pone and dealer, both greedy: most points with 31 counted, then the highest rank."""
-    hands, scores = [list(pone), list(dealer)], [0, 0]
-    series: list[int] = []
-
-    def lawful(player: int) -> list[int]:
-        return [card for card in hands[player] if sum(map(reference.pips, [*series, card])) <= 31]
-
-    player = PONE
-    while any(hands):
-        series.clear()
-        while can := [seat for seat in (player, 1 - player) if lawful(seat)]:
-            turn = can[0]
-            card = max(lawful(turn), key=lambda c: (reference.pegs([*series, c]), reference.rank(c)))
-            hands[turn].remove(card)
-            series.append(card)
-            scores[turn] += reference.pegs(series)
-            player = 1 - turn
-        if sum(map(reference.pips, series)) != 31:
-            scores[1 - player] += 1  # go, or last card
-    return scores[PONE], scores[DEALER]
 
 
 def played(pone: list[int], dealer: list[int]) -> tuple[int, ...]:

@@ -2,198 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import combinations
-from math import comb
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from deepcrib.game.engine import Games, IllegalActionError
 from deepcrib.game.policies import DETERMINISTIC, GREEDY, RANDOM, pick
-from deepcrib.game.randomness import CUT, below, hash_key
 from deepcrib.kernels.workers import use_workers
 from tests.support import reference
-from tests.support.reference import (
-    Deal,
-    PlayedHand,
-    cards,
-    chi_square_limit,
-    drive,
-    plain_discards,
-    plain_plays,
-    thrown_by,
-)
+from tests.support.reference import Deal, PlayedHand, cards, drive, plain_discards, plain_plays, thrown_by
+from tests.support.worked import ALONE, GO, GO_THEN_31, THIRTY_ONE, THREE, WORKED, lay_hand, seat_hand, throw_hand
 
 ERROR_LEVEL = 1e-6
 HANDS, PLAYERS = {2: 6, 3: 5, 4: 5}, (2, 3, 4)
 
 
-def action_of(dealt: list[int], thrown: list[int]) -> int:
-    """Discard action that throws these cards."""
-    slots = tuple(sorted(dealt).index(card) for card in sorted(thrown))
-    return list(combinations(range(len(dealt)), len(thrown))).index(slots)
-
-
-def assert_uniform(counts: np.ndarray, freedom: int | None = None) -> None:
-    expected = counts.sum() / counts.size
-    limit = chi_square_limit(freedom or counts.size - 1, ERROR_LEVEL)
-    assert ((counts - expected) ** 2 / expected).sum() < limit
-
-
 # --- hands worked by hand -----------------------------------------------------------------------------------
-
-
-@dataclass
-class Worked:
-    """A hand with every point worked out at the table; `kept`, `thrown` by seat, `plays` seat:card:points."""
-
-    dealer: int
-    kept: list[str]
-    thrown: list[str]
-    starter: str
-    plays: str
-    hands: list[int]
-    crib: int
-    added: str = ""
-    heels: int = 0
-    sequence: list[tuple[int, int, int]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        for word in self.plays.split():
-            seat, card, points = word.split(":")
-            self.sequence.append((int(seat), cards(card)[0], int(points)))
-
-    @property
-    def dealt(self) -> list[list[int]]:
-        return [sorted(cards(f"{kept} {away}")) for kept, away in zip(self.kept, self.thrown, strict=True)]
-
-
-# A go, then the lead goes to the player who said it; the last card.
-GO = Worked(
-    dealer=1,
-    kept=["4C 5D 6H JS", "7C 8D 9H TS"],
-    thrown=["KC QC", "2D 3D"],
-    starter="AS",
-    # J 10, T 20, 6 26, player 1 cannot (7, 8, 9): go; 4 30, player 0 cannot either: 1. Player 1 leads 7,
-    # 5 12, 8 20, and goes on alone: 9 29 is the last card.
-    plays="0:JS:0 1:TS:0 0:6H:0 0:4C:1 1:7C:0 0:5D:0 1:8D:0 1:9H:1",
-    hands=[10, 6],  # 4+5+6, 5+J, A+4+J, run of three, nobs; 7+8, run of four
-    crib=7,  # 2+3+K, 2+3+Q, run of three
-)
-# Thirty-one is 2 and never also a go, nor a last card.
-THIRTY_ONE = Worked(
-    dealer=0,
-    kept=["TH KS AD JH", "TC JD 5C 6S"],
-    thrown=["3C 8C", "7D 9D"],
-    starter="2H",
-    # T 10, T 20 pair, J 30, A 31; player 1 leads: 5, K 15, 6 21, J 31 with the last card of all.
-    plays="1:TC:0 0:TH:2 1:JD:0 0:AD:2 1:5C:0 0:KS:2 1:6S:0 0:JH:2",
-    hands=[1, 4],  # nobs; 5+T, 5+J
-    crib=5,  # 7+8, run of three
-)
-# One player runs out of cards; the other leads and plays on alone. Heels.
-ALONE = Worked(
-    dealer=0,
-    kept=["KC KD KH QS", "7S AH AD AC"],
-    thrown=["4H 6D", "5C 8H"],
-    starter="JC",
-    heels=2,
-    # 7, K 17, A 18, K 28, A 29, go, A 30: a pair (the first ace lies apart) and the go. Then K, Q alone.
-    plays="1:7S:0 0:KC:0 1:AH:0 0:KD:0 1:AD:0 1:AC:3 0:KH:0 0:QS:1",
-    hands=[15, 6],  # pair royal, triple run of three; pair royal
-    crib=7,  # 4+5+6, 5+J, run of three
-)
-# The other has said go, one's own card makes thirty-one: 2, not 3; the other leads.
-GO_THEN_31 = Worked(
-    dealer=1,
-    kept=["TS 9C 2D 4S", "TD 6H 7H 8C"],
-    thrown=["JH QC", "JC 3S"],
-    starter="5D",
-    plays="0:TS:0 1:TD:2 0:9C:0 0:2D:2 1:8C:0 0:4S:0 1:7H:0 1:6H:1",
-    hands=[4, 8],  # 5+T, 9+4+2; 5+T, 7+8, run of four
-    crib=8,  # 5 with three court cards, pair of jacks
-)
-# Three players: all say go, the left of the last card leads each series; the deck adds a card to the crib.
-THREE = Worked(
-    dealer=2,
-    kept=["KC 7D 6C 2S", "QH 9D 5S 4H", "JD 8C 8S 3D"],
-    thrown=["9S", "AS", "TC"],
-    added="KH",
-    starter="5H",
-    # K, Q 20, J 30: run of three 3, and nobody can: 1. Player 0 leads 7, 9 16, 8 24: run of three, 6 30: run
-    # of four 4, and go 1. Player 1 leads 5, 8 13, 2 15: 2, 4 19, 3 22: run of three 3 with the last card 1.
-    plays="0:KC:0 1:QH:0 2:JD:4 0:7D:0 1:9D:0 2:8C:3 0:6C:5 1:5S:0 2:8S:0 0:2S:2 1:4H:0 2:3D:4",
-    hands=[7, 6, 4],  # 5+K, 2+6+7, run of three; 5+Q twice, pair; 5+J, pair
-    crib=6,  # 5+T, 5+K, A+5+9
-)
-# Three players: one says go and the two others play on round it; then one alone.
-THREE_GO_ROUND = Worked(
-    dealer=2,
-    kept=["KC QC JC TC", "KD QD 2C AC", "4D 3D AD 9S"],
-    thrown=["5S", "8H", "7S"],
-    added="9H",
-    starter="6H",
-    # K, K 20: pair, 4 24, player 0 go, 2 26, 3 29: run of three, A 30: run of four, A 31: pair 2 and 2.
-    # Player 0 leads Q, Q 20: pair, 9 29, player 0 go, the others have no cards: 1 to player 2. Then player 0
-    # alone: J, T last card.
-    plays="0:KC:0 1:KD:2 2:4D:0 1:2C:0 2:3D:3 1:AC:4 2:AD:4 0:QC:0 1:QD:2 2:9S:1 0:JC:0 0:TC:1",
-    hands=[8, 0, 2],  # run of four, flush; nothing; 6+9
-    crib=9,  # 7+8, 6+9, run of five
-)
-# Four players: thirty-one, a go passed round the whole table, a go with two players out of cards.
-FOUR = Worked(
-    dealer=3,
-    kept=["7C 7D AS 4D", "8C 7H 2S KD", "9C 9D 3S QD", "6C JH JS 5D"],
-    thrown=["2H", "TH", "TS", "5C"],
-    starter="5H",
-    # 7, 8 15: 2, 9 24: run of three, 6 30: run of four, A 31: 2. Player 1 leads 7, 9 16, J 26, 4 30, go: 1.
-    # Player 1 leads 2, 3 5, 5 10, 7 17, K 27, players 2 and 3 go: 1. Player 2 leads Q, J 20: last card.
-    plays=(
-        "0:7C:0 1:8C:2 2:9C:3 3:6C:4 0:AS:2 1:7H:0 2:9D:0 3:JH:0 0:4D:1 "
-        "1:2S:0 2:3S:0 3:5D:0 0:7D:0 1:KD:1 2:QD:0 3:JS:1"
-    ),
-    hands=[4, 6, 4, 13],  # A+7+7, pair; 7+8, 5+K, 2+5+8; 5+Q, pair; 5+J four times, two pairs, nobs
-    crib=12,  # 5+T four times, two pairs
-)
-WORKED = {
-    "go": GO,
-    "thirty-one": THIRTY_ONE,
-    "alone": ALONE,
-    "go then thirty-one": GO_THEN_31,
-    "three": THREE,
-    "three, go round": THREE_GO_ROUND,
-    "four": FOUR,
-}
-
-
-def seat_hand(worked: Worked, scores: list[list[int]], **options: object) -> Games:
-    """Games at the deal of a worked hand, one for each row of starting scores."""
-    players = len(worked.kept)
-    games = Games(range(len(scores)), 1, num_players=players, first_dealer=[worked.dealer] * len(scores), **options)
-    games.deal()
-    state = games.state
-    state.dealt[:] = worked.dealt
-    state.hidden[:, 0] = cards(worked.starter)[0]
-    if worked.added:
-        state.hidden[:, 1] = cards(worked.added)[0]
-    state.scores[:] = scores
-    return games
-
-
-def throw_hand(games: Games, worked: Worked) -> None:
-    rows = np.arange(len(games))
-    for seat, (dealt, away) in enumerate(zip(worked.dealt, worked.thrown, strict=True)):
-        games.discard(rows, np.full(len(rows), seat), np.full(len(rows), action_of(dealt, cards(away))))
-
-
-def lay_hand(games: Games, worked: Worked) -> None:
-    """Play the worked sequence in every game that still goes on, checking whose turn it is."""
-    for seat, card, _ in worked.sequence:
-        rows = games.to_play
-        assert (games.turn[rows] == seat).all()
-        games.play(rows, np.full(len(rows), sorted(cards(worked.kept[seat])).index(card)))
-    assert len(games.to_play) == 0
 
 
 @pytest.mark.parametrize("name", WORKED)
@@ -461,148 +286,6 @@ def test_hands_played_out_against_the_reference(players: int) -> None:
             assert sum(hand.state.play_points[row]) > 0
 
 
-# --- dealing ------------------------------------------------------------------------------------------------
-
-
-def deals_of(games: Games, hands: int = 1) -> np.ndarray:
-    """Cards of the next hands [hands, N, P * D + 2]; nobody needs to play them."""
-    out = []
-    for _ in range(hands):
-        games.deal()
-        state = games.state
-        out.append(np.concatenate([state.dealt.reshape(len(games), -1), state.hidden], axis=1))
-    return np.array(out)
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_no_card_is_dealt_twice(players: int) -> None:
-    deals = deals_of(Games(range(2_000), 104, num_players=players), 3).reshape(6_000, -1)
-    assert deals.min() >= 0 and deals.max() <= 51
-    assert (np.diff(np.sort(deals, axis=1), axis=1) > 0).all()
-    assert deals.shape[1] == players * HANDS[players] + 2
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_hands_are_sorted(players: int) -> None:
-    games = Games(range(500), 104, num_players=players)
-    games.deal()
-    assert (np.diff(games.state.dealt, axis=2) > 0).all()
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_every_card_comes_to_every_place_alike(players: int) -> None:
-    """Chi-square over the 52 cards at each place, at an error level of 1e-6.
-
-    A hand of D of the 52 cards without replacement spreads (52 - D) / 51 as widely as D independent cards.
-    """
-    size = HANDS[players]
-    deals = deals_of(Games(range(20_000), 105, num_players=players), 2).reshape(40_000, -1)
-    places = [deals[:, seat * size : (seat + 1) * size] for seat in range(players)] + [deals[:, -2:-1], deals[:, -1:]]
-    for held in places:
-        counts = np.bincount(held.ravel(), minlength=52)
-        expected = counts.sum() / 52
-        statistic = ((counts - expected) ** 2 / expected).sum() * 51 / (52 - held.shape[1])
-        assert chi_square_limit(51, 1 - ERROR_LEVEL) < statistic < chi_square_limit(51, ERROR_LEVEL)
-
-
-def test_pairs_of_cards_in_a_hand_are_uniform() -> None:
-    """The two lowest of six cards, at an error level of 1e-6: (a, b) leaves C(51 - b, 4) hands above."""
-    hands = deals_of(Games(range(60_000), 106))[0, :, :2].astype(int)
-    state_pairs = np.bincount(hands[:, 0] * 52 + hands[:, 1], minlength=52 * 52)
-    assert state_pairs.reshape(52, 52)[np.tril_indices(52)].sum() == 0  # sorted
-    expected = np.array([comb(51 - b, 4) if b > a else 0 for a in range(52) for b in range(52)], dtype=float)
-    expected *= len(hands) / expected.sum()
-    common = expected >= 5
-    statistic = ((state_pairs - expected)[common] ** 2 / expected[common]).sum()
-    assert statistic < chi_square_limit(int(common.sum()), ERROR_LEVEL)
-
-
-def test_starter_and_hands_are_independent_between_hands_and_games() -> None:
-    deals = deals_of(Games(range(30_000), 107), 2)[:, :, -2].astype(int) // 4  # ranks of the starters
-    assert_uniform(np.bincount(deals[0] * 13 + deals[1], minlength=169))  # of one game's successive hands
-    assert_uniform(np.bincount(deals[0, :-1] * 13 + deals[0, 1:], minlength=169))  # of neighbouring games
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_deals_are_a_pure_function_of_seed_game_and_hand(players: int) -> None:
-    ids = np.array([0, 1, 2, 3, 50, 999, 10**12, 7])
-    whole = deals_of(Games(ids, 108, num_players=players), 4)
-    order = np.random.default_rng(1).permutation(len(ids))
-    np.testing.assert_array_equal(deals_of(Games(ids[order], 108, num_players=players), 4), whole[:, order])
-    for row, game in enumerate(ids):
-        alone = deals_of(Games([game], 108, num_players=players), 4)
-        np.testing.assert_array_equal(alone[:, 0], whole[:, row])
-    assert (deals_of(Games(ids, 109, num_players=players), 4) != whole).any(axis=2).all()
-    # Neither who deals nor what was played before it matters.
-    others = Games(ids, 108, num_players=players, first_dealer=np.arange(len(ids)) % players, dealing="random_dealer")
-    np.testing.assert_array_equal(deals_of(others, 4), whole)
-    played = Games(ids, 108, num_players=players)
-    hands = drive(played, max_hands=3)
-    for number, hand in enumerate(hands):
-        rows = hand.rows
-        np.testing.assert_array_equal(hand.state.dealt[rows].reshape(len(rows), -1), whole[number][rows, :-2])
-
-
-def test_the_same_deal_with_the_seats_of_the_dealer_swapped() -> None:
-    """What a duplicate match needs: the same cards by seat, the other player dealing."""
-    one, two = (Games(range(50), 110, first_dealer=[dealer] * 50) for dealer in (0, 1))
-    np.testing.assert_array_equal(deals_of(one, 3), deals_of(two, 3))
-    assert (one.dealer != two.dealer).all()
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_acc_deal_passes_to_the_left(players: int) -> None:
-    games = Games(range(200), 111, num_players=players)
-    first = games.dealer.copy()
-    for hand in range(5):
-        games.deal()
-        np.testing.assert_array_equal(games.dealer, (first + hand) % players)
-        assert (games.state.hand_number == hand).all()
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_the_low_cut_deals_first_and_ties_cut_again(players: int) -> None:
-    """Every cut followed card by card: all players cut different cards, and the lowest rank alone deals."""
-    games = Games(range(3_000), 112, num_players=players)
-    again = 0
-    for row in range(len(games)):
-        key, counter, cut = np.uint64(hash_key(112, row, 0, -1, CUT)), 0, []
-        while True:
-            while len(cut) < players:
-                card = int(below(key, counter, 52))
-                counter += 1
-                if card not in cut:
-                    cut.append(card)
-            ranks = [card // 4 for card in cut]
-            if ranks.count(min(ranks)) == 1:
-                break
-            cut, again = [], again + 1
-        assert games.dealer[row] == ranks.index(min(ranks))
-    assert again > 100  # a tie for low comes once in 17 cuts of two players
-    assert_uniform(np.bincount(games.dealer, minlength=players))
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_random_dealer_is_fair_and_has_no_memory(players: int) -> None:
-    games = Games(range(12_000), 113, num_players=players, dealing="random_dealer")
-    dealers = []
-    for _ in range(4):
-        games.deal()
-        dealers.append(games.dealer.astype(int).copy())
-    for dealer in dealers:
-        assert_uniform(np.bincount(dealer, minlength=players))
-    for one, two in zip(dealers, dealers[1:], strict=False):
-        assert_uniform(np.bincount(one * players + two, minlength=players**2))
-
-
-@pytest.mark.parametrize("dealing", ["acc", "random_dealer"])
-def test_a_named_first_dealer_deals_first(dealing: str) -> None:
-    first = np.array([0, 1, 1, 0, 1])
-    games = Games(range(5), 114, first_dealer=first, dealing=dealing)
-    games.deal()
-    np.testing.assert_array_equal(games.dealer, first)
-
-
 # --- threads, batches, scripted players ---------------------------------------------------------------------
 
 
@@ -731,14 +414,8 @@ def test_greedy_players_points_a_hand_and_the_first_deal() -> None:
 # --- refusals -----------------------------------------------------------------------------------------------
 
 
-def assert_refused(call: object, *words: str) -> None:
-    """One line that names game, seat and what was wrong."""
-    with pytest.raises(IllegalActionError) as error:
-        call()
-    text = str(error.value)
-    assert "\n" not in text
-    for word in words:
-        assert word in text, text
+def one(value: int) -> np.ndarray:
+    return np.array([value])
 
 
 @pytest.fixture
@@ -749,34 +426,44 @@ def two_games() -> Games:
     return games
 
 
-def one(value: int) -> np.ndarray:
-    return np.array([value])
+@pytest.fixture
+def at_play(two_games: Games) -> Games:
+    throw_hand(two_games, GO)
+    two_games.start_play()
+    return two_games
+
+
+def assert_refused(games: Games, call: Callable[[Games], object], *words: str) -> None:
+    """One line that names game, seat and what was wrong; nothing has changed."""
+    before = games.state.copy()
+    with pytest.raises(IllegalActionError) as error:
+        call(games)
+    text = str(error.value)
+    assert "\n" not in text and all(word in text for word in words), text
+    assert (games.state == before).all()
 
 
 @pytest.mark.parametrize("action", [-1, 15, 127, 300, -300])
 def test_no_such_discard(two_games: Games, action: int) -> None:
-    before = two_games.state.copy()
-    assert_refused(lambda: two_games.discard(one(1), one(0), one(action)), "game 71", "seat 0", str(action), "0..14")
-    assert (two_games.state == before).all()
+    words = "game 71", "seat 0", str(action), "0..14"
+    assert_refused(two_games, lambda games: games.discard(one(1), one(0), one(action)), *words)
 
 
 @pytest.mark.parametrize("players", [3, 4])
 def test_no_such_discard_of_five_cards(players: int) -> None:
     games = Games([5], 1, num_players=players)
     games.deal()
-    assert_refused(lambda: games.discard(one(0), one(2), one(5)), "game 5", "seat 2", "5", "0..4")
+    assert_refused(games, lambda games: games.discard(one(0), one(2), one(5)), "game 5", "seat 2", "5", "0..4")
 
 
-def test_a_second_discard(two_games: Games) -> None:
+def test_discards_at_the_wrong_time(two_games: Games) -> None:
+    assert_refused(Games([9], 1), lambda games: games.discard(one(0), one(0), one(0)), "game 9", "seat 0")
     two_games.discard(one(0), one(1), one(3))
-    before = two_games.state.copy()
-    assert_refused(lambda: two_games.discard(one(0), one(1), one(4)), "game 70", "seat 1")
-    assert (two_games.state == before).all()
-
-
-def test_a_discard_before_the_deal() -> None:
-    games = Games([9], 1)
-    assert_refused(lambda: games.discard(one(0), one(0), one(0)), "game 9", "seat 0")
+    assert_refused(two_games, lambda games: games.discard(one(0), one(1), one(4)), "game 70", "seat 1")
+    assert_refused(two_games, lambda games: games.play(one(1), one(0)), "game 71")
+    two_games.discard(one(0), one(0), one(0))
+    with pytest.raises(IllegalActionError, match="71"):  # the starter waits for all discards
+        two_games.start_play()
 
 
 @pytest.mark.parametrize("seat", [-1, 2, 100])
@@ -788,37 +475,17 @@ def test_a_discard_of_nobody(two_games: Games, seat: int) -> None:
     assert (two_games.state == before).all()
 
 
-def test_the_starter_waits_for_all_discards(two_games: Games) -> None:
-    two_games.discard(np.arange(2), one(0).repeat(2), one(0).repeat(2))
-    two_games.discard(one(0), one(1), one(0))
-    with pytest.raises(IllegalActionError, match="71"):
-        two_games.start_play()
-
-
-@pytest.fixture
-def at_play(two_games: Games) -> Games:
-    throw_hand(two_games, GO)
-    two_games.start_play()
-    return two_games
-
-
-def test_playing_before_the_starter(two_games: Games) -> None:
-    assert_refused(lambda: two_games.play(one(1), one(0)), "game 71")
-
-
 @pytest.mark.parametrize("slot", [-1, 4, 100])
 def test_no_such_slot(at_play: Games, slot: int) -> None:
-    before = at_play.state.copy()
-    assert_refused(lambda: at_play.play(one(0), one(slot)), "game 70", "seat 0", str(slot), "0..3")
-    assert (at_play.state == before).all()
+    assert_refused(at_play, lambda games: games.play(one(0), one(slot)), "game 70", "seat 0", str(slot), "0..3")
+    with pytest.raises(IllegalActionError, match=f"game 71.*{slot}"):  # the first wrong row
+        at_play.play(np.arange(2), np.array([0, slot]))
 
 
 def test_a_card_already_played(at_play: Games) -> None:
     at_play.play(one(1), one(3))  # JS
     at_play.play(one(1), one(3))  # TS
-    before = at_play.state.copy()
-    assert_refused(lambda: at_play.play(one(1), one(3)), "game 71", "seat 0", "JS")
-    assert (at_play.state == before).all()
+    assert_refused(at_play, lambda games: games.play(one(1), one(3)), "game 71", "seat 0", "JS")
 
 
 def test_a_card_over_thirty_one() -> None:
@@ -828,28 +495,21 @@ def test_a_card_over_thirty_one() -> None:
     games.start_play()
     for seat, card in ((1, "TC"), (0, "TH"), (1, "JD")):
         games.play(one(0), one(sorted(cards(THIRTY_ONE.kept[seat])).index(cards(card)[0])))
-    before = games.state.copy()
     king = sorted(cards(THIRTY_ONE.kept[0])).index(cards("KS")[0])
-    assert_refused(lambda: games.play(one(0), one(king)), "game 0", "seat 0", "KS", "40")
-    assert (games.state == before).all()
+    assert_refused(games, lambda games: games.play(one(0), one(king)), "game 0", "seat 0", "KS", "40")
 
 
-def test_the_first_wrong_row_is_named(at_play: Games) -> None:
-    assert_refused(lambda: at_play.play(np.arange(2), np.array([0, 7])), "game 71", "7")
-
-
-def test_counting_before_the_last_card(at_play: Games) -> None:
+def test_steps_out_of_order(at_play: Games) -> None:
     at_play.play(np.arange(2), np.array([3, 3]))
-    with pytest.raises(IllegalActionError, match="70"):
-        at_play.show()
-
-
-def test_playing_after_the_last_card() -> None:
+    assert_refused(at_play, lambda games: games.show(), "70")  # before the last card
+    assert_refused(at_play, lambda games: games.start_play())
     games = seat_hand(GO, [[0, 0]])
     throw_hand(games, GO)
     games.start_play()
     lay_hand(games, GO)
-    assert_refused(lambda: games.play(one(0), one(0)), "game 0")
+    assert_refused(games, lambda games: games.play(one(0), one(0)), "game 0")
+    games.show()
+    assert_refused(games, lambda games: games.show())
 
 
 def test_playing_a_finished_game() -> None:
@@ -857,50 +517,18 @@ def test_playing_a_finished_game() -> None:
     throw_hand(games, ALONE)
     games.start_play()
     assert games.finished[0]
-    assert_refused(lambda: games.play(one(0), one(0)), "game 0")
-    assert_refused(lambda: games.discard(one(0), one(0), one(0)), "game 0")
+    assert_refused(games, lambda games: games.play(one(0), one(0)), "game 0")
+    assert_refused(games, lambda games: games.discard(one(0), one(0), one(0)), "game 0")
 
 
-def test_turning_up_the_starter_twice(at_play: Games) -> None:
-    at_play.play(np.arange(2), np.array([3, 3]))
-    before = at_play.state.copy()
-    with pytest.raises(IllegalActionError):
-        at_play.start_play()
-    assert (at_play.state == before).all()
-
-
-def test_counting_twice() -> None:
-    games = seat_hand(GO, [[0, 0]])
-    throw_hand(games, GO)
-    games.start_play()
-    lay_hand(games, GO)
-    games.show()
-    before = games.state.copy()
-    with pytest.raises(IllegalActionError):
-        games.show()
-    assert (games.state == before).all()
-
-
-@pytest.mark.parametrize("players", [0, 1, 5, -2])
-def test_number_of_players(players: int) -> None:
-    with pytest.raises(ValueError, match=f"{players}.*2, 3 or 4"):
-        Games([0], 0, num_players=players)
-
-
-def test_name_of_the_dealing() -> None:
-    with pytest.raises(ValueError, match="lottery"):
-        Games([0], 0, dealing="lottery")
-
-
-@pytest.mark.parametrize("dealer", [-1, 2])
-def test_a_first_dealer_who_does_not_sit_at_the_table(dealer: int) -> None:
-    with pytest.raises(ValueError, match=str(dealer)):
-        Games([0, 1], 0, first_dealer=[0, dealer])
-
-
-@pytest.mark.parametrize("shape", [(1, 2), (10, 3), (10,), (11, 2)])
-def test_scripted_games_need_a_policy_for_each_seat_of_each_game(shape: tuple[int, ...]) -> None:
-    games = Games(np.arange(10), seed=1)
-    with pytest.raises(ValueError, match=r"expected \(10, 2\)"):
-        games.play_scripted(np.full(shape, GREEDY, dtype=np.int8))
-    assert len(games.unfinished) == 10
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        *(({"num_players": players}, f"{players}.*2, 3 or 4") for players in (0, 1, 5, -2)),
+        ({"dealing": "lottery"}, "lottery"),
+        *(({"first_dealer": [0, dealer]}, str(dealer)) for dealer in (-1, 2)),
+    ],
+)
+def test_tables_that_there_are_not(options: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Games([0, 1], 0, **options)

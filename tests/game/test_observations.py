@@ -11,6 +11,7 @@ import pytest
 
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from tests.support.hidden import shuffled_behind
 from tests.support.reference import Deal, PlayedHand, by_key, drive, play_hand, thrown_by
 
 PLAYERS = (2, 3, 4)
@@ -32,28 +33,6 @@ def assert_equal(one: object, two: object) -> None:
 
 
 # --- nothing hidden -----------------------------------------------------------------------------------------
-
-
-def shuffled_behind(games: Games, seats: np.ndarray, rng: np.random.Generator) -> Games:
-    """The same games with every card that seat `seats[i]` of game i cannot see exchanged at random.
-
-    What stays: its own cards, the starter once turned up and all cards laid. Whatever else the engine holds,
-    the others' hands, their discards, the crib, the deck, is drawn anew from the cards not seen.
-    """
-    other = copy.deepcopy(games)
-    every = np.arange(len(games))
-    new_card = np.tile(np.append(np.arange(52), -1).astype(np.int8), (len(games), 1))  # the last for -1, no card
-    for row, seat in enumerate(seats):
-        seen = np.concatenate(
-            [games.state.dealt[row, seat], games.state.history[row], games.state.starter[row : row + 1]]
-        )
-        unseen = np.setdiff1d(np.arange(52), seen)
-        new_card[row, unseen] = rng.permutation(unseen)
-    for name in ("dealt", "kept", "left", "discards", "crib", "hidden"):
-        cards = other.state[name]
-        cards[...] = new_card[every.reshape(-1, *[1] * (cards.ndim - 1)), cards]
-    assert (other.state.dealt[every, seats] == games.state.dealt[every, seats]).all()
-    return other
 
 
 @pytest.mark.parametrize("players", PLAYERS)

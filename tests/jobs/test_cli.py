@@ -4,13 +4,11 @@ import json
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import pytest
 import yaml
@@ -20,10 +18,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from deepcrib import __version__
 from deepcrib.cli import main
 from deepcrib.files import runs, write_atomic
-from deepcrib.files.runs import RunError, RunFolder
-from deepcrib.jobs import JOBS, Outcome, Run
+from deepcrib.files.runs import RunError
+from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra.schema import register_schema, variants_of
-from deepcrib.training.progress import read_progress
 
 TINY = (
     "experiment=smoke pretraining.enabled=false learner.iterations=2 learner.episodes=16 evaluation.every=0 "
@@ -72,7 +69,7 @@ def test_help_lists_every_job_and_imports_no_torch() -> None:
 def test_a_jobs_help_names_its_groups_options_and_examples(job: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(f"{job} --help") == 0
     text = capsys.readouterr().out
-    assert ("seed=" in text) == (job != "report")  # what is recorded leaves nothing to chance
+    assert ("seed=" in text) == (job not in ("report", "statistics"))  # they leave nothing to chance
     assert "hydra.run.dir=FOLDER" in text
     assert all(example in text for example in JOBS[job].examples)
     if job == "train":
@@ -147,14 +144,6 @@ def test_evaluate_prints_its_table_and_saves_summary_config_and_environment(
     assert f"{100 * summary['win_rate']:.1f}% [" in text
 
 
-def test_the_same_command_gives_the_same_figures(tmp_path: Path) -> None:
-    summaries = []
-    for name in ("a", "b"):
-        assert call("evaluate agent=greedy opponent=random games=50", run_dir(tmp_path / name)) == 0
-        summaries.append(json.loads((tmp_path / name / "summary.json").read_text()) | {"seconds": 0})
-    assert summaries[0] == summaries[1]
-
-
 @pytest.mark.parametrize(
     "agent", ["agent=random", "agent={name: random}", "agent={name:random}", "++agent={name: random}"]
 )
@@ -206,15 +195,12 @@ def test_pretrain_saves_a_discard_network(tmp_path: Path, capsys: pytest.Capture
     assert (tmp_path / "run" / "weights.safetensors").exists()
 
 
-def test_benchmark_of_games_compares_with_the_published_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_benchmark_of_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("benchmark games games=200", run_dir(tmp_path / "run")) == 0
     games = json.loads((tmp_path / "run" / "summary.json").read_text())["games"]
     assert games["greedy"]["games_per_second"] > 0
     assert games["greedy against itself, in lockstep"]["games"] == 20
-    text = capsys.readouterr().out
-    assert f"{games['deterministic']['games_per_second']:,.0f}" in text and "2019 code" in text
+    assert f"{games['deterministic']['games_per_second']:,.0f}" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -246,137 +232,6 @@ def test_train_writes_events_and_hyperparameters(trained: Path) -> None:
     assert [event.step for event in events.Scalars("loss/play")] == [1, 2]
 
 
-def trains_nothing(options: Any, run: Run) -> Outcome:
-    """A job `train` of no work."""
-    run.start()
-    return Outcome({"random": {"win_rate": 0.5}}, [])
-
-
-def test_multirun_makes_a_folder_for_every_combination(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deepcrib.jobs.train.run", trains_nothing)
-    assert call(f"train -m {TINY} learner.iterations=1 algorithm=monte_carlo,sarsa seed=1,2") == 0
-    (sweep,) = outputs.glob("train/*/*")
-    found = set()
-    for folder in sorted(path for path in sweep.iterdir() if path.is_dir()):
-        assert (folder / "summary.json").exists()
-        config = yaml.safe_load((folder / "config.yaml").read_text())
-        found.add((config["algorithm"]["name"], config["seed"]))
-    assert found == {("monte_carlo", 1), ("monte_carlo", 2), ("sarsa", 1), ("sarsa", 2)}
-
-
-def test_a_failing_run_of_a_sweep_is_reported_and_the_others_go_on(
-    outputs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("evaluate agent=random opponent=random games=4,0,6 -m") == 2
-    (sweep,) = outputs.glob("evaluate/*/*")
-    names = [f"agent-random+games-{games}+opponent-random" for games in (4, 6)]
-    assert sorted(path.parent.name for path in sweep.glob("*/summary.json")) == names
-    line = one_line(capsys)
-    assert "run 1" in line and "games=0: expected 1 or more" in line
-
-
-# --- resuming ---
-
-
-def test_resume_continues_in_the_same_folder_and_purges_events(outputs: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "a run, with=odd 'name"
-    quoted = str(folder).replace("'", "\\'")
-    assert main(["train", *shlex.split(TINY), "seed=5", f"hydra.run.dir='{quoted}'"]) == 0
-    assert main(["train", f"resume={folder}", "learner.iterations=4"]) == 0
-    assert not outputs.exists()
-    config = yaml.safe_load((folder / "config.yaml").read_text())
-    assert (config["learner"]["iterations"], config["learner"]["episodes"], config["seed"]) == (4, 16, 5)
-    assert config["resume"] is None
-    first, second = json.loads((folder / "environment.json").read_text())["commands"]
-    assert first["command"] == ["deepcrib train", *shlex.split(TINY), "seed=5", f"hydra.run.dir='{quoted}'"]
-    assert second["command"] == ["deepcrib train", f"resume={folder}", "learner.iterations=4"]
-    events = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
-    steps = sorted(event.step for event in events.Scalars("loss/play"))  # files of one second come by their names
-    assert steps == [1, 2, 3, 4]
-
-
-def test_a_run_killed_with_signal_9_resumes_to_the_same_weights(tmp_path: Path) -> None:
-    """One process is killed once it has saved a state; what it did after that is done again."""
-    options = f"{TINY} learner.iterations=30 learner.checkpoint_every=3 learner.episodes=64"
-    killed, whole = tmp_path / "killed", tmp_path / "whole"
-    command = [sys.executable, "-m", "deepcrib", "train", *shlex.split(options), run_dir(killed)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
-    while not (killed / "state.pt").exists():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.01)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert not (killed / "summary.json").exists(), "the run was over before it could be killed"
-    time.sleep(1.1)  # event files are read in the order of the seconds in their names
-    assert call("train", f"resume={killed}") == 0
-    assert call(f"train {options}", run_dir(whole)) == 0
-    weights = [load_file(folder / "weights.safetensors") for folder in (killed, whole)]
-    assert set(weights[0]) == set(weights[1])
-    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0])
-    first, second = (json.loads((folder / "summary.json").read_text())["random"] for folder in (killed, whole))
-    assert first | {"seconds": 0} == second | {"seconds": 0}
-    events = EventAccumulator(str(killed), size_guidance={"scalars": 0}).Reload()
-    assert [event.step for event in events.Scalars("loss/play")] == list(range(1, 31))
-    rows, expected = read_progress(killed), read_progress(whole)
-    assert list(rows) == list(expected) and rows["loss/play"][0].tolist() == list(range(1, 31))
-    for tag in [tag for tag in rows if tag != "seconds" and not tag.startswith("speed/")]:
-        assert [found.tolist() for found in rows[tag]] == [found.tolist() for found in expected[tag]]
-
-
-def test_a_run_killed_before_its_first_state_starts_again(tmp_path: Path, trained: Path) -> None:
-    folder = tmp_path / "run"
-    RunFolder(folder).start((trained / "config.yaml").read_text())
-    assert call("train", f"resume={folder}") == 0
-    ours, theirs = (load_file(path / "weights.safetensors") for path in (folder, trained))
-    assert all((ours[name] == theirs[name]).all() for name in theirs)
-
-
-def test_an_unfinished_run_is_not_started_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    RunFolder(tmp_path / "run").start("seed: 1\n")
-    assert call(f"train {TINY}", run_dir(tmp_path / "run")) == 2
-    assert "resume=" in one_line(capsys)
-
-
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ("algorithm=sarsa", "algorithm=sarsa: with resume only plain values"),
-        ("experiment=quick", "experiment=quick: with resume only plain values"),
-        ("learner={iterations:3}", "with resume only plain values"),
-        ("hydra.run.dir=elsewhere", "goes on in its own folder"),
-        ("+learner.lrr=1", "unknown option learner.lrr"),
-        ("learner.iterations=abc", "learner.iterations=abc: expected a whole number"),
-        ("learner.iterations=0", "learner.iterations=0: expected 1 or more"),
-        ("play_network.hidden=[9]", "does not fit the options of this run"),
-        ("learner.discard_agent=greedy", "one has a discard network, the other a discard agent"),
-        ("learner.games=9", "unknown option learner.games"),
-        ("learner=weighted", "learner=weighted: with resume only plain values"),
-        ("learner.name=weighted", "learner.name=weighted: expected replay"),
-        ("--cfg job", "without --cfg"),
-        ("seed=1,2 -m", "one run at a time"),
-        ("seed=1,2", "one value each"),
-    ],
-)
-def test_resume_takes_plain_values_only(
-    more: str, expected: str, trained: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = {path.name: path.read_bytes() for path in trained.iterdir() if path.is_file()}
-    assert call(f"train resume={trained} {more}") == 2
-    assert expected in one_line(capsys)
-    assert before == {path.name: path.read_bytes() for path in trained.iterdir() if path.is_file()}
-
-
-def test_a_resumed_run_counts_as_unfinished_until_it_ends(trained: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(trained, run)
-    RunFolder(run).resume((run / "config.yaml").read_text())
-    assert not (run / "summary.json").exists()
-    assert call(f"train resume={run} learner.iterations=3") == 0
-    assert (run / "summary.json").exists()
-
-
 def test_training_works_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no core dependency: the figure of pretraining is left out."""
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
@@ -390,14 +245,6 @@ def test_learning_that_diverges_ends_with_one_line(tmp_path: Path, capsys: pytes
     wild = "learner.play_lr=1e30 learner.iterations=20"
     assert call(f"train {TINY} {wild}", run_dir(tmp_path / "run")) == 2
     assert "learning diverged" in one_line(capsys)
-
-
-def test_resume_needs_a_run_of_this_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(f"train resume={tmp_path}/nothing") == 2
-    assert "expected the folder of an earlier run" in one_line(capsys)
-    RunFolder(tmp_path / "other").start("games: 100\n")
-    assert call(f"train resume={tmp_path}/other") == 2
-    assert "does not hold the options of this job" in one_line(capsys)
 
 
 # --- wrong calls ---
@@ -419,30 +266,22 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("trian", "unknown job trian: did you mean train?"),
         ("train learner.lrr=1", "unknown option learner.lrr"),
         ("train lerner.epsilon=1", "unknown option lerner: did you mean learner?"),
-        ("train learner.epsilonn=1", "did you mean learner.epsilon?"),
         ("train learner.epsilon.x=1", "learner.epsilon={}: expected a number"),
         ("train +x=1", "unknown option x"),
         ("train +learner.lrr=1", "unknown option learner.lrr"),
-        ("train ++a.b.c=1", "unknown option a: "),
         ("train ~seed", "cannot be removed"),
         ("train learner.iterations=many", "learner.iterations=many: expected a whole number"),
-        ("train learner.epsilon=high", "learner.epsilon=high: expected a number"),
         ("train pretraining.enabled=7up", "pretraining.enabled=7up: expected true or false"),
         ("train seed=1.5", "seed=1.5: expected a whole number"),
         ("train seed=-1", "seed=-1: expected"),
         ("train seed=null", "seed=null: expected a whole number"),
-        ("train evaluation.seed=x", "evaluation.seed=x: expected a whole number or null"),
         ("train discard_network.hidden=64", "discard_network.hidden=64: expected a list"),
-        ("train discard_network.hidden=[64,0]", "expected 1 or more"),
         ("train learner.epsilon=2", "learner.epsilon=2.0: expected 0 to 1"),
-        ("train learner.epsilon=nan", "learner.epsilon=nan: expected 0 to 1"),
         ("train learner.play_lr=0", "learner.play_lr=0.0: expected a number above 0"),
-        ("train learner.episodes=0", "learner.episodes=0: expected 1 or more"),
         ("train learner.unit=days", "learner.unit=days: expected one of games, hands"),
         ("train learner.buffer_size=1000", "expected both, or neither"),
         ("train state.play=tiny", "state.play=tiny: expected one of basic, full, afterstate"),
         ("train device=abacus", "device=abacus: expected"),
-        ("train device=cuda:99", "device=cuda:99: expected"),
         ("train threads=-1", "threads=-1: expected 0 or more"),
         ("train algorithm=dqn", "algorithm=dqn: expected one of expected_sarsa, monte_carlo, q_learning, sarsa"),
         ("train algorithm.name=dqn", "algorithm.name=dqn: expected one of"),
@@ -454,44 +293,24 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train ~learner", "expected one of replay, weighted"),
         ("train learner.name=weighted", "learner.name=weighted: expected replay"),
         ("train learner.games=9", "unknown option learner.games: "),
-        ("train 'learner={games: 9}'", "unknown option learner.games: "),
         ("train -m learner=replay,weighted learner.games=9", "unknown option learner.games: "),
         ("train learner=weighted learner.play_lr=0.1", "unknown option learner.play_lr: "),
         ("train learner=weighted learner.gamez=9", "unknown option learner.gamez: did you mean learner.games?"),
-        ("train learner=weighted learner.games.x=9", "learner.games={}: expected a whole number"),
-        ("train learner=weighted learner.games=few", "learner.games=few: expected a whole number"),
-        ("train learner=weighted learner.cap=x", "learner.cap=x: expected a number or null"),
         ("train learner=weighted learner.cap=0", "learner.cap=0.0: expected more than 0, at most 1"),
-        ("train learner=weighted learner.scaling=0", "learner.scaling=0.0: expected a number above 0"),
-        ("train learner=weighted learner.punishment=-1", "learner.punishment=-1.0: expected 0 or more"),
-        ("train learner=weighted learner.start_spread=121", "learner.start_spread=121: expected 0 to 120"),
-        ("train learner=weighted learner.reading=book", "learner.reading=book: expected one of code, text"),
-        ("train learner=weighted learner.pairs=all", "learner.pairs=all: expected one of first, random"),
-        ("train learner=weighted learner.strategies=[hand_max]", "expected one of hand_max_min, hand_max_avg"),
-        ("train learner=weighted learner.strategies=[]", "learner.strategies=[]: expected 1 or more values"),
         ("train learner=weighted 'learner.strategies=[crib_min_avg,crib_min_avg]'", "expected nothing twice"),
-        ("train learner=weighted learner.opponents=[]", "learner.opponents=[]: expected 1 or more values"),
         ("train learner=weighted algorithm=sarsa", "algorithm=sarsa: learner=weighted does not read it"),
         ("train learner=weighted state.scores=true", "state.scores=true: learner=weighted does not read it"),
         ("train learner=weighted evaluation.epsilon=0.1", "evaluation.epsilon=0.1: learner=weighted does not read it"),
-        ("train -m learner=weighted reward=game seed=1", "reward=game: learner=weighted does not read it"),
-        ("train experiment=lang2018/round_1 learner.play_lr=1", "unknown option learner.play_lr: "),
-        ("train experiment=lang2018/round_1 learner.games=x", "learner.games=x: expected a whole number"),
-        ("train experiment=lang2018/round_1 reward=game", "reward=game: learner=weighted does not read it"),
         ("train experiment=lang2018/round_1 learner=replay", "experiment/lang2018/base': unknown option learner.games"),
-        ("train experiment=quick learner=weighted", "experiment/quick': unknown option learner.iterations"),
         ("train sarsa", "train: cannot read 'sarsa'"),
         ("train --fast", "unrecognized arguments: --fast"),
         ("train evaluation.opponents=[nobody]", "unknown agent 'nobody'"),
-        ("train learner.discard_agent=nobody", "unknown agent 'nobody'"),
         ("evaluate", "option agent is missing"),
-        ("evaluate agent=nobody", "unknown agent 'nobody'"),
         ("evaluate agent=greedy hands=9", "hands=9: only for play and audit, not for games"),
         ("evaluate agent=greedy deals=10", "deals=10: only for exploit=true"),
         ("evaluate agent=greedy exploit=discards", "exploit=discards: expected one of false, true, play"),
         ("evaluate play agent=greedy games=9", "games=9: only for games, not for play"),
         ("evaluate pairs agent=greedy until=sprt", "until=sprt: only for games, not for pairs"),
-        ("evaluate audit agent=greedy pairs=3", "pairs=3: only for pairs, not for audit"),
         ("evaluate audit agent=greedy opponent=minimax", "no best response to minimax"),
         ("evaluate audit agent=greedy opponent=greedy hands=1", "hands=1: expected at least 2 hands"),
         ("evaluate audit agent=greedy opponent=greedy worst=-1", "worst=-1: expected 0 or more decisions"),
@@ -500,7 +319,6 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("tournament agents=[greedy,random] deals=10", "deals=10: only for league, not for round_robin"),
         ("tournament league agents=[greedy,random] games=2", "games=2: expected at least 4 in a pairing"),
         ("evaluate 'agent={name: random, speed: 3}'", "has no option 'speed'"),
-        ("evaluate agent=random opponent=nobody", "unknown agent 'nobody'"),
         ("evaluate agent=random games=0", "games=0: expected 1 or more"),
         ("evaluate agent=random games=7 duplicate=true", "games=7: duplicate deals are played in pairs"),
         ("evaluate 'agent=a(b'", "cannot be read"),
@@ -513,13 +331,11 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("train experiment=quick play_network=belanger2019_cnn_lstm", "belanger2019_cnn_lstm needs the state"),
         ("pretrain state=afterstate discard_network=belanger2019", "belanger2019 needs the state"),
         ("statistics peging", "statistics: cannot read 'peging': expected a hand or one of the tasks build"),
-        ("statistics pegging 5H", "statistics: cannot read '5H': expected a hand or one of the tasks"),
         ("analyse", "option hand is missing: expected six cards"),
         ("analyse thesis runs=runs", "unknown option runs"),
         ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration"),
         ("benchmark task=speed", "task=speed: expected one of games, iteration, all"),
         ("benchmark setups=[slow]", "setups=slow: expected some of"),
-        ("benchmark iterations=1", "iterations=1: expected 5 or more"),
     ],
 )
 def test_a_wrong_call_ends_with_one_line_and_code_2(

@@ -6,17 +6,22 @@ import random
 import re
 import shutil
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
+from safetensors.numpy import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.summary.writer import event_file_writer
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 import deepcrib
-from deepcrib.analysis.curves import read_events
 from deepcrib.analysis.report.page import Page
 from deepcrib.analysis.report.runs import load_runs
 from deepcrib.analysis.sweeps import read_run
@@ -30,11 +35,16 @@ from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.fit import _Training
 from deepcrib.training.learner import Learner
+from deepcrib.training.progress import read_progress
+from tests.support.events import read_events
 
 TINY = (
     *("experiment=smoke", "pretraining.enabled=false", "learner.iterations=2", "learner.episodes=16", "threads=1"),
     *("evaluation.every=0", "evaluation.final_games=20", "evaluation.opponents=[random]"),
 )
+
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +67,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(trained: Path, tmp_path: Path) -> Path:
     """A copy of it."""
     return Path(shutil.copytree(trained, tmp_path / "run"))
+
+
+def run_dir(path: Path) -> str:
+    return f"hydra.run.dir={path}"
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -98,7 +112,7 @@ def test_a_run_that_is_extended_keeps_its_commands_seconds_weights_and_matches(
     assert environment["seconds"] == pytest.approx(sum(one["seconds"] for one in told)) == read_run(run).seconds
     assert told[0]["summary"] == before["summary"] and "summary" not in told[2]
     page = Page("links")
-    assert page.command(load_runs([str(run)])) == "c1, c2, c3"
+    assert page.command(load_runs([str(run)]).commands) == "c1, c2, c3"
     assert list(page.commands)[1:] == [" ".join(one["command"]) for one in told[1:]]
 
 
@@ -135,6 +149,103 @@ def test_what_a_killed_run_left_is_removed(run: Path) -> None:
         (run / left).write_text("half")
     assert main(["train", f"resume={run}", "learner.iterations=3"]) == 0
     assert not [path for path in run.rglob("*") if path.name.endswith((".tmp", ".lock"))]
+
+
+# --- what goes on ---------------------------------------------------------------------------------------------
+
+
+def test_resume_continues_in_the_same_folder_and_purges_events(tmp_path: Path) -> None:
+    folder = tmp_path / "a run, with=odd 'name"
+    quoted = str(folder).replace("'", "\\'")
+    assert main(["train", *TINY, "seed=5", f"hydra.run.dir='{quoted}'"]) == 0
+    assert main(["train", f"resume={folder}", "learner.iterations=4"]) == 0
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    assert (config["learner"]["iterations"], config["learner"]["episodes"], config["seed"]) == (4, 16, 5)
+    assert config["resume"] is None
+    first, second = json.loads((folder / "environment.json").read_text())["commands"]
+    assert first["command"] == ["deepcrib train", *TINY, "seed=5", f"hydra.run.dir='{quoted}'"]
+    assert second["command"] == ["deepcrib train", f"resume={folder}", "learner.iterations=4"]
+    events = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
+    steps = sorted(event.step for event in events.Scalars("loss/play"))  # files of one second come by their names
+    assert steps == [1, 2, 3, 4]
+
+
+def test_a_run_killed_with_signal_9_resumes_to_the_same_weights(tmp_path: Path) -> None:
+    """One process is killed once it has saved a state; what it did after that is done again."""
+    options = [*TINY, "learner.iterations=30", "learner.checkpoint_every=3", "learner.episodes=64"]
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    command = [sys.executable, "-m", "deepcrib", "train", *options, run_dir(killed)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not (killed / "state.pt").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (killed / "summary.json").exists(), "the run was over before it could be killed"
+    time.sleep(1.1)  # event files are read in the order of the seconds in their names
+    assert main(["train", f"resume={killed}"]) == 0
+    assert main(["train", *options, run_dir(whole)]) == 0
+    weights = [load_file(folder / "weights.safetensors") for folder in (killed, whole)]
+    assert set(weights[0]) == set(weights[1])
+    assert all((weights[0][name] == weights[1][name]).all() for name in weights[0])
+    first, second = (json.loads((folder / "summary.json").read_text())["random"] for folder in (killed, whole))
+    assert first | {"seconds": 0} == second | {"seconds": 0}
+    events = EventAccumulator(str(killed), size_guidance={"scalars": 0}).Reload()
+    assert [event.step for event in events.Scalars("loss/play")] == list(range(1, 31))
+    rows, expected = read_progress(killed), read_progress(whole)
+    assert list(rows) == list(expected) and rows["loss/play"][0].tolist() == list(range(1, 31))
+    for tag in [tag for tag in rows if tag != "seconds" and not tag.startswith("speed/")]:
+        assert [found.tolist() for found in rows[tag]] == [found.tolist() for found in expected[tag]]
+
+
+def test_a_run_killed_before_its_first_state_starts_again(tmp_path: Path, trained: Path) -> None:
+    folder = tmp_path / "run"
+    RunFolder(folder).start((trained / "config.yaml").read_text())
+    assert main(["train", f"resume={folder}"]) == 0
+    ours, theirs = (load_file(path / "weights.safetensors") for path in (folder, trained))
+    assert all((ours[name] == theirs[name]).all() for name in theirs)
+
+
+def test_an_unfinished_run_is_not_started_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    RunFolder(tmp_path / "run").start("seed: 1\n")
+    assert main(["train", *TINY, run_dir(tmp_path / "run")]) == 2
+    assert "resume=" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("algorithm=sarsa", "algorithm=sarsa: with resume only plain values"),
+        ("experiment=quick", "experiment=quick: with resume only plain values"),
+        ("learner={iterations:3}", "with resume only plain values"),
+        ("hydra.run.dir=elsewhere", "goes on in its own folder"),
+        ("+learner.lrr=1", "unknown option learner.lrr"),
+        ("learner.iterations=abc", "learner.iterations=abc: expected a whole number"),
+        ("learner.iterations=0", "learner.iterations=0: expected 1 or more"),
+        ("play_network.hidden=[9]", "does not fit the options of this run"),
+        ("learner.discard_agent=greedy", "one has a discard network, the other a discard agent"),
+        ("learner.games=9", "unknown option learner.games"),
+        ("learner=weighted", "learner=weighted: with resume only plain values"),
+        ("learner.name=weighted", "learner.name=weighted: expected replay"),
+        ("--cfg job", "without --cfg"),
+        ("seed=1,2 -m", "one run at a time"),
+        ("seed=1,2", "one value each"),
+    ],
+)
+def test_resume_takes_plain_values_only(
+    more: str, expected: str, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path.name: path.read_bytes() for path in trained.iterdir() if path.is_file()}
+    assert expected in refused(capsys, f"resume={trained}", *more.split())
+    assert before == {path.name: path.read_bytes() for path in trained.iterdir() if path.is_file()}
+
+
+def test_resume_needs_a_run_of_this_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "expected the folder of an earlier run" in refused(capsys, f"resume={tmp_path}/nothing")
+    RunFolder(tmp_path / "other").start("games: 100\n")
+    assert "does not hold the options of this job" in refused(capsys, f"resume={tmp_path}/other")
 
 
 # --- what is refused ----------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from deepcrib.files.runs import RunFolder
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.schema import parse, register_schema
-from deepcrib.jobs.hydra.sweep_runs import end_with_parent, held, in_own_process, is_held, run_name
+from deepcrib.jobs.hydra.sweep_runs import held, in_own_process, is_held, run_name
 from deepcrib.networks import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -356,7 +356,7 @@ def test_a_killed_parent_takes_its_copies_with_it() -> None:
     reader, writer = os.pipe()
     if (parent := os.fork()) == 0:
         if os.fork() == 0:
-            end_with_parent()
+            sweep_runs.end_with_parent()
             os.write(writer, b"1")
         time.sleep(60)
         os._exit(0)
@@ -412,11 +412,6 @@ def test_every_launcher_comes_to_the_same_weights(launcher: str, swept: Path, tm
     assert {line["error"] for line in lines[1::2]} == {"learner.batch_size=0: expected 1 or more"}
     for line in lines[::2]:
         assert same_weights(folder / line["folder"], place(swept, int(line["seed"])))
-
-
-def children(process: int) -> list[int]:
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
-    return [int(word) for word in listed.stdout.split()]
 
 
 def wait_for_states(folder: Path, count: int, process: subprocess.Popen[bytes]) -> list[Path]:

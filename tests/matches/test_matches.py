@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +16,7 @@ from deepcrib.game.rules import CRIB, HAND, HEELS, PLAY, RANK_POINTS_5
 from deepcrib.kernels.workers import use_workers
 from deepcrib.matches import MatchResult, play_match
 from deepcrib.matches import games as lockstep
-from deepcrib.matches.trajectories import Trajectories, self_play, trajectories_of
+from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.encoders.states import (
     DISCARD_IS_DEALER,
     DISCARD_OPPONENT_SCORE,
@@ -30,8 +30,7 @@ from deepcrib.networks.encoders.states import (
     PLAY_COLUMNS,
     STARTER_RANK,
 )
-from deepcrib.records import RecordError
-from tests.support import recorded, reference
+from tests.support import reference
 from tests.support.reference import by_key, drive
 
 PLAYERS = (2, 3, 4)
@@ -502,35 +501,3 @@ def test_self_play_deals_to_a_random_dealer_where_asked() -> None:
     assert abs(alternating.mean() - 0.5) < 0.1
     one_game = self_play(make_agent("random"), 3, 1, 945, dealing="random_dealer").dealer
     assert (np.diff(one_game) == 0).any()  # twice the same: 1 in 2 each hand
-
-
-# --- recorded games ---
-
-
-@pytest.mark.parametrize("rules", ["acc", "random_dealer"])
-def test_recorded_games_are_the_experience_that_self_play_gives(rules: str) -> None:
-    """The same games: every hand of which all cards were played, also the last, is counted to its end."""
-    records = [recorded.played(seed, rules=rules) for seed in range(6)]
-    whole = 0
-    for seed, record in enumerate(records):
-        own = self_play(make_agent("greedy"), 3, 1, seed, dealing=rules)
-        deals = [place for place, event in enumerate(record.events) if event.kind == "deal"]
-        plays = sum(event.kind == "play" for event in record.events[deals[-1] :])
-        number = len(deals) - (plays < 8)
-        whole += number
-        found = trajectories_of([record])
-        assert len(found) == number and len(own) == len(deals)
-        for item in fields(Trajectories):
-            assert np.array_equal(getattr(found, item.name), getattr(own.take(slice(number)), item.name)), item.name
-    assert len(trajectories_of(records)) == whole
-
-
-def test_a_hand_without_its_last_card_is_no_experience() -> None:
-    record = recorded.played(1)
-    plays = [place for place, event in enumerate(record.events) if event.kind == "play"]
-    assert len(trajectories_of([replace(record, events=record.events[: plays[15] + 1])])) == 2
-    assert len(trajectories_of([replace(record, events=record.events[: plays[14] + 1])])) == 1
-    with pytest.raises(ValueError, match="no hands"):
-        trajectories_of([replace(record, events=record.events[: plays[3]])])
-    with pytest.raises(RecordError, match="3 players, expected a game of two"):
-        trajectories_of([recorded.played(1, 3)])

@@ -24,7 +24,7 @@ from deepcrib.networks.encoders import (
     make_play_encoder,
 )
 from deepcrib.networks.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
-from tests.support.positions import DISCARDS, PLAYS, part, sample
+from tests.support.encoded import DISCARDS, PLAYS, part, sample
 from tests.support.reference import pegs
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]

@@ -22,7 +22,7 @@ from deepcrib.errors import OptionError
 from deepcrib.exact.shows import hand_values
 from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.hill_climb.learner import make_climber
+from deepcrib.learners.hill_climb.learner import NetworkClimber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.pretraining import show as pretraining
 from deepcrib.learners.pretraining.options import PretrainingOptions
@@ -48,6 +48,7 @@ from deepcrib.networks import (
 from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
+from deepcrib.training.learner import Setting
 from tests.support import replay_runs
 from tests.support.replay_runs import same
 from tests.support.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
@@ -549,7 +550,7 @@ def test_options_out_of_range_are_refused() -> None:
 def test_a_climber_takes_no_noise() -> None:
     noisy, plain = DiscardNetworkConfig("mlp", [8], noisy=True), PlayNetworkConfig("mlp", [8])
     with pytest.raises(OptionError, match="discard_network.noisy=true: read with learner=replay alone"):
-        make_climber(HillClimbOptions(), StateOptions("full", "full"), noisy, plain, 1, "cpu")
+        NetworkClimber(HillClimbOptions(), Setting(), StateOptions("full", "full"), noisy, plain)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------

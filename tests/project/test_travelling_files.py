@@ -291,7 +291,6 @@ WEIGHTS_DOORS = {
     "train evaluation": "train experiment=smoke evaluation.opponents=[FILE]",
     "train mirror": "train learner=mirror learner.discard_agent=FILE",
     "train hill_climb": "train learner=hill_climb learner.climb=play learner.discards_by=FILE",
-    "train weighted_network": "train learner=weighted_network learner.opponent=FILE",
     "sweep": "evaluate -m agent=FILE games=4,8",
 }
 """Commands that read weights."""

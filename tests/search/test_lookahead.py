@@ -20,10 +20,10 @@ from deepcrib.search import lookahead
 from deepcrib.search.drawn_hands import draw_hands
 from deepcrib.search.lookahead import LookaheadAgent
 from deepcrib.search.win_chances import chances_of, win_chances
-from tests.search.test_minimax import SETS, hidden_of, positions, possible, seen
-from tests.search.test_play_tree import Hands, after, fits
 from tests.support import reference
 from tests.support.models import model_of
+from tests.support.plays import Hands, after, fits
+from tests.support.positions import SETS, hidden_of, positions, possible, seen
 from tests.support.reference import rank
 
 ME = 0

@@ -5,87 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from itertools import combinations
-from math import comb, prod
+from math import comb
 
 import numpy as np
 import pytest
 
 from deepcrib.agents import HasProbabilities, make_agent
 from deepcrib.agents.base import AgentError
-from deepcrib.evaluation.play_only import play_only
+from deepcrib.evaluation.hands import play_only
 from deepcrib.game.cards import parse_cards
-from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
-from deepcrib.game.rank_sets import rank_sets
 from deepcrib.kernels.workers import use_workers
-from deepcrib.search.minimax import MinimaxAgent, draw_hands, has_choice
-from tests.search.test_play_tree import Hands, after, card_worth, fits
+from deepcrib.search.minimax import MinimaxAgent, has_choice, sample_hands
 from tests.support import reference
 from tests.support.models import model_of
+from tests.support.plays import card_worth, fits
+from tests.support.positions import SETS, hidden_of, positions, possible, seen
 from tests.support.reference import chi_square_limit
 
 ERROR_LEVEL = 1e-6
-SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}
-
-
-def positions(hands: int, seed: int, most_hidden: int = 4) -> PlayObservation:
-    """Positions of random plays in which the opponent holds at most so many cards."""
-    found: list[PlayObservation] = []
-
-    def watch(observation: object, rows: np.ndarray) -> None:
-        if isinstance(observation, PlayObservation):
-            theirs = (observation.history >= 0) & (observation.history_seats != observation.seat[:, None])
-            found.append(observation.take(4 - theirs.sum(axis=1) <= most_hidden))
-
-    reference.drive(Games(np.arange(hands), seed, stop_at_121=False), watch=watch, max_hands=1)
-    return PlayObservation(
-        **{name: np.concatenate([getattr(o, name) for o in found]) for name in PlayObservation.__dataclass_fields__}
-    )
-
-
-def seen(o: PlayObservation, row: int) -> tuple[list[int], list[int], list[tuple[int, int]], list[int]]:
-    """Own kept cards, the opponent's played cards, the history, and the cards that have not been seen."""
-    history = [(int(c), int(s)) for c, s in zip(o.history[row], o.history_seats[row], strict=True) if c >= 0]
-    own = [int(c) for c in o.hand[row] if c >= 0] + [c for c, s in history if s == o.seat[row]]
-    theirs = [c for c, s in history if s != o.seat[row]]
-    away = [*own, *theirs, int(o.starter[row]), *(int(c) for c in o.discards[row] if c >= 0)]
-    return own, theirs, history, [card for card in range(52) if card not in away]
-
-
-def happens(own: list[int], other: list[int], seat: int, leader: int, history: list[tuple[int, int]]) -> bool:
-    """Whether these hands, played by the rules, give the turns of the history and now the turn to `seat`."""
-    hands: Hands = (tuple(own), tuple(other)) if seat == 0 else (tuple(other), tuple(own))
-    series: tuple[int, ...] = ()
-    turn = leader
-    for card, player in history:
-        if player != turn or card not in fits(hands[turn], series):
-            return False
-        _, turn, hands, series = after(hands, series, turn, card)
-    return turn == seat
-
-
-def possible(o: PlayObservation, row: int) -> dict[tuple[int, ...], int]:
-    """Rank multisets that the opponent may have kept, with the ways to make them of its cards and those not seen."""
-    own, theirs, history, unseen = seen(o, row)
-    seat, leader = int(o.seat[row]), 1 - int(o.dealer[row])
-    free = Counter(card // 4 for card in unseen + theirs)
-    ways = {}
-    for ranks in SETS:
-        number = prod(comb(free[rank], n) for rank, n in Counter(ranks).items())
-        held = hidden_of(ranks, theirs, unseen) if number else None
-        if held is not None and happens(own, theirs + held, seat, leader, history):
-            ways[ranks] = number
-    return ways
-
-
-def hidden_of(ranks: tuple[int, ...], theirs: list[int], unseen: list[int]) -> list[int] | None:
-    """Some unseen cards that make up a kept hand of these ranks with the cards played, or None."""
-    left = list(ranks)
-    for card in theirs:
-        if card // 4 not in left:
-            return None
-        left.remove(card // 4)
-    return [[card for card in unseen if card // 4 == rank][left[:i].count(rank)] for i, rank in enumerate(left)]
 
 
 def by_set(weights: dict[tuple[int, ...], float]) -> np.ndarray:
@@ -213,7 +151,7 @@ def test_values_of_all_hands_are_their_weighted_mean(name: str, hands: str) -> N
 def test_samples_are_drawn_by_weight() -> None:
     weights = np.array([5.0, 0.5, 0.0, 20, 1, 3, 0])
     drawn = weights.copy()
-    draw_hands(12345, 200_000, drawn)
+    sample_hands(12345, 200_000, drawn)
     assert drawn.sum() == 200_000 and drawn[2] == drawn[6] == 0
     expected = 200_000 * weights / weights.sum()
     some = expected > 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError, checked_agent
@@ -61,13 +61,13 @@ def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
 
 def _from_text(text: str, device: str) -> Agent:
     if text in BUILDERS:
-        return _build_named(text, {}, device)
+        return _build(f"agent {text!r}", BUILDERS[text], {}, device)
     if text in packaged_weights():
         return _packaged(text, {}, device)
     if is_place(text):
         return make_outside(text, {})
     if is_path(text):
-        return load_checkpoint(text, device)
+        return _loaded(text, {}, device)
     expected = f"one of {', '.join(shown_names())}, the path of a checkpoint, or package.module:Class"
     raise AgentError(f"unknown agent {text!r}: {did_you_mean(text, shown_names())}expected {expected}")
 
@@ -77,11 +77,11 @@ def _from_mapping(spec: Options, device: str) -> Agent:
     if not isinstance(name, str):
         raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(shown_names())})")
     if name in BUILDERS:
-        return _build_named(name, spec, device)
+        return _build(f"agent {name!r}", BUILDERS[name], _read(spec), device)
     if is_place(name):
         return make_outside(name, spec)
     if name in packaged_weights():
-        return _packaged(name, spec, device)
+        return _packaged(name, _read(spec), device)
     if spec:
         raise AgentError(f"agent {name!r} has no option {next(iter(spec))!r} (expected none)")
     return _from_text(name, device)
@@ -89,57 +89,55 @@ def _from_mapping(spec: Options, device: str) -> Agent:
 
 def _packaged(name: str, options: Options, device: str) -> Agent:
     """A trained agent that comes with the package, under its name there."""
-    agent = load_checkpoint(str(packaged_weights()[name]), device, **_read(options))
+    agent = _loaded(str(packaged_weights()[name]), options, device)
     agent.name = name
     return agent
 
 
-def _build_named(name: str, options: Options, device: str) -> Agent:
-    builder = BUILDERS[name]
-    for option in options:
-        if option not in builder.options:
-            expected = f"one of {', '.join(builder.options)}" if builder.options else "none"
-            raise AgentError(f"agent {name!r} has no option {option!r} (expected {expected})")
-    for option in builder.needs:
-        if options.get(option) is None:
-            raise AgentError(f"agent {name!r} needs the option {option}, as {{name: {name}, {option}: ...}}")
-    return _build(builder, _read(options), device)
-
-
-def _read(options: Options) -> Options:
-    """Options in the types that agents take."""
-    return {option: _READ[option](value) if option in _READ else value for option, value in options.items()}
-
-
-def load_checkpoint(path: str, device: str, **options: Any) -> Agent:
+def load_checkpoint(
+    path: str,
+    device: str = "cpu",
+    epsilon: float | None = None,
+    temperature: float | None = None,
+    discards: Agent | None = None,
+) -> Agent:
     """The agent of weights in a file, or of a finished run folder; options that are None are not given."""
+    return _loaded(path, {"epsilon": epsilon, "temperature": temperature, "discards": discards}, device)
+
+
+def _loaded(path: str, options: Options, device: str) -> Agent:
     saved = read_weights(path)
     if saved.agent not in LOADED:
         raise CheckpointError(f"{path} holds weights of {saved.agent!r}, expected one of {', '.join(LOADED)}")
-    builder = LOADED[saved.agent]
     given = {option: value for option, value in options.items() if value is not None}
     for option in ("epsilon", "temperature"):
         if given.get(option) == 0.0:  # what every agent of a checkpoint does
             del given[option]
+    return _build(path, LOADED[saved.agent], given, device, {"saved": saved})
+
+
+def _build(who: str, builder: Builder, given: Options, device: str, fixed: Mapping[str, Any] | None = None) -> Agent:
+    """Import what makes an agent, and call it with what is given, which is refused in the name of `who`."""
+    known = builder.options()
     for option in given:
-        if option not in builder.options:
-            lacks = builder.lacks or f"takes {', '.join(builder.options)}"
-            raise AgentError(f"{path} {lacks}: expected no option {option}")
-    return _build(builder, {"saved": saved, **given}, device)
+        if option not in known:
+            expected = f"one of {', '.join(known)}" if known else "none"
+            raise AgentError(f"{who} has no option {option!r} (expected {expected})")
+    for option, is_needed in known.items():
+        if is_needed and given.get(option) is None:
+            raise AgentError(f"{who} needs the option {option}, as {{name: NAME, {option}: ...}}")
+    specs = {option: spec for option, spec in builder.agents.items() if spec is not None} | given
+    options = given | {option: make_agent(specs[option], device) for option in builder.agents if option in specs}
+    function = builder.function()
+    if "device" in signature(function).parameters:
+        options["device"] = device
+    agent: Agent = function(**options, **builder.fixed, **(fixed or {}))
+    return agent
 
 
-def _build(builder: Builder, options: Options, device: str) -> Agent:
-    """Import what makes the agent, and call it."""
-    specs = {option: spec for option, spec in builder.agents.items() if spec is not None} | options
-    agents = {option: make_agent(specs[option], device) for option in builder.agents if option in specs}
-    make = _imported(builder.make)
-    return make(**{**options, **agents, **builder.fixed, **({"device": device} if builder.device else {})})
-
-
-def _imported(place: str) -> Callable[..., Agent]:
-    module, _, function = place.partition(":")
-    found: Callable[..., Agent] = getattr(import_module(module), function)
-    return found
+def _read(options: Options) -> Options:
+    """Options of the package's agents in the types that these take."""
+    return {option: _READ[option](value) if option in _READ else value for option, value in options.items()}
 
 
 def _number(option: str, expected: str) -> Callable[[Any], float]:
@@ -170,4 +168,4 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "temperature": _number("temperature", "points, 0 or more"),
     "seed": _seed,
 }
-"""How options of these names are read, before an agent is imported."""
+"""How options of these names are read."""

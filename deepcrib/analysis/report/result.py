@@ -5,57 +5,76 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from deepcrib.analysis.report.page import Section, Table, number, share
-from deepcrib.analysis.report.runs import FINISHED, SETUP, training_hours
-from deepcrib.analysis.report.setups import matches_of
+from deepcrib.analysis.report.page import Page, share, table
+from deepcrib.analysis.report.runs import FINISHED, SETUP, final_match, read_metrics, trained_seconds
 from deepcrib.analysis.report.statistics import difference, newcombe, over_seeds
+from deepcrib.analysis.tables import bounds
 from deepcrib.intervals import Interval, wilson
 
 USUAL = "deterministic"
 WELCH, NEWCOMBE = "Welch's t over seeds", "Newcombe over games"
-_NAMED = 3
-"""Setups that a sentence names at most."""
 
 
 def usual_opponent(runs: pd.DataFrame) -> str:
     """The opponent whose final matches most runs have, the usual one where others have no more."""
-    summaries = [summary for summary in runs[runs.state == FINISHED].summary if summary]
-    met = Counter(
-        name for one in summaries for name, found in one.items() if isinstance(found, dict) and "win_rate" in found
-    )
+    finished = runs[runs.state == FINISHED]
+    met = Counter(name for _, run in finished.iterrows() for name in run.summary if final_match(run, name))
     return max((USUAL, *met), key=lambda name: met[name])
-
-
-def labels(setups: Sequence[pd.DataFrame]) -> list[str]:
-    """A name for each setup: its network, its algorithm and what else differs, without what all have in common."""
-    told = [setup[SETUP].iloc[0] for setup in setups]
-    kept = [name for name in SETUP if len({str(one[name]) for one in told}) > 1] or SETUP[:2]
-    return [", ".join(str(one[name]) for name in kept if one[name]) for one in told]
 
 
 @dataclass(frozen=True)
 class Result:
-    """A setup's final matches [runs] (`games`, `wins`, `win_rate`), and the mean hours of training of its runs."""
+    """Runs of a setup, and their final matches [runs]: `games`, `wins`, `win_rate`, `hands_won`."""
 
     name: str
+    runs: pd.DataFrame
     matches: pd.DataFrame
-    hours: float
+
+    @property
+    def over_games(self) -> Interval:
+        """Of all games of these agents."""
+        return wilson(self.matches.wins.sum(), self.matches.games.sum())
 
     @property
     def won(self) -> Interval:
         """Over seeds, where there are several; else over the games of the only run."""
-        found = self.matches
-        if len(found) > 1:
-            return over_seeds(found.win_rate, found.games.min())
-        return wilson(found.wins.sum(), found.games.sum())
+        return over_seeds(self.matches.win_rate, self.matches.games.min()) if len(self.matches) > 1 else self.over_games
 
     @property
     def kind(self) -> str:
-        """What the interval is of."""
+        """The kind of that interval."""
         return "Wilson over games" if len(self.matches) == 1 else f"Student's t over {len(self.matches)} seeds"
+
+    @property
+    def hands_won(self) -> Interval | None:
+        """Of all hands that were counted; None where none were."""
+        counted = [match for match in self.matches.hands_won if isinstance(match, dict)]
+        sums = [sum(match[name] for match in counted) for name in ("wins", "hands")]
+        return wilson(*sums) if counted else None
+
+    @property
+    def hours(self) -> float:
+        """Mean hours of training, matches on the way included."""
+        return float(np.mean([trained_seconds(folder) for folder in self.runs.folder])) / 3600
+
+    @property
+    def step_seconds(self) -> str | None:
+        """Mean over runs of the median seconds of a replay iteration without matches; None where there are none."""
+        parts = ("speed/playing_seconds", "speed/learning_seconds")
+        timed = [metrics for metrics in map(read_metrics, self.runs.folder) if all(tag in metrics for tag in parts)]
+        medians = [np.median(metrics[parts[0]][1] + metrics[parts[1]][1]) for metrics in timed]
+        return f"{np.mean(medians):.3g}" if medians else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its numbers as plain values; `won` with the bounds of its interval."""
+        won = [None if value != value else value for value in self.won]
+        games = int(self.matches.games.sum())
+        return {"setup": self.name, "won": won, "interval": self.kind, "seeds": len(self.matches), "games": games}
 
     def ahead(self, other: Result) -> tuple[Interval, str]:
         """Its lead over another in shares of games, and the kind of its interval."""
@@ -65,15 +84,23 @@ class Result:
         return newcombe(own.wins.sum(), own.games.sum(), others.wins.sum(), others.games.sum()), NEWCOMBE
 
 
-def result_section(setups: Sequence[pd.DataFrame], opponent: str) -> Section:
-    """Two or three sentences, and a row for each setup, the strongest first."""
-    met = [(name, matches_of(setup, opponent), setup) for name, setup in zip(labels(setups), setups, strict=True)]
-    found = [Result(name, matches, training_hours(setup)) for name, matches, setup in met if len(matches)]
-    if not found:
-        return Section("Result", [f"No finished training run met {opponent} in final matches: none is ranked."])
-    first, *others = sorted(found, key=lambda one: -one.won.estimate)
-    words = " ".join(filter(None, (_strength(first, opponent), _lead(first, others), _caution(found))))
-    return Section("Result", [words, _table(first, others)] if others else [words])
+def results_of(trained: pd.DataFrame, opponent: str) -> list[Result]:
+    """Of each setup that met an opponent in final matches, the strongest first."""
+    met = trained.loc[[index for index, run in trained.iterrows() if final_match(run, opponent)]]
+    results = []
+    for name, runs in met.groupby(SETUP, sort=False):
+        matches = [final_match(run, opponent) for _, run in runs.iterrows()]
+        frame = pd.DataFrame(matches, columns=["games", "wins", "win_rate", "hands_won"])
+        results.append(Result(str(name), runs, frame))
+    return sorted(results, key=lambda one: -one.won.estimate)
+
+
+def result_section(results: Sequence[Result], opponent: str, page: Page) -> list[str]:
+    """Two or three sentences, and a row for each setup."""
+    if not results:
+        return [f"No finished training run met {opponent} in final matches: none is ranked."]
+    answer = " ".join(filter(None, (_strength(results[0], opponent), _lead(results), _caution(results))))
+    return [answer, table([_row(one, results[0], page) for one in results])]
 
 
 def _strength(one: Result, opponent: str) -> str:
@@ -87,33 +114,44 @@ def _strength(one: Result, opponent: str) -> str:
     )
 
 
-def _lead(first: Result, others: Sequence[Result]) -> str:
-    if not others:
+def _lead(results: Sequence[Result]) -> str:
+    if len(results) < 2:
         return ""
-    lead, kind = first.ahead(others[0])
+    lead, kind = results[0].ahead(results[1])
     verdict = "" if lead.low > 0 else ": not separated"
-    return f"It leads {others[0].name} by {number(1, scale=100)(lead)} points (95%, {kind}){verdict}."
+    return f"It leads {results[1].name} by {_points(lead)} points (95%, {kind}){verdict}."
 
 
-def _caution(found: Sequence[Result]) -> str:
-    single = [one.name for one in found if len(one.matches) == 1]
+def _points(lead: Interval) -> str:
+    return bounds(100 * lead.estimate, 100 * lead.low, 100 * lead.high, ".1f")
+
+
+def _caution(results: Sequence[Result]) -> str:
+    single = [one.name for one in results if len(one.matches) == 1]
     if not single:
         return ""
-    who = "" if len(single) == len(found) else f" of {', '.join(single)}" if len(single) <= _NAMED else " of some"
-    return f"One seed{who}: an interval over games speaks of these very agents, not of the method."
+    which = "" if len(single) == len(results) else f" of {', '.join(single[:3])}{' and others' * (len(single) > 3)}"
+    return f"One seed{which}: an interval over games speaks of these very agents, not of the method."
 
 
-def _table(first: Result, others: Sequence[Result]) -> Table:
-    rows, apart = [], {WELCH: "yes", NEWCOMBE: "these agents"}
-    for one in (first, *others):
-        lead, kind = (None, "") if one is first else first.ahead(one)
-        rows.append(
-            {"setup": one.name, "won": one.won, "its interval": one.kind}
-            | {"behind the first, points": lead, "that interval": kind}
-            | {"separated": None if lead is None else apart[kind] if lead.low > 0 else "no"}
-            | {"seeds": len(one.matches), "games": int(one.matches.games.sum()), "training": hours_text(one.hours)}
-        )
-    return Table(rows, {"won": share, "behind the first, points": number(1, scale=100)})
+def _row(one: Result, first: Result, page: Page) -> dict[str, Any]:
+    lead, kind = (None, "") if one is first else first.ahead(one)
+    apart = {WELCH: "yes", NEWCOMBE: "these agents"}
+    return {
+        "setup": one.name,
+        "won": share(one.won),
+        "its interval": one.kind,
+        "won, Wilson over games": share(one.over_games) if len(one.matches) > 1 else None,
+        "behind the first, points": lead and _points(lead),
+        "that interval": kind,
+        "separated": lead and (apart[kind] if lead.low > 0 else "no"),
+        "hands won, Wilson": one.hands_won and share(one.hands_won),
+        "seeds": len(one.matches),
+        "games": int(one.matches.games.sum()),
+        "training": hours_text(one.hours),
+        "seconds an iteration": one.step_seconds,
+        "command": page.command(one.runs.commands),
+    }
 
 
 def hours_text(hours: float) -> str:

@@ -1,14 +1,13 @@
-"""What several runs say together: intervals over seeds, differences and ratios of setups, rank correlations."""
+"""What several runs say together: intervals over seeds, and differences of setups."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.intervals import Interval, Z, mean_interval, t_quantile, wilson
+from deepcrib.intervals import Interval, t_quantile, wilson
 
 
 def over_seeds(shares: ArrayLike, trials: int = 0) -> Interval:
@@ -25,15 +24,13 @@ def over_seeds(shares: ArrayLike, trials: int = 0) -> Interval:
     return Interval(mean, max(0.0, mean - half), min(1.0, mean + half))
 
 
-def difference(first: ArrayLike, second: ArrayLike, trials: tuple[int, int] = (0, 0)) -> Interval:
-    """Mean of `first` minus that of `second`, independent samples: Welch's t interval; nan bounds for single values.
+def difference(first: ArrayLike, second: ArrayLike, trials: tuple[int, int]) -> Interval:
+    """Mean of shares `first` minus that of `second`, several seeds of each: Welch's t interval.
 
-    trials: of shares, the games behind each value of either, as in `over_seeds`.
+    trials: the games behind each value of either, as in `over_seeds`.
     """
     samples = [np.asarray(values, dtype=np.float64) for values in (first, second)]
     estimate = float(samples[0].mean() - samples[1].mean())
-    if min(len(values) for values in samples) < 2:
-        return Interval(estimate, math.nan, math.nan)
     errors = [_error(values, number) for values, number in zip(samples, trials, strict=True)]
     total = sum(errors)
     if total == 0:
@@ -44,7 +41,7 @@ def difference(first: ArrayLike, second: ArrayLike, trials: tuple[int, int] = (0
 
 
 def _error(values: NDArray[np.float64], trials: int) -> float:
-    """Variance of the mean of values [N], and of shares no less than so many trials each make it."""
+    """Variance of the mean of values [N], and no less than so many trials each make it."""
     found = float(values.var(ddof=1)) / len(values)
     if not trials:
         return found
@@ -60,27 +57,3 @@ def newcombe(wins: float, games: float, other_wins: float, other_games: float) -
     low = math.hypot(one.estimate - one.low, other.high - other.estimate)
     high = math.hypot(one.high - one.estimate, other.estimate - other.low)
     return Interval(estimate, estimate - low, estimate + high)
-
-
-def ratio(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Geometric mean of `first` over that of `second`, positive numbers: Welch's t interval of the logarithms."""
-    return Interval(*np.exp(difference(np.log(first), np.log(second))).tolist())
-
-
-def geometric_mean(values: ArrayLike) -> Interval:
-    """Geometric mean of positive numbers: Student's t interval of the logarithms; nan bounds for a single one."""
-    return Interval(*np.exp(mean_interval(np.log(values))).tolist())
-
-
-def rank_correlation(first: ArrayLike, second: ArrayLike) -> Interval:
-    """Spearman's rank correlation [N] with its 95% interval.
-
-    Fisher's z with the standard error of Bonett and Wright 2000, sqrt((1 + r^2/2) / (N - 3)). nan where one of the
-    two never varies; nan bounds for fewer than five pairs, or where the ranks agree entirely.
-    """
-    x, y = (pd.Series(np.asarray(values, dtype=np.float64)).rank() for values in (first, second))
-    r = float(x.corr(y)) if x.nunique() > 1 and y.nunique() > 1 else math.nan
-    if len(x) < 5 or math.isnan(r) or abs(r) > 1 - 1e-12:
-        return Interval(r, math.nan, math.nan)
-    half = Z * math.sqrt((1 + r * r / 2) / (len(x) - 3))
-    return Interval(r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))

@@ -1,1 +1,1 @@
-"""Who beats whom: tournaments, brackets, ratings, and the league that is kept by pairing."""
+"""Who beats whom: tournaments, ratings, and the league that is kept by pairing."""

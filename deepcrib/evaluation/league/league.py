@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import combinations
@@ -37,9 +37,8 @@ from deepcrib.files.runs import read_json, write_json
 from deepcrib.files.trust import FromFile
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
 from deepcrib.kernels import seconds_running
-from deepcrib.kernels.processes import ALONE, Workers
 from deepcrib.kernels.sources import source_hash
-from deepcrib.matches import Progress, match_part
+from deepcrib.matches import Progress, play_match
 
 PAIRINGS = "pairings"
 """Folder of a league's run that holds a file a pairing."""
@@ -233,32 +232,6 @@ def _short(value: Any) -> str:
 # --- playing ----------------------------------------------------------------------------------------------------
 
 
-def play_pairings(
-    pairings: Sequence[Pairing],
-    agents: Mapping[str, Agent],
-    folder: Path,
-    progress: Progress | None = None,
-    workers: Workers = ALONE,
-) -> list[Pairing]:
-    """All of them played to their ends, by so many processes (see `kernels.processes`)."""
-    told = progress if workers.count < 2 else None
-
-    def keep(number: int, pairing: Pairing) -> None:
-        if told is None:  # another machine may have written to a disk of its own
-            write_json(pairing_file(folder, pairing), pairing.to_dict())
-            if progress is not None:
-                progress(pairing.terms["games"] - pairings[number].sums.games)
-
-    work = partial(_played_on, agents=agents, folder=folder, progress=told)
-    return workers.run(work, [(pairing,) for pairing in pairings], keep)
-
-
-def _played_on(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, progress: Progress | None) -> Pairing:
-    pairing = reopen(pairing, folder)  # which a process that died may have begun
-    play_pairing(pairing, agents, folder, progress)
-    return pairing
-
-
 def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, progress: Progress | None = None) -> None:
     """Play what is missing of a pairing and write it after every part; `progress` gets the games of each.
 
@@ -275,7 +248,8 @@ def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, pr
         first, start = pairing.sums.games, seconds_running()
         count = min(size, games - first)
         try:
-            part = match_part(players, first, count, seed, duplicate=True, dealing=pairing.terms["dealing"])
+            dealing = pairing.terms["dealing"]
+            part = play_match(players, count, seed, duplicate=True, dealing=dealing, first_game=first // 2)
         except FaultError as error:
             pairing.fault = error.args
             pairing.sums = Sums()

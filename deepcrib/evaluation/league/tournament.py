@@ -1,4 +1,4 @@
-"""Matches, round robins and brackets as the 2018 thesis plays them (Lang 2018, sections 3.3 and 4.1), with intervals.
+"""Matches and round robins as the 2018 thesis plays them (Lang 2018, sections 3.3 and 4.1), with intervals.
 
 A match of n games is scored by the rules of the American Cribbage Congress: 2 game points for a win, 3 for a win by a
 skunk; the point spread, the sum of the differences of the final scores, breaks ties. The thesis prints spreads alone;
@@ -20,7 +20,6 @@ from deepcrib.evaluation.evaluate import check_games, pair_means, summarise
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.intervals import Interval, mean_interval, wilson
-from deepcrib.kernels.processes import ALONE, Workers
 from deepcrib.matches import MatchResult, play_match
 
 if TYPE_CHECKING:
@@ -107,11 +106,6 @@ def acc_winner(game_points: tuple[int, int], spread: int, wins: tuple[int, int])
     return int(second > first)
 
 
-def play_acc_match(agent: Agent, opponent: Agent, games: int, seed: int, **options: Unpack[MatchOptions]) -> MatchScore:
-    """Play one match, seats and first deals balanced. Raises OptionError for counts that cannot be played."""
-    return repeated_matches(agent, opponent, games, 1, seed, **options).total
-
-
 @dataclass(frozen=True)
 class Series:
     """Several matches of the same number of games between A and B, such as the twenty of figures 6 to 8.
@@ -152,41 +146,18 @@ def repeated_matches(
 
 
 def against_checkpoints(
-    agent: Agent,
-    checkpoints: Mapping[int, Agent],
-    games: int,
-    matches: int,
-    seed: int,
-    *,
-    workers: Workers = ALONE,
-    **options: Unpack[MatchOptions],
+    agent: Agent, checkpoints: Mapping[int, Agent], games: int, matches: int, seed: int, **options: Unpack[MatchOptions]
 ) -> dict[int, Series]:
     """An agent against each checkpoint of a training (table 3, figures 6 to 8 and 14), in the order of their numbers.
 
-    The games against a checkpoint follow from the seed and its number, whichever others there are. workers:
-    processes that share the checkpoints, see `kernels.processes`.
+    The games against a checkpoint follow from the seed and its number, whichever others there are.
     """
-    numbers = sorted(checkpoints)
-    contests = [(None, number, derive(seed, FINAL_MATCHES, number)) for number in numbers]
-    found = _all_series({None: agent, **checkpoints}, contests, (games, matches), workers, options)
-    return dict(zip(numbers, found, strict=True))
-
-
-def _all_series(
-    agents: Mapping[Any, Agent], contests: list[Any], match: tuple[int, int], workers: Workers, options: MatchOptions
-) -> list[Series]:
-    """`repeated_matches` of each contest, (the keys of two agents, a seed). match: (games, matches)."""
-    progress = options.get("progress") if workers.count > 1 else None
-    inside: MatchOptions = {**options, "progress": None} if progress else options
-
-    def play(a: Any, b: Any, seed: int) -> Series:
-        return repeated_matches(agents[a], agents[b], *match, seed, **inside)
-
-    def tell(number: int, series: Series) -> None:
-        if progress is not None:
-            progress(match[0] * match[1])
-
-    return workers.run(play, contests, tell)
+    return {
+        number: repeated_matches(
+            agent, checkpoints[number], games, matches, derive(seed, FINAL_MATCHES, number), **options
+        )
+        for number in sorted(checkpoints)
+    }
 
 
 # --- round robin --------------------------------------------------------------------------------------------
@@ -221,26 +192,19 @@ class RoundRobin:
 
 
 def round_robin(
-    agents: Mapping[str, Agent],
-    games: int,
-    seed: int,
-    *,
-    matches: int = 1,
-    workers: Workers = ALONE,
-    **options: Unpack[MatchOptions],
+    agents: Mapping[str, Agent], games: int, seed: int, *, matches: int = 1, **options: Unpack[MatchOptions]
 ) -> RoundRobin:
     """Every agent against every other one, `matches` matches of `games` games each.
 
     A pairing's games follow from the seed and the two names, A being the first in the alphabet: neither the order of
-    the agents nor who else takes part changes them. workers: processes that share the pairings, see
-    `kernels.processes`. Raises OptionError for fewer than two agents.
+    the agents nor who else takes part changes them. Raises OptionError for fewer than two agents.
     """
     if len(agents) < 2:
         raise OptionError(f"agents={list(agents)}: expected two or more agents")
-    pairs = list(combinations(sorted(agents), 2))
-    contests = [(a, b, pairing_seed(seed, a, b)) for a, b in pairs]
-    found = _all_series(agents, contests, (games, matches), workers, options)
-    pairings = dict(zip(pairs, found, strict=True))
+    pairings = {
+        (a, b): repeated_matches(agents[a], agents[b], games, matches, pairing_seed(seed, a, b), **options)
+        for a, b in combinations(sorted(agents), 2)
+    }
     standings = [_standing(name, pairings) for name in sorted(agents)]
     standings.sort(key=lambda standing: (-standing.game_points, -standing.spread, -standing.wins))
     return RoundRobin(tuple(standings), pairings)

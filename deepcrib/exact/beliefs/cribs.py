@@ -24,7 +24,7 @@ TURNED = UNSEEN - DEALT
 """Cards of which one is turned up: neither player holds them."""
 
 
-def crib_means(
+def expected_cribs(
     models: tuple[DiscardArrays, DiscardArrays], hands: NDArray[np.int8], is_dealer: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """[N, 15] mean points of the crib after each discard of hands [N, 6], negative to the pone.

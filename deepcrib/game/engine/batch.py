@@ -159,15 +159,21 @@ def pick_for(g: Game, seat: int, mask: int, seed: int) -> int:
 
 
 @jit
+def scripted_plays(g: Game, seed: int, policies: np.ndarray) -> None:
+    """Play the cards of a hand by a policy for each seat."""
+    while g.turn >= 0:
+        seat = g.turn
+        choices = play_choices(policies[seat], g.left[seat], g.series, g.count)
+        play(g, pick_for(g, seat, choices, seed), True)
+
+
+@jit
 def _scripted_hand(g: Game, seed: int, policies: np.ndarray) -> None:
     num_players = g.dealt.shape[0]
     for seat in range(num_players):
         discard(g, seat, pick_for(g, seat, discard_choices(policies[seat], g.dealt[seat]), seed))
     start_play(g, True)
-    while g.turn >= 0:
-        seat = g.turn
-        choices = play_choices(policies[seat], g.left[seat], g.series, g.count)
-        play(g, pick_for(g, seat, choices, seed), True)
+    scripted_plays(g, seed, policies)
     show(g, True)
 
 

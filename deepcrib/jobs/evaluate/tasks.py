@@ -7,8 +7,7 @@ from deepcrib.analysis.tables import audit_table, exploit_table, pairs_table, pl
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.audit import audit
 from deepcrib.evaluation.exploit import check_deals, exploit
-from deepcrib.evaluation.hands import hand_pairs
-from deepcrib.evaluation.play_only import check_hands, play_only
+from deepcrib.evaluation.hands import check_hands, hand_pairs, play_only
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.evaluate.config import PLAY, Config
 from deepcrib.jobs.shared.common import working

@@ -43,9 +43,14 @@ TRACEBACK = "DEEPCRIB_TRACEBACK"
 LAUNCHERS = ("hydra_joblib_launcher", "hydra_ray_launcher", "hydra_submitit_launcher")
 COMPILING = "compiling, once for this version: some seconds ..."
 
-# `${run_folder:train}` in conf/hydra/default.yaml; registered on import, so that workers of a launcher,
-# which import this module to find their task, know it too
-OmegaConf.register_new_resolver("run_folder", lambda job: str(runs.new_folder(job)), use_cache=True, replace=True)
+
+def _run_folder(job: str, study: str | None = None) -> str:
+    """`${run_folder:train}` in conf/hydra/default.yaml: a new folder, or that of a search's study of this name."""
+    return str(runs.outputs_folder() / "search" / study if study else runs.new_folder(job))
+
+
+# on import, so that workers of a launcher, which import this module to find their task, know it too
+OmegaConf.register_new_resolver("run_folder", _run_folder, use_cache=True, replace=True)
 
 # conf/hydra/launcher/ has files named as the launchers' own schemas, so as to be held against them; Hydra may come to
 # do without, and says so in four lines

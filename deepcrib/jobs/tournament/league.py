@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from deepcrib.analysis.league import (
     league_figure,
     league_of,
     league_tables,
-    markdown_page,
     pairings_csv,
     standings_csv,
 )
@@ -30,11 +28,11 @@ from deepcrib.evaluation.league.league import (
     all_members,
     identity,
     plan_pairings,
-    play_pairings,
+    play_pairing,
     reopen,
 )
 from deepcrib.files import write_atomic
-from deepcrib.files.runs import ENVIRONMENT, read_json, write_json
+from deepcrib.files.runs import read_json, write_json
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
@@ -69,12 +67,13 @@ def run_league(config: Config, run: Run) -> Outcome:
     with working(run, config.threads) as bars:
         count = bars.counter("games", sum(pairing.terms["games"] for pairing in pairings))
         count(sum(pairing.sums.games for pairing in pairings))
-        pairings = play_pairings(pairings, agents, folder, count)
+        for pairing in pairings:
+            play_pairing(pairing, agents, folder, count)
         gains = ceilings(agents, named, deals, config.seed, folder, bars)
     league = league_of(pairings)
-    _write(folder, league, gains, pairings, _intro(folder, pairings, deals, config))
+    _write(folder, league, gains, pairings)
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
-    run.notes.append(f"tables with intervals, and the figure: league.md, *.csv, {FIGURE} in the run folder")
+    run.notes.append(f"tables with intervals, and the figure: *.csv, {FIGURE} in the run folder")
     faults = [f"{name} in {' - '.join(pair)}: {what}" for pair, (name, what) in league.faults.items()]
     fault = f"agents at fault, their pairings do not count: {'; '.join(faults)}" if faults else None
     summary = {"task": config.task, **league.to_dict(), "pairings": [pairing.to_dict() for pairing in pairings]}
@@ -149,42 +148,9 @@ def _gain(gain: float, low: float, high: float) -> tuple[float, float, float]:
     return float(gain), float(low), float(high)
 
 
-def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing], intro: str) -> None:
+def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing]) -> None:
     figure = league_figure(league)
     if figure is not None:
         save_png(figure, folder / FIGURE, dpi=110)
-    write_atomic(folder / "league.md", markdown_page(league, intro, FIGURE if figure else None, gains))
     write_atomic(folder / "league.csv", standings_csv(league, gains))
     write_atomic(folder / "pairings.csv", pairings_csv(pairings))
-
-
-def _word(value: Any) -> str:
-    """A value as the command line takes it."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_word(item)}" for key, item in value.items()) + "}"
-    return "[" + ", ".join(map(_word, value)) + "]" if isinstance(value, list) else str(value)
-
-
-def _intro(folder: Path, pairings: Sequence[Pairing], deals: Mapping[str, int], config: Config) -> str:
-    """How the page came about."""
-    found = read_json(folder / ENVIRONMENT)
-    given: dict[str, Any] = {name: getattr(config, name) for name in ("agents", "games", "games_of", "deals_of")}
-    given |= {"deals": config.deals or None, "seed": config.seed}
-    options = [f"{name}={_word(value)}" for name, value in given.items() if value not in (None, [], {})]
-    command = shlex.join(["deepcrib", "tournament", config.task, *options, f"rules={config.rules.name}"])
-    changed = f" with {found['changed_files']} changed files" if found.get("changed_files") else ""
-    machine = found.get("machine", {})
-    counts = sorted({pairing.terms["games"] for pairing in pairings})
-    games = " or ".join(f"{count:,}" for count in counts)
-    seconds = sum(pairing.seconds for pairing in pairings)
-    measured = ""
-    if deals:
-        fewer = [f"{number:,} for {name}" for name, number in deals.items() if number < config.deals]
-        measured = f" A best responder's gains are over {', '.join([f'{config.deals:,} deals', *fewer])}."
-    return (
-        "Every agent plays every other, full games to 121 on duplicate deals: each pair of games has the same"
-        f" cards with seats swapped. {games} games per pairing, seed {config.seed}, rules `{config.rules.name}`."
-        f" Written by\n\n```sh\n{command} hydra.run.dir=outputs/league\n```\n\n(`league.md` and `{FIGURE}` in the run"
-        f" folder), at commit `{str(found.get('commit'))[:7]}`{changed}, on {machine.get('cores')} cores of"
-        f" {machine.get('processor')}; {seconds / 60:.1f} minutes of play.{measured}"
-    )

@@ -7,7 +7,6 @@ mean of the fittest as the next one's, for each role by itself, since no hand be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import DivergenceError
+from deepcrib.agents.base import require_finite
 from deepcrib.errors import OptionError
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.game.cards import NUM_RANKS
@@ -24,9 +23,16 @@ from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent
 from deepcrib.learners.evolution.deals import DEALT, ShowDeals
 from deepcrib.learners.evolution.options import EvolutionOptions
-from deepcrib.learners.evolution.steps import ADJUSTMENTS, PLAYERS, Method, fill_batch, fill_fitness, learn_from_deals
+from deepcrib.learners.evolution.steps import (
+    ADJUSTMENTS,
+    PLAYERS,
+    ThresholdUpdate,
+    fill_batch,
+    fill_fitness,
+    learn_from_deals,
+)
 from deepcrib.training.learner import Learner, Metrics, Setting
-from deepcrib.training.options import refuse_unread
+from deepcrib.training.options import as_numbers, refuse_unread
 
 _HELD_OUT = 1  # index of `derive`: deals of no training and, since `ShowDeals` are dealt apart, of no match
 _MOST_VALUES = 11  # summed for a discard: four ranks and six pairs kept, a pair thrown
@@ -40,6 +46,7 @@ class EvolutionLearner(Learner):
     """
 
     unit = "generations"
+    saved = ("weights", "sigma", "deals")
 
     def __init__(self, options: EvolutionOptions, setting: Setting) -> None:
         """Raises OptionError for options that do not go together."""
@@ -66,8 +73,8 @@ class EvolutionLearner(Learner):
     def _adjust(self) -> Metrics:
         """Deals hand by hand."""
         first, last = self.deals, self.deals + self.options.deals
-        seed, method = derive(self.setting.seed, SELF_PLAY), method_of(self.options)
-        hands, adjusted = learn_from_deals(seed, first, last, self.weights, method)
+        seed, update = derive(self.setting.seed, SELF_PLAY), threshold_update(self.options)
+        hands, adjusted = learn_from_deals(seed, first, last, self.weights, update)
         self.deals = last
         return {"update/adjusted": adjusted / hands, "update/deals": last}
 
@@ -92,30 +99,18 @@ class EvolutionLearner(Learner):
         generator = np.random.default_rng(derive(self.setting.seed, MINIBATCHES, self.steps_done))
         noise = generator.standard_normal((count, 2, size))
         # Learning rate of a self-adapted step size (Schwefel 1981): 1 / sqrt(2 n) for one sigma of n values.
-        turns = np.exp(generator.standard_normal((count, 2)) / np.sqrt(2 * size)) if self.options.adaptive else 1.0
-        sigmas = self.sigma * turns * np.ones((count, 2))
+        sigmas = self.sigma * np.exp(generator.standard_normal((count, 2)) / np.sqrt(2 * size))
         with np.errstate(over="ignore"):
             return sigmas, self.weights[0] + sigmas[:, :, None] * noise
 
     def _fitness(self, population: NDArray[np.float64]) -> NDArray[np.float64]:
         """[N, 2] by role, on the next deals."""
-        options, apart = self.options, self.options.cards == "different"
-        count = options.deals * (len(population) if apart else 1)
+        count, seed, crib = self.options.deals, derive(self.setting.seed, SELF_PLAY), self.options.score == "crib"
         hands = np.empty((count, 2, DEALT), dtype=np.int8)
         points = np.empty((count, 2, NUM_DISCARDS), dtype=np.int16)
-        run_rows(
-            fill_batch,
-            len(hands),
-            derive(self.setting.seed, SELF_PLAY),
-            self.deals,
-            self.weights[0],
-            options.score == "crib",
-            hands,
-            points,
-            piece=16,
-        )
+        run_rows(fill_batch, count, seed, self.deals, self.weights[0], crib, hands, points, piece=16)
         fitness = np.empty((len(population), 2))
-        run_rows(fill_fitness, len(population), hands, points, population, apart, fitness, piece=1)
+        run_rows(fill_fitness, len(population), hands, points, population, fitness, piece=1)
         self.deals += count
         return fitness
 
@@ -156,37 +151,22 @@ class EvolutionLearner(Learner):
         }
         return EvolutionaryAgent("trained", self.weights[player].copy(), metadata)
 
-    def save(self, path: Path) -> None:
-        """Write the first player's weights."""
-        self.agent().save(path)
-
     def finish(self, folder: Path) -> dict[str, Any]:
         """Write the weights of the other players, each to a file of its own."""
         for player in range(1, len(self.weights)):
             self.agent(player).save(folder / f"opponent_{player}.safetensors")
         return {}
 
-    def state_dict(self) -> dict[str, Any]:
-        """Weights, sigma and the deals."""
-        return {"weights": self.weights, "sigma": self.sigma, "deals": self.deals}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over weights of as many players and values. Raises ValueError for others."""
-        found, expected = tuple(state["weights"].shape), self.weights.shape
-        if found != expected:
-            raise ValueError(f"its weights have the shape {found}, expected {expected}")
-        self.weights, self.sigma, self.deals = state["weights"].numpy(), state["sigma"].numpy(), state["deals"]
-
 
 def _require_options(options: EvolutionOptions) -> None:
     if options.update == "population":
-        refuse_unread(options, ("against", "threshold", "adjust", "rate"), "learner.update=threshold")
+        refuse_unread(options, ("cards", "against", "threshold", "adjust", "rate"), "learner.update=threshold")
         if options.parents > options.population:
             raise OptionError(
                 f"learner.parents={options.parents}: expected at most learner.population={options.population}"
             )
         return
-    refuse_unread(options, ("population", "parents", "adaptive"), "learner.update=population")
+    refuse_unread(options, ("population", "parents"), "learner.update=population")
     if options.adjust == "merge" and options.rate > 1:  # the gap becomes |1 - 2 rate| times as wide with every hand
         raise OptionError(
             f"learner.rate={options.rate:g}: with learner.adjust=merge values diverge above 1, expected at most 1"
@@ -194,21 +174,18 @@ def _require_options(options: EvolutionOptions) -> None:
 
 
 def _require_finite(weights: NDArray[np.float64]) -> None:
-    """Refuse weights of which a discard's sum may overflow, though each is finite."""
+    """Refuse weights of which a discard's sum may overflow, though each is finite. Raises DivergenceError."""
     with np.errstate(over="ignore"):
-        most = _MOST_VALUES * np.abs(weights).max()
-    if not np.isfinite(most):
-        raise DivergenceError("values of cards diverged: they are not finite; lower learner.rate or learner.sigma")
+        require_finite(_MOST_VALUES * np.abs(weights).max(), lower="learner.rate or learner.sigma")
 
 
-def method_of(options: EvolutionOptions) -> Method:
+def threshold_update(options: EvolutionOptions) -> ThresholdUpdate:
     """The options of `update: threshold` as the compiled steps read them."""
-    return Method(
+    return as_numbers(
+        ThresholdUpdate,
+        options,
         adjust=ADJUSTMENTS.index(options.adjust),
         same=options.cards == "same",
         rival=options.against == "opponent",
         crib=options.score == "crib",
-        threshold=float(options.threshold),
-        sigma=float(options.sigma),
-        rate=float(options.rate),
     )

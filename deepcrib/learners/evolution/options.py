@@ -26,7 +26,7 @@ class EvolutionOptions(LearnerOptions):
     )
     cards: str = option(
         "same",
-        "cards of both players (of all members of a population): the same, or `different`",
+        "cards of both players: the same, or `different`; all of a population have the same",
         one_of("same", "different"),
     )
     score: str = option(
@@ -49,8 +49,7 @@ class EvolutionOptions(LearnerOptions):
         one_in("deepcrib.learners.evolution.steps:ADJUSTMENTS"),
     )
     rate: float = option(0.5, "rate of merge (share of the gap), toward and punish", positive)
-    sigma: float = option(0.1, "noise of mutate and select; the initial one of a population that adapts it", positive)
+    sigma: float = option(0.1, "noise of mutate and select; of a population the initial one, which it adapts", positive)
 
     population: int = option(64, "mutants per generation", at_least(2))
     parents: int = option(16, "number of fittest mutants; their mean starts the next generation", at_least(1))
-    adaptive: bool = option(True, "sigma is inherited and mutated too")

@@ -10,7 +10,7 @@ from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import DEALER
 from deepcrib.exact.strategies.discards import best_or_any
 from deepcrib.game.policies import count_choices, pick
-from deepcrib.game.randomness import EVOLUTION_STEP, hash_key, uniform
+from deepcrib.game.randomness import EVOLUTION_STEP, hash_key, normal
 from deepcrib.kernels import Part, jit
 from deepcrib.learners.evolution.agent import add_features, fill_keep_values
 from deepcrib.learners.evolution.deals import DEALT, add_crib_points, deal_show, fill_hand_points
@@ -20,7 +20,7 @@ MUTATE, SELECT, TOWARD, MERGE, PUNISH = range(len(ADJUSTMENTS))
 PLAYERS = 2
 
 
-class Method(NamedTuple):
+class ThresholdUpdate(NamedTuple):
     """How weights answer for a hand.
 
     adjust: one of ADJUSTMENTS, by number. same: both players get both hands of a deal, each against the other. rival:
@@ -41,13 +41,6 @@ class Method(NamedTuple):
 def is_short(points: int, reference: int, threshold: float) -> bool:
     """Whether points fall short of a share of the reference (points, which as pone may be negative with the crib)."""
     return points < reference - (1 - threshold) * abs(reference)
-
-
-@jit
-def _normal(key: int, counter: int) -> float:
-    """A standard normal number (Box and Muller 1958)."""
-    radius = np.sqrt(-2 * np.log(1 - uniform(key, 2 * counter)))
-    return radius * np.cos(2 * np.pi * uniform(key, 2 * counter + 1))
 
 
 @jit
@@ -89,32 +82,31 @@ def _fill_points(hands: np.ndarray, role: int, other_action: int, starter: int, 
         add_crib_points(hands[role], hands[1 - role], other_action, starter, sign, points)
 
 
+class Keep(NamedTuple):
+    """The discard `action` of a hand [6]."""
+
+    hand: np.ndarray
+    action: int
+
+
 @jit
 def adjust_weights(
-    weights: np.ndarray,
-    hands: np.ndarray,
-    role: int,
-    action: int,
-    points: np.ndarray,
-    reference_role: int,
-    reference_action: int,
-    method: Method,
-    key: int,
+    weights: np.ndarray, own: Keep, points: np.ndarray, reference: Keep, method: ThresholdUpdate, key: int
 ) -> None:
-    """Change weights [G] of one role after a hand that fell short; `reference` is the hand that it fell short of."""
+    """Change weights [G] of one role after a hand, points [15] by discard, that fell short of another discard."""
     if method.adjust in (MUTATE, SELECT):
         before = weights.copy()
         for i in range(len(weights)):
-            weights[i] += method.sigma * _normal(key, 1 + i)
+            weights[i] += method.sigma * normal(key, 1 + i)
         if method.adjust == SELECT:
-            mutant = choose_keep(hands[role], weights, key)
-            if points[mutant] <= points[action]:
+            mutant = choose_keep(own.hand, weights, key)
+            if points[mutant] <= points[own.action]:
                 weights[:] = before
         return
     wanted = np.zeros(len(weights), dtype=np.int64)
-    add_features(hands[role], action, -1, wanted)
+    add_features(own.hand, own.action, -1, wanted)
     if method.adjust != PUNISH:
-        add_features(hands[reference_role], reference_action, 1, wanted)
+        add_features(reference.hand, reference.action, 1, wanted)
     if method.adjust == MERGE:
         _merge(weights, wanted, method.rate)
     else:
@@ -123,7 +115,22 @@ def adjust_weights(
 
 
 @jit
-def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, method: Method) -> tuple[int, int]:
+def _play_show(
+    seed: int, number: int, weights: np.ndarray, crib: bool, hands: np.ndarray, actions: np.ndarray, points: np.ndarray
+) -> None:
+    """Deal hands [2, 6], and fill both players' actions [2, 2] with either hand and their points [2, 2, 15]."""
+    starter = deal_show(seed, number, hands)
+    for player in range(PLAYERS):
+        for role in range(2):
+            key = hash_key(seed, number, player, role, EVOLUTION_STEP)
+            actions[player, role] = choose_keep(hands[role], weights[player, role], key)
+    for player in range(PLAYERS):
+        for role in range(2):
+            _fill_points(hands, role, actions[1 - player, 1 - role], starter, crib, points[player, role])
+
+
+@jit
+def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, method: ThresholdUpdate) -> tuple[int, int]:
     """Play the show of deals first..last - 1 and adjust weights [2 players, 2 roles, G]; returns (hands, adjusted).
 
     With the same cards each player has each hand of a deal once, against the other; else player p has the hand of role
@@ -134,41 +141,25 @@ def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, meth
     points = np.empty((PLAYERS, 2, NUM_DISCARDS), dtype=np.int64)
     seen = adjusted = 0
     for number in range(first, last):
-        starter = deal_show(seed, number, hands)
-        for player in range(PLAYERS):
-            for role in range(2):
-                key = hash_key(seed, number, player, role, EVOLUTION_STEP)
-                actions[player, role] = choose_keep(hands[role], weights[player, role], key)
-        for player in range(PLAYERS):
-            for role in range(2):
-                _fill_points(hands, role, actions[1 - player, 1 - role], starter, method.crib, points[player, role])
+        _play_show(seed, number, weights, method.crib, hands, actions, points)
         for player in range(PLAYERS):
             for role in range(2):
                 if not method.same and role != (player + number) % 2:
                     continue
                 seen += 1
-                own = points[player, role, actions[player, role]]
-                reference_role = role
-                reference = int(np.argmax(points[player, role]))
-                target = points[player, role, reference]
+                own = points[player, role]
+                rival_role, reference = role, int(np.argmax(own))
+                target = own[reference]
                 if method.rival:
-                    reference_role = role if method.same else 1 - role
-                    reference = actions[1 - player, reference_role]
-                    target = points[1 - player, reference_role, reference]
-                if is_short(own, target, method.threshold):
+                    rival_role = role if method.same else 1 - role
+                    reference = actions[1 - player, rival_role]
+                    target = points[1 - player, rival_role, reference]
+                action = actions[player, role]
+                if is_short(own[action], target, method.threshold):
                     adjusted += 1
                     key = hash_key(seed, number, PLAYERS + player, role, EVOLUTION_STEP)
-                    adjust_weights(
-                        weights[player, role],
-                        hands,
-                        role,
-                        actions[player, role],
-                        points[player, role],
-                        reference_role,
-                        reference,
-                        method,
-                        key,
-                    )
+                    kept, right = Keep(hands[role], action), Keep(hands[rival_role], reference)
+                    adjust_weights(weights[player, role], kept, own, right, method, key)
     return seen, adjusted
 
 
@@ -179,32 +170,30 @@ def fill_batch(
     """Deal hands [D, 2, 6] and fill points [D, 2, 15] of their discards, the others discarding by weights [2, G]."""
     for d in range(*part):
         starter = deal_show(seed, first + d, hands[d])
-        found = np.empty(NUM_DISCARDS, dtype=np.int64)
+        shown = np.empty(NUM_DISCARDS, dtype=np.int64)
         for role in range(2):
             key = hash_key(seed, first + d, 0, 1 - role, EVOLUTION_STEP)
             other = choose_keep(hands[d, 1 - role], weights[1 - role], key) if crib else 0
-            _fill_points(hands[d], role, other, starter, crib, found)
+            _fill_points(hands[d], role, other, starter, crib, shown)
             for action in range(NUM_DISCARDS):
-                points[d, role, action] = found[action]
+                points[d, role, action] = shown[action]
 
 
 @jit
 def fill_fitness(
-    part: Part, hands: np.ndarray, points: np.ndarray, population: np.ndarray, apart: bool, fitness: np.ndarray
+    part: Part, hands: np.ndarray, points: np.ndarray, population: np.ndarray, fitness: np.ndarray
 ) -> None:
     """fitness [L, 2]: points a deal of weights population [L, 2, G] less the best ones, 0 at most, by role.
 
     Not their fraction: as pone, points less the crib's may be negative in sum, where a fraction ranks the wrong way.
 
-    All on the same deals (hands [D, 2, 6], points [D, 2, 15]); `apart`: each on a share of the deals of its own.
+    All on the same deals (hands [D, 2, 6], points [D, 2, 15]).
     """
-    each = len(hands) // len(population) if apart else len(hands)
+    values = np.empty(NUM_DISCARDS)
     for member in range(*part):
-        low = member * each if apart else 0
-        values = np.empty(NUM_DISCARDS)
         for role in range(2):
             obtained, best = 0.0, 0.0
-            for d in range(low, low + each):
+            for d in range(len(hands)):
                 fill_keep_values(hands[d, role], population[member, role], values)
                 mask = best_or_any(values)
                 total = 0.0
@@ -215,4 +204,4 @@ def fill_fitness(
                         total += points[d, role, action]
                 obtained += total / count_choices(mask)
                 best += highest
-            fitness[member, role] = (obtained - best) / each
+            fitness[member, role] = (obtained - best) / len(hands)

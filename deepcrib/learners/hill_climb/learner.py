@@ -7,7 +7,6 @@ equals win one half each. A mutant that wins enough draws the champion a small s
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
-from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.matches import play_hand, play_match
@@ -31,48 +29,7 @@ from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import refuse_unread
 
-CLIMBED = ("both", "discard", "play", "genome")
 Vector = NDArray[np.float64]
-
-
-def make_climber(
-    options: HillClimbOptions,
-    state: StateOptions,
-    discard_network: DiscardNetworkConfig,
-    play_network: PlayNetworkConfig,
-    seed: int,
-    device: str,
-) -> GenomeClimber | NetworkClimber:
-    """What `learner.climb` names. Raises OptionError where networks and states do not go together, AgentError.
-
-    OptionError too for options that this climb does not read, if they are not the defaults.
-    """
-    for name, climb in (("genome", "genome"), ("discards_by", "play"), ("plays_by", "discard")):
-        if options.climb != climb:
-            refuse_unread(options, (name,), f"learner.climb={climb}")
-    if options.climb == "genome":
-        return GenomeClimber(options.genome, seed)
-    return NetworkClimber(options, state, discard_network, play_network, seed, device)
-
-
-class GenomeClimber:
-    """Values of cards that choose the discard, with greedy play (`learners.evolution.agent`)."""
-
-    def __init__(self, genome: str, seed: int) -> None:
-        self._shape = (2, GENOMES[genome])
-        self._seed = derive(seed, NETWORKS)
-
-    def start(self) -> Vector:
-        """[P] uniform numbers in [0, 1)."""
-        return np.random.default_rng(self._seed).random(self._shape).ravel()
-
-    def agent(self, vector: Vector) -> EvolutionaryAgent:
-        """The agent of weights."""
-        return EvolutionaryAgent("climbing", vector.reshape(self._shape).copy())
-
-    def save(self, vector: Vector, path: Path, metadata: dict[str, Any]) -> None:
-        """Write the agent of weights."""
-        EvolutionaryAgent("climbing", vector.reshape(self._shape), metadata).save(path)
 
 
 class NetworkClimber:
@@ -81,20 +38,23 @@ class NetworkClimber:
     def __init__(
         self,
         options: HillClimbOptions,
+        setting: Setting,
         state: StateOptions,
         discard_network: DiscardNetworkConfig,
         play_network: PlayNetworkConfig,
-        seed: int,
-        device: str,
     ) -> None:
-        self._device = device
+        """Raises OptionError for options that do not go together or are not read, AgentError for another agent."""
+        for name, climb in (("discards_by", "play"), ("plays_by", "discard")):
+            if options.climb != climb:
+                refuse_unread(options, (name,), f"learner.climb={climb}")
         for group, config in (("discard", discard_network), ("play", play_network)):
             if config.noisy:
                 raise OptionError(f"{group}_network.noisy=true: read with learner=replay alone, expected false here")
+        self._device = setting.device
         self._parts: dict[str, tuple[Any, Any]] = {}  # encoder and network
         self._specs: dict[str, Any] = {}
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(derive(seed, NETWORKS))
+            torch.manual_seed(derive(setting.seed, NETWORKS))
             if options.climb != "play":
                 discard = make_discard_encoder(state.discard, scores=state.scores)
                 self._parts["discard"] = discard, make_discard_network(discard_network, discard.spec)
@@ -105,7 +65,7 @@ class NetworkClimber:
                 self._parts["play"] = play, make_play_network(play_network, play.spec)
             else:
                 self._specs["plays_by"] = options.plays_by
-        self._others = {part: make_agent(spec, self._device) for part, spec in self._specs.items()}
+        self._others: dict[str, Any] = {part: make_agent(spec, self._device) for part, spec in self._specs.items()}
 
     def start(self) -> Vector:
         """[P] weights as PyTorch initialises them."""
@@ -118,10 +78,7 @@ class NetworkClimber:
             part: QFunction(self._parts[part][0], network, self._device)
             for part, network in self._networks(vector).items()
         }
-        discards_by, plays_by = (self._others.get(part) for part in ("discards_by", "plays_by"))
-        return QNetworkAgent(
-            functions.get("discard"), functions.get("play"), name="climbing", discards_by=discards_by, plays_by=plays_by
-        )
+        return QNetworkAgent(functions.get("discard"), functions.get("play"), name="climbing", **self._others)
 
     def save(self, vector: Vector, path: Path, metadata: dict[str, Any]) -> None:
         """Write the networks of weights, and the specs of the agents that take the other decisions."""
@@ -145,6 +102,7 @@ class HillClimbLearner(Learner):
     """
 
     unit = "games"
+    saved = ("champion", "contests", "moves")
 
     def __init__(
         self,
@@ -155,11 +113,11 @@ class HillClimbLearner(Learner):
         discard_network: DiscardNetworkConfig,
         play_network: PlayNetworkConfig,
     ) -> None:
-        """Raises OptionError for options that do not go together, AgentError for an agent that there is not."""
+        """As `NetworkClimber`."""
         super().__init__(setting)
         self.options, self.contests, self.moves = options, 0, 0
         self.num_steps, self.checkpoint_every = options.games, options.checkpoint_every
-        self.climber = make_climber(options, state, discard_network, play_network, setting.seed, setting.device)
+        self.climber = NetworkClimber(options, setting, state, discard_network, play_network)
         start = self.climber.start()
         self.champion = start if options.start == "random" else np.zeros_like(start)
 
@@ -183,7 +141,7 @@ class HillClimbLearner(Learner):
             "contest/share": float(np.mean(shares)),
             "contest/share_std": float(np.std(shares)),
             "contest/moved": (self.moves - moves) / (self.contests - contests),
-            "contest/required": required_share(self.options, self.steps_done),
+            "contest/required": self.options.share,
             "weights/norm": float(np.linalg.norm(self.champion)),
             "speed/games_per_second": (self.steps_done - first) / (seconds_running() - begin),
         }
@@ -200,7 +158,7 @@ class HillClimbLearner(Learner):
         else:
             result = play_match(agents, games, seed, duplicate=True, dealing=dealing, first_game=first)
             share = float((result.winner == 0).mean())
-        if share > required_share(options, self.steps_done):
+        if share > options.share:
             self.champion = (1 - options.step) * self.champion + options.step * mutant
             self.moves += 1
         self.contests += 1
@@ -228,24 +186,6 @@ class HillClimbLearner(Learner):
             "rules": self.setting.dealing,
         }
         self.climber.save(self.champion, path, metadata)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The champion, its contests and its moves."""
-        return {"champion": self.champion, "contests": self.contests, "moves": self.moves}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over a champion of as many weights. Raises ValueError for another one."""
-        found, expected = tuple(state["champion"].shape), self.champion.shape
-        if found != expected:
-            raise ValueError(f"its champion has {found} weights, expected {expected}")
-        self.champion = state["champion"].numpy()
-        self.contests, self.moves = state["contests"], state["moves"]
-
-
-def required_share(options: HillClimbOptions, games: int) -> float:
-    """What a mutant must win more than, after so many games."""
-    final = options.share if options.final_share is None else options.final_share
-    return options.share + (final - options.share) * min(games / options.games, 1.0)
 
 
 def hands_share(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int = 0) -> float:

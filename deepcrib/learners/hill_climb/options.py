@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
+from deepcrib.options import at_least, between, fraction, one_of, option, positive
 from deepcrib.training.options import LearnerOptions
 
 
@@ -23,20 +23,12 @@ class HillClimbOptions(LearnerOptions):
     unit: str = option(
         "games", "games to 121; or `hands`: single ones at 0-0, won by points of all kinds", one_of("games", "hands")
     )
-    climb: str = option(
-        "both",
-        "networks that climb: `both`, `discard`, `play`; or `genome`: values of cards (learner=evolution)",
-        one_in("deepcrib.learners.hill_climb.learner:CLIMBED"),
-    )
-    genome: str = option("pairs", "of `climb: genome`", one_in("deepcrib.learners.evolution.agent:GENOMES"))
+    climb: str = option("both", "networks that climb: `both`, `discard` or `play`", one_of("both", "discard", "play"))
     discards_by: Any = option("greedy", "agent that discards where only the play climbs", spec=True)
     plays_by: Any = option("greedy", "agent that plays where only the discards climb", spec=True)
     start: str = option("zero", "initial weights; or `random`", one_of("zero", "random"))
     pairs: int = option(100, "pairs of games or hands per contest of champion and mutant", at_least(1))
     sigma: float = option(0.05, "standard deviation of a mutant's noise", positive)
-    share: float = option(
-        0.5, "share of the pairs' points that a mutant must exceed, in the first contest ...", between(0, 1)
-    )
-    final_share: float | None = option(None, "... and in the last one, linear in between", optional(between(0, 1)))
+    share: float = option(0.5, "share of the pairs' points that a mutant must exceed", between(0, 1))
     step: float = option(0.05, "step towards the mutant; 1 replaces the champion", fraction)
     checkpoint_every: int = option(20_000, "games or hands between checkpoints", at_least(1))

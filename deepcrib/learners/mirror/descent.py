@@ -8,8 +8,7 @@ present policy) / eta over the policies p of a state (equation 8, negative entro
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,27 +16,17 @@ import torch
 from numpy.typing import NDArray
 
 from deepcrib.game.mixed import softmax
-from deepcrib.kernels.workers import run_pieces
-from deepcrib.learners.policies.learning import LearnedPolicy, mean_entropy
+from deepcrib.learners.policies.learning import (
+    LearnedPolicy,
+    PassRates,
+    PolicyAndValues,
+    all_action_values,
+    mean_entropy,
+)
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
 
 Logits = NDArray[np.floating]
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Of a step. eta: its size, nats a point. tau: the temperature, points that a nat of the KL is worth.
-
-    following: the share of its distance from the policy by which the slow copy moves.
-    """
-
-    eta: float
-    tau: float
-    policy_lr: float
-    value_lr: float
-    batch_size: int
-    following: float
 
 
 def proximal_logits(logits: Logits, values: Logits, eta: float, tau: float) -> Logits:
@@ -49,47 +38,43 @@ def proximal_logits(logits: Logits, values: Logits, eta: float, tau: float) -> L
     return (logits + eta * values) / (1 + eta * tau)
 
 
-class MirrorDescent:
+class MirrorDescent(PolicyAndValues):
     """A policy, the values of actions where everybody plays by it, and `slow`, a copy that follows it slowly.
 
     The magnet is uniform, so that the policy comes to a quantal response equilibrium of temperature tau, but for the
     noise of values that are learned from samples. That noise is averaged in the weights of `slow`.
     """
 
-    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork) -> None:
-        self.policy, self.values = policy, values
+    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork, eta: float, following: float) -> None:
+        """eta: size of a step, nats a point. following: share of its distance from the policy by which `slow` moves."""
+        super().__init__(policy, values)
+        self.eta, self.following = eta, following
         self.slow = copy.deepcopy(policy.network)
 
-    def learn(self, samples: Batch, rates: Rates, seed: int) -> dict[str, float]:
-        """A pass of either network, side by side, over decisions of the present policy and their returns.
+    def learn(self, samples: Batch, rates: PassRates, tau: float, seed: int) -> dict[str, float]:
+        """A pass of either network over decisions of the present policy and their returns.
 
         The policy imitates the proximal step in their states, by the values before the pass; these learn the returns.
+        tau: the temperature, points that a nat of the KL is worth.
         """
-        states, batch_size = samples.states, rates.batch_size
-        for_policy, for_values = (np.random.default_rng((seed, stream)) for stream in range(2))
-        logits = self.policy.logits(states)
-        values = self.values.q_function().all_values(states, self.values.encoder.legal(states))
-        targets = softmax(proximal_logits(logits, values, rates.eta, rates.tau))
-        passes: list[Any] = [
-            partial(self.policy.imitate, states, targets, rates.policy_lr, batch_size, for_policy),
-            partial(self.values.train_pass, samples, rates.value_lr, batch_size, 1.0, for_values),
-        ]
-        policy_loss, passed = run_pieces(passes)
+        logits, values = self.policy.logits(samples.states), all_action_values(self.values, samples.states)
+        targets = softmax(proximal_logits(logits, values, self.eta, tau))
+        generators = [np.random.default_rng((seed, stream)) for stream in range(2)]
+        policy_loss, value_loss = self.passes((samples.states, targets), samples, rates, generators)
         with torch.no_grad():
             for mean, weight in zip(self.slow.parameters(), self.policy.network.parameters(), strict=True):
-                mean.lerp_(weight, rates.following)
+                mean.lerp_(weight, self.following)
         return {
             "loss/policy": policy_loss - mean_entropy(targets),
-            "loss/values": passed.loss,
+            "loss/values": value_loss,
             "policy/entropy": mean_entropy(softmax(logits)),
         }
 
     def state(self) -> dict[str, Any]:
         """All networks."""
-        return {"policy": self.policy.state(), "values": self.values.state(), "slow": self.slow.state_dict()}
+        return {**super().state(), "slow": self.slow.state_dict()}
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: Mapping[str, Any]) -> None:
         """Go on from a saved state."""
-        self.policy.load(state["policy"])
-        self.values.load(state["values"])
+        super().load(state)
         self.slow.load_state_dict(state["slow"])

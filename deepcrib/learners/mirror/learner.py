@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.agents.q_network import QFunction
-from deepcrib.learners.mirror.descent import MirrorDescent, Rates
+from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.mirror.options import MirrorOptions
 from deepcrib.learners.policies.learner import PolicyLearner
-from deepcrib.learners.policies.learning import LearnedPolicy
-from deepcrib.learners.replay.batch import PlayTargets, play_samples
-from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions, StateOptions
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
+from deepcrib.learners.policies.plays import plays_with_returns
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks import PlayNetworkConfig
-from deepcrib.training.learner import Metrics, Setting
-
-RETURNS = PlayTargets(AlgorithmOptions("monte_carlo"), RewardOptions("margin"), forced=False)
+from deepcrib.training.learner import Metrics
 
 
 class MirrorLearner(PolicyLearner):
     """Three networks: the policy, the values of actions, and the copy of the policy that is the agent."""
 
-    def __init__(
-        self, options: MirrorOptions, setting: Setting, *, state: StateOptions, play_network: PlayNetworkConfig
-    ) -> None:
-        """As any PolicyLearner."""
-        super().__init__(options, setting, state=state, play_network=play_network)
-        self.options = options
-        self.core: MirrorDescent = MirrorDescent(self.network(LearnedPolicy, 0), self.network(LearnedNetwork, 1))
+    core: MirrorDescent
+    options: MirrorOptions
+
+    def make_core(self) -> MirrorDescent:
+        """Untrained networks."""
+        networks = self.network(LearnedPolicy, 0), self.network(LearnedNetwork, 1)
+        return MirrorDescent(*networks, self.options.eta, self.options.following)
 
     def policy(self) -> QFunction:
         """That of the copy that follows slowly."""
@@ -41,8 +37,7 @@ class MirrorLearner(PolicyLearner):
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
         """A pass of both networks over the hands' decisions."""
         options, tau = self.options, self.options.temperature_at(self.steps_done)
-        lrs = options.policy_lr * self.left(), options.value_lr
-        rates = Rates(options.eta, tau, *lrs, options.batch_size, options.following)
-        samples = play_samples(hands, RETURNS, self.core.values.q_function(), 0.0)
-        metrics = self.core.learn(samples, rates, seed)
+        rates = PassRates(options.policy_lr * self.left(), options.value_lr, options.batch_size)
+        samples = plays_with_returns(hands)
+        metrics = self.core.learn(samples, rates, tau, seed)
         return metrics | {"schedule/temperature": tau, "schedule/policy_lr": rates.policy_lr}, 2 * len(samples)

@@ -8,22 +8,20 @@ average policy imitates the best response's own decisions, of which a reservoir 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.nfsp.memory import Circular, Reservoir
-from deepcrib.learners.policies.learning import LearnedPolicy
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, PolicyAndValues, all_action_values
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
 
 
 @dataclass(frozen=True)
-class Decisions:
-    """E decisions of all players.
+class Transitions:
+    """E decisions of all players, and what followed.
 
     states: compact [E, K]. actions: [E]. rewards: [E] up to the player's next decision, or the end. next_states: [E, K]
     of that decision. last: bool [E], whether there is none. best: bool [E], whether the player followed its best
@@ -41,58 +39,35 @@ class Decisions:
         return len(self.actions)
 
 
-@dataclass(frozen=True)
-class Rates:
-    """Of a step. draws: decisions drawn from each memory for each new one."""
+class FictitiousSelfPlay(PolicyAndValues):
+    """The average policy, the values of the best response, and the memory of each."""
 
-    best_lr: float
-    average_lr: float
-    batch_size: int
-    draws: float
+    parts = ("policy", "values", "recent", "own")
 
-
-class FictitiousSelfPlay:
-    """The values of a best response, the average policy, and their memories."""
-
-    def __init__(self, best: LearnedNetwork, average: LearnedPolicy, recent: int, reservoir: int) -> None:
+    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork, recent: int, reservoir: int) -> None:
         """recent, reservoir: capacities."""
-        self.best, self.average = best, average
+        super().__init__(policy, values)
         self.recent, self.own = Circular(recent), Reservoir(reservoir)
 
-    def learn(self, decisions: Decisions, rates: Rates, seed: int) -> dict[str, float]:
-        """Remember decisions, then learn both networks side by side. Targets come from the values as they are now."""
+    def learn(self, played: Transitions, rates: PassRates, draws: float, seed: int) -> dict[str, float]:
+        """Remember decisions, then learn both networks. Targets come from the values as they are now.
+
+        draws: decisions drawn from each memory for each new one.
+        """
         remember, drawing, *generators = [np.random.default_rng((seed, stream)) for stream in range(4)]
-        columns = asdict(decisions)
+        columns = asdict(played)
         best = columns.pop("best")
         self.recent.add(columns, remember)
         self.own.add({name: columns[name][best] for name in ("states", "actions")}, remember)
-        count = max(1, round(rates.draws * len(decisions)))
-        samples = self._targets(self.recent.draw(count, drawing))
+        count = max(1, round(draws * len(played)))
+        valued = self._targets(self.recent.draw(count, drawing))
         own = self.own.draw(count, drawing)
-        chosen = np.arange(self.average.encoder.legal(own["states"][:1]).shape[1]) == own["actions"][:, None]
-        passes: list[Any] = [
-            partial(self.best.train_pass, samples, rates.best_lr, rates.batch_size, 1.0, generators[0]),
-            partial(self.average.imitate, own["states"], chosen, rates.average_lr, rates.batch_size, generators[1]),
-        ]
-        passed, average_loss = run_pieces(passes)
-        return {"loss/best_response": passed.loss, "loss/average": average_loss}
+        chosen = np.arange(self.policy.encoder.legal(own["states"][:1]).shape[1]) == own["actions"][:, None]
+        average, response = self.passes((own["states"], chosen), valued, rates, generators[::-1])
+        return {"loss/best_response": response, "loss/average": average}
 
     def _targets(self, rows: dict[str, NDArray[Any]]) -> Batch:
         """Q-learning, undiscounted: rewards and the highest value of the player's next decision."""
         follows, targets = ~rows["last"], rows["rewards"].copy()
-        states = rows["next_states"][follows]
-        values = self.best.q_function().all_values(states, self.best.encoder.legal(states))
-        targets[follows] += values.max(axis=1)
+        targets[follows] += all_action_values(self.values, rows["next_states"][follows]).max(axis=1)
         return Batch(rows["states"], rows["actions"], targets)
-
-    def state(self) -> dict[str, Any]:
-        """Networks and memories."""
-        parts: dict[str, Any] = {"best": self.best, "average": self.average, "recent": self.recent, "own": self.own}
-        return {name: part.state() for name, part in parts.items()}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state. Raises ValueError for one of other capacities."""
-        self.best.load(state["best"])
-        self.average.load(state["average"])
-        self.recent.load(state["recent"])
-        self.own.load(state["own"])

@@ -9,42 +9,38 @@ import numpy as np
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.rules import HAND_SIZE
-from deepcrib.learners.nfsp.fictitious import Decisions, FictitiousSelfPlay, Rates
+from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay, Transitions
 from deepcrib.learners.nfsp.options import NfspOptions
 from deepcrib.learners.policies.learner import PolicyLearner
-from deepcrib.learners.policies.learning import LearnedPolicy
-from deepcrib.learners.replay.batch import learned_plays, skip_forced
-from deepcrib.learners.replay.options import StateOptions
-from deepcrib.learners.replay.rewards import margin, next_own
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
+from deepcrib.learners.policies.plays import chosen_plays
+from deepcrib.learners.replay.batch import learned_plays
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games
-from deepcrib.networks import PlayNetworkConfig
-from deepcrib.networks.encoders import legal_plays
 from deepcrib.networks.encoders.states import PLAY_BOUNDS, Bounds
-from deepcrib.training.learner import Metrics, Setting
+from deepcrib.training.learner import Metrics
 
 
 class NfspLearner(PolicyLearner):
     """Two networks: the values of a best response, and the average policy."""
 
-    def __init__(
-        self, options: NfspOptions, setting: Setting, *, state: StateOptions, play_network: PlayNetworkConfig
-    ) -> None:
-        """As any PolicyLearner."""
-        super().__init__(options, setting, state=state, play_network=play_network)
-        self.options = options
-        networks = self.network(LearnedNetwork, 0), self.network(LearnedPolicy, 1)
-        self.core: FictitiousSelfPlay = FictitiousSelfPlay(*networks, options.recent, options.reservoir)
+    core: FictitiousSelfPlay
+    options: NfspOptions
+
+    def make_core(self) -> FictitiousSelfPlay:
+        """Untrained networks, and empty memories."""
+        values, policy = self.network(LearnedNetwork, 0), self.network(LearnedPolicy, 1)
+        return FictitiousSelfPlay(policy, values, self.options.recent, self.options.reservoir)
 
     def policy(self) -> QFunction:
         """The average policy."""
-        return self.core.average.q_function()
+        return self.core.policy.q_function()
 
     def play_hands(self, first: int, seed: int) -> Trajectories:
         """Each player follows its best response in a share of its hands, the average policy in the others."""
         options = self.options
         best = QNetworkAgent(
-            None, self.core.best.q_function(), options.epsilon * self.left(), discards_by=self.discards_by
+            None, self.core.values.q_function(), options.epsilon * self.left(), discards_by=self.discards_by
         )
         by_best = np.random.default_rng((seed, first)).random((options.hands, 2)) < options.anticipatory
         seating = np.where(by_best, 0, 1)
@@ -52,12 +48,12 @@ class NfspLearner(PolicyLearner):
         return learning_games([best, self.agent()], seating, first, seed, unit="hands", dealing=dealing)
 
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
-        """A pass of each network over what is remembered."""
-        options, left, decisions = self.options, self.left(), decisions_of(hands)
-        rates = Rates(options.best_lr * left, options.average_lr * left, options.batch_size, options.draws)
-        metrics = self.core.learn(decisions, rates, seed)
-        schedule = {"schedule/epsilon": options.epsilon * left, "schedule/average_lr": rates.average_lr}
-        return metrics | schedule, 2 * round(options.draws * len(decisions))
+        """A pass of both networks over decisions that are remembered."""
+        options, left, played = self.options, self.left(), transitions_of(hands)
+        rates = PassRates(options.average_lr * left, options.best_lr * left, options.batch_size)
+        metrics = self.core.learn(played, rates, options.draws, seed)
+        schedule = {"schedule/epsilon": options.epsilon * left, "schedule/average_lr": rates.policy_lr}
+        return metrics | schedule, 2 * round(options.draws * len(played))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a saved state. Raises ValueError for one of other options, or of decisions that cannot be."""
@@ -76,13 +72,12 @@ _BOUNDS: dict[str, Bounds] = {
 """Lowest and highest values of what is remembered of a decision."""
 
 
-def decisions_of(hands: Trajectories) -> Decisions:
+def transitions_of(hands: Trajectories) -> Transitions:
     """The plays of both seats that had a choice; `learned` says which seats followed their best response."""
-    chosen = legal_plays(hands.play_states).sum(axis=2) > 1
-    rewards, following = skip_forced(margin(hands.play_points, hands.play_seats), next_own(hands.play_seats), chosen)
-    rows, plays = np.nonzero(chosen)
+    decisions, rewards, following = chosen_plays(hands)
+    rows, plays = np.nonzero(decisions)
     later = following[rows, plays]
-    return Decisions(
+    return Transitions(
         hands.play_states[rows, plays],
         hands.play_actions[rows, plays],
         rewards[rows, plays],

@@ -21,7 +21,16 @@ from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObse
 from deepcrib.game.rules import HAND_SIZE, add_rank, is_legal_play, pack_series, play_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.partida.inputs import ENCODINGS, INPUTS, PLAYS, STATE, fill_inputs, fill_state, input_width
+from deepcrib.learners.partida.inputs import (
+    ENCODINGS,
+    INPUTS,
+    PLAYS,
+    STATE,
+    Turn,
+    fill_position,
+    fill_state,
+    input_width,
+)
 
 HIDDEN = (24, 24, 24)
 """Units of the hidden layers (section 2.2)."""
@@ -39,6 +48,13 @@ class Layers(NamedTuple):
     b3: NDArray[np.float32]
     w4: NDArray[np.float32]
     b4: NDArray[np.float32]
+
+
+def layer_shapes(width: int) -> list[tuple[int, ...]]:
+    """Shapes of `Layers` over so many inputs."""
+    sizes = (width, *HIDDEN)
+    hidden = [shape for pair in zip(sizes[:-1], sizes[1:], strict=True) for shape in (pair, pair[1:])]
+    return [*hidden, sizes[-1:], (1,)]
 
 
 class Form(NamedTuple):
@@ -112,9 +128,7 @@ def from_weights(saved: SavedWeights, discards: Agent) -> PartidaAgent:
 
 
 def _require_shapes(layers: Layers, width: int) -> None:
-    sizes = (width, *HIDDEN)
-    shapes = [shape for pair in zip(sizes[:-1], sizes[1:], strict=True) for shape in (pair, pair[1:])]
-    for name, array, shape in zip(Layers._fields, layers, [*shapes, sizes[-1:], (1,)], strict=True):
+    for name, array, shape in zip(Layers._fields, layers, layer_shapes(width), strict=True):
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"{name} is {array.shape}, expected finite numbers {shape}")
 
@@ -148,31 +162,21 @@ def hidden_layer(x: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.nda
 
 
 @jit
-def card_values(
-    own: np.ndarray,
-    other: np.ndarray,
-    history: np.ndarray,
-    played: int,
-    earlier: int,
-    count: int,
-    layers: Layers,
-    form: Form,
-    values: np.ndarray,
-) -> None:
-    """values [4] of the cards of a hand, -inf where they may not be played; otherwise as `fill_state`."""
+def card_values(turn: Turn, layers: Layers, form: Form, values: np.ndarray) -> None:
+    """values [4] of the cards of a hand, -inf where they may not be played."""
     state = np.empty(STATE, dtype=np.int8)
     x = np.empty(input_width(form.inputs, form.encoding), dtype=np.float32)
-    series = pack_series(history[earlier:], played - earlier)
+    series = pack_series(turn.history[turn.start :], turn.played - turn.start)
     for slot in range(HAND_SIZE):
         values[slot] = -np.inf
-        if not is_legal_play(count, own[slot]):
+        if not is_legal_play(turn.series_count, turn.own[slot]):
             continue
-        fill_state(own, slot, other, history, played, earlier, state)
-        fill_inputs(state, form.inputs, form.encoding, x)
+        fill_state(turn, slot, state)
+        fill_position(state, form.inputs, form.encoding, x)
         value = forward(x, layers)
         if form.rest:
-            rank = rank_of(own[slot])
-            value += play_points(add_rank(series, rank), count + value_of_rank(rank))
+            rank = rank_of(turn.own[slot])
+            value += play_points(add_rank(series, rank), turn.series_count + value_of_rank(rank))
         values[slot] = value
 
 
@@ -185,4 +189,5 @@ def _value_rows(part: Part, o: PlayColumns, layers: Layers, form: Form, values: 
         while played < PLAYS and o.history[r, played] >= 0:
             ranks[played] = rank_of(o.history[r, played])
             played += 1
-        card_values(o.hand[r], hidden, ranks, played, o.series_start[r], o.counts[r], layers, form, values[r])
+        turn = Turn(o.hand[r], hidden, ranks, played, o.series_start[r], o.counts[r])
+        card_values(turn, layers, form, values[r])

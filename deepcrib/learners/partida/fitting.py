@@ -1,93 +1,100 @@
 """Least squares for the small network of Partida 2022, compiled: forward, backward and the optimiser's step.
 
 At 24 units a layer and one position a step, which is how the paper fits, PyTorch takes a hundred times as long, nearly
-all of it for calling its operations. The tests hold every step to PyTorch's gradients and optimisers.
+all of it for calling its operations. The tests hold every step to PyTorch's gradients and its Adam.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.kernels import jit
-from deepcrib.learners.partida.agent import Form, Layers, hidden_layer
-from deepcrib.learners.partida.inputs import fill_inputs
+from deepcrib.learners.partida.agent import Form, Layers, hidden_layer, layer_shapes
+from deepcrib.learners.partida.inputs import fill_position
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015), as in PyTorch
-ADAM, SGD = 0, 1
-OPTIMIZERS = {"adam": ADAM, "sgd": SGD}
+
+
+FITTED = ("weights", "first", "second", "steps")
+"""What a training goes on from."""
 
 
 @dataclass
 class Fit:
-    """A network under training: its layers, Adam's running means of gradients and of their squares, and its steps."""
+    """A network under training.
 
-    layers: Layers
-    first: Layers
-    second: Layers
+    weights: float32 [W], all of its layers over `width` inputs one after another. first, second: [W], Adam's running
+    means of gradients and of their squares. steps: taken.
+    """
+
+    width: int
+    weights: NDArray[np.float32]
+    first: NDArray[np.float32]
+    second: NDArray[np.float32]
     steps: int = 0
+
+    @property
+    def layers(self) -> Layers:
+        """Views of the weights."""
+        return _layers_on(self.weights, self.width)
 
 
 def new_fit(layers: Layers) -> Fit:
     """Before the first step."""
-    first, second = (Layers(*map(np.zeros_like, layers)) for _ in range(2))
-    return Fit(layers, first, second)
+    weights = np.concatenate([array.ravel() for array in layers])
+    return Fit(len(layers.w1), weights, np.zeros_like(weights), np.zeros_like(weights))
+
+
+def _layers_on(numbers: NDArray[np.float32], width: int) -> Layers:
+    shapes = layer_shapes(width)
+    parts = np.split(numbers, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    return Layers(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
+
+
+class Descent(NamedTuple):
+    """What steps read and change: layers and their gradient, as layers and as numbers [W]; Adam's means [W]."""
+
+    rate: float
+    layers: Layers
+    gradients: Layers
+    weights: np.ndarray
+    gradient: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
 
 
 def fit_positions(
-    fit: Fit,
-    form: Form,
-    states: NDArray[np.int8],
-    targets: NDArray[np.float32],
-    batch_size: int,
-    rate: float,
-    optimizer: str,
+    fit: Fit, form: Form, states: NDArray[np.int8], targets: NDArray[np.float32], batch_size: int, rate: float
 ) -> float:
     """One pass over positions [E, STATE] in their order, a step for each `batch_size`; changes `fit`.
 
     Returns the mean squared error of the values as they were when each position's turn came.
     """
-    code = OPTIMIZERS[optimizer]
-    gradient = Layers(*map(np.zeros_like, fit.layers))
-    total, fit.steps = _fit(
-        states, targets, batch_size, rate, code, fit.steps, form, fit.layers, gradient, fit.first, fit.second
-    )
+    gradient = np.zeros_like(fit.weights)
+    views = fit.layers, _layers_on(gradient, fit.width)
+    descent = Descent(rate, *views, fit.weights, gradient, fit.first, fit.second)
+    total, fit.steps = _fit(states, targets, batch_size, form, descent, fit.steps)
     return float(total) / len(states)
 
 
 @jit
 def _fit(
-    states: np.ndarray,
-    targets: np.ndarray,
-    batch_size: int,
-    rate: float,
-    optimizer: int,
-    steps: int,
-    form: Form,
-    layers: Layers,
-    gradient: Layers,
-    first: Layers,
-    second: Layers,
+    states: np.ndarray, targets: np.ndarray, batch_size: int, form: Form, descent: Descent, steps: int
 ) -> tuple[float, int]:
-    x = np.empty(len(layers.w1), dtype=np.float32)
+    x = np.empty(len(descent.layers.w1), dtype=np.float32)
     total = 0.0
     for start in range(0, len(states), batch_size):
         end = min(start + batch_size, len(states))
         for r in range(start, end):
-            fill_inputs(states[r], form.inputs, form.encoding, x)
-            total += _add_gradient(x, targets[r], 2 / (end - start), layers, gradient)
+            fill_position(states[r], form.inputs, form.encoding, x)
+            total += _add_gradient(x, targets[r], 2 / (end - start), descent.layers, descent.gradients)
         steps += 1
-        _step(layers.w1.ravel(), gradient.w1.ravel(), first.w1.ravel(), second.w1.ravel(), rate, optimizer, steps)
-        _step(layers.w2.ravel(), gradient.w2.ravel(), first.w2.ravel(), second.w2.ravel(), rate, optimizer, steps)
-        _step(layers.w3.ravel(), gradient.w3.ravel(), first.w3.ravel(), second.w3.ravel(), rate, optimizer, steps)
-        _step(layers.b1, gradient.b1, first.b1, second.b1, rate, optimizer, steps)
-        _step(layers.b2, gradient.b2, first.b2, second.b2, rate, optimizer, steps)
-        _step(layers.b3, gradient.b3, first.b3, second.b3, rate, optimizer, steps)
-        _step(layers.w4, gradient.w4, first.w4, second.w4, rate, optimizer, steps)
-        _step(layers.b4, gradient.b4, first.b4, second.b4, rate, optimizer, steps)
+        _step(descent, steps)
     return total, steps
 
 
@@ -137,26 +144,13 @@ def _add_layer(
 
 
 @jit
-def _step(
-    weights: np.ndarray,
-    gradient: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    rate: float,
-    optimizer: int,
-    steps: int,
-) -> None:
-    """Move weights [n] against their gradient, which is set back to 0; `steps` counts this one."""
-    if optimizer == SGD:
-        for j in range(len(weights)):
-            weights[j] -= np.float32(rate) * gradient[j]
-            gradient[j] = 0
-        return
-    size = np.float32(rate / (1 - BETA_1**steps))
+def _step(d: Descent, steps: int) -> None:
+    """Move the weights against their gradient, which is set back to 0; `steps` counts this one."""
+    size = np.float32(d.rate / (1 - BETA_1**steps))
     correction = np.float32(1 / math.sqrt(1 - BETA_2**steps))
-    for j in range(len(weights)):
-        g = gradient[j]
-        first[j] = np.float32(BETA_1) * first[j] + np.float32(1 - BETA_1) * g
-        second[j] = np.float32(BETA_2) * second[j] + np.float32(1 - BETA_2) * g * g
-        weights[j] -= size * first[j] / (np.sqrt(second[j]) * correction + np.float32(EPSILON))
-        gradient[j] = 0
+    for j in range(len(d.weights)):
+        g = d.gradient[j]
+        d.first[j] = np.float32(BETA_1) * d.first[j] + np.float32(1 - BETA_1) * g
+        d.second[j] = np.float32(BETA_2) * d.second[j] + np.float32(1 - BETA_2) * g * g
+        d.weights[j] -= size * d.first[j] / (np.sqrt(d.second[j]) * correction + np.float32(EPSILON))
+        d.gradient[j] = 0

@@ -8,6 +8,8 @@ order played (8, likewise), and how many of the latter belong to series that wer
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from deepcrib.game.cards import NUM_RANKS, rank_of
@@ -31,34 +33,44 @@ def input_width(inputs: int, encoding: int) -> int:
     return NUM_RANKS * (hands + PLAYS + 1)
 
 
-@jit
-def fill_state(
-    own: np.ndarray, slot: int, other: np.ndarray, history: np.ndarray, played: int, earlier: int, state: np.ndarray
-) -> None:
-    """The position after the card in `slot` of one's own hand [4] (card ids, NO_CARD once played, sorted).
+class Turn(NamedTuple):
+    """What a player plays its card on.
 
-    other: the opponent's hand, or none's where it is hidden. history [8]: ranks 0..12 of the `played` cards before, the
-    first `earlier` of which are of series that are over.
+    own, other: hands [4], card ids in ascending order and NO_CARD once played; none in `other` where it is hidden.
+    history [8]: ranks 0..12 of the `played` cards before, the first `start` of which are of series that are over.
+    series_count: the points of the cards of the series.
     """
+
+    own: np.ndarray
+    other: np.ndarray
+    history: np.ndarray
+    played: int
+    start: int
+    series_count: int
+
+
+@jit
+def fill_state(turn: Turn, slot: int, state: np.ndarray) -> None:
+    """The position after the card in a slot of one's own hand."""
     state[:] = 0
     n = 0
     for i in range(HAND_SIZE):
-        if own[i] >= 0 and i != slot:
-            state[OWN + n] = rank_of(own[i]) + 1
+        if turn.own[i] >= 0 and i != slot:
+            state[OWN + n] = rank_of(turn.own[i]) + 1
             n += 1
     n = 0
     for i in range(HAND_SIZE):
-        if other[i] >= 0:
-            state[OTHER + n] = rank_of(other[i]) + 1
+        if turn.other[i] >= 0:
+            state[OTHER + n] = rank_of(turn.other[i]) + 1
             n += 1
-    for i in range(played):
-        state[HISTORY + i] = history[i] + 1
-    state[HISTORY + played] = rank_of(own[slot]) + 1
-    state[EARLIER] = earlier
+    for i in range(turn.played):
+        state[HISTORY + i] = turn.history[i] + 1
+    state[HISTORY + turn.played] = rank_of(turn.own[slot]) + 1
+    state[EARLIER] = turn.start
 
 
 @jit
-def fill_inputs(state: np.ndarray, inputs: int, encoding: int, x: np.ndarray) -> None:
+def fill_position(state: np.ndarray, inputs: int, encoding: int, x: np.ndarray) -> None:
     """The network's input x [input_width] of a position.
 
     `numbers` is the paper's: hand or hands, then the history, as they stand. `one_hot`: how many of each rank a hand

@@ -27,7 +27,6 @@ class PartidaOptions(LearnerOptions):
         "ranks 1..13 as they are, or `one_hot` (not in the paper)",
         one_in("deepcrib.learners.partida.inputs:ENCODINGS"),
     )
-    opponent: str = option("greedy", "or `self`: both players learn (not in the paper)", one_of("greedy", "self"))
     sessions: int = option(2000, "sessions of games_per_fit hands, each learned from once", at_least(1))
     games_per_fit: int = option(
         10, "hands per session, played with one network that then learns from them once", at_least(1)
@@ -38,9 +37,6 @@ class PartidaOptions(LearnerOptions):
         one_of("whole", "rest"),
     )
     epsilon: float = option(0.0, "probability of a random card (the paper names none)", between(0, 1))
-    optimizer: str = option(
-        "adam", "or `sgd` (open in the paper)", one_in("deepcrib.learners.partida.fitting:OPTIMIZERS")
-    )
     batch_size: int = option(1, "positions per step; the paper fits one at a time", at_least(1))
     lr: float = option(1e-3, "open in the paper", positive)
     lr_schedule: str = option(

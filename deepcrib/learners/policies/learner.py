@@ -15,6 +15,7 @@ from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
 from deepcrib.game.randomness import MINIBATCHES, NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels import seconds_running
+from deepcrib.learners.policies.learning import PolicyAndValues
 from deepcrib.learners.policies.options import PolicyOptions
 from deepcrib.learners.replay.monitoring import playing_metrics, speed_metrics
 from deepcrib.learners.replay.options import StateOptions
@@ -36,8 +37,11 @@ class PolicyLearner(Learner):
     """
 
     unit = "iterations"
-    core: Any
-    """What learns, which knows nothing of cribbage; it has `state` and `load`."""
+    saved = ("hands",)
+    core: PolicyAndValues
+    """What learns, which knows nothing of cribbage."""
+    options: Any
+    """Of the class that the learner has."""
 
     def __init__(
         self, options: PolicyOptions, setting: Setting, *, state: StateOptions, play_network: PlayNetworkConfig
@@ -46,12 +50,17 @@ class PolicyLearner(Learner):
         super().__init__(setting)
         self.num_steps, self.checkpoint_every = options.iterations, options.checkpoint_every
         if play_network.head != "value" or play_network.noisy:
-            found = f"play_network.head={play_network.head} play_network.noisy={str(play_network.noisy).lower()}"
-            raise OptionError(f"{found}: read with learner=replay alone, expected head=value noisy=false here")
+            given = f"play_network.head={play_network.head} play_network.noisy={str(play_network.noisy).lower()}"
+            raise OptionError(f"{given}: read with learner=replay alone, expected head=value noisy=false here")
         if state.scores:
             raise OptionError(f"state.scores=true: learner={options.name} learns single hands at 0-0, expected false")
-        self.shared, self._state, self._network, self.hands = options, state, play_network, 0
+        self.options, self._state, self._network, self.hands = options, state, play_network, 0
         self.discards_by = make_agent(options.discard_agent, setting.device)
+        self.core = self.make_core()
+
+    @abstractmethod
+    def make_core(self) -> PolicyAndValues:
+        """What learns, before the first step."""
 
     def network(self, made: type[Learned], number: int) -> Learned:
         """A new network of the play; each number has weights of its own."""
@@ -64,7 +73,7 @@ class PolicyLearner(Learner):
     def step(self) -> Metrics:
         """Play and learn. Raises DivergenceError where a learning rate is too high."""
         setting, iteration, start = self.setting, self.steps_done, seconds_running()
-        hands = self.play_hands(iteration * self.shared.hands, derive(setting.seed, SELF_PLAY))
+        hands = self.play_hands(iteration * self.options.hands, derive(setting.seed, SELF_PLAY))
         played = seconds_running()
         metrics, samples = self.learn(hands, derive(setting.seed, MINIBATCHES, iteration))
         self.steps_done += 1
@@ -97,22 +106,22 @@ class PolicyLearner(Learner):
         """Write the policy."""
         metadata = {
             "rules": self.setting.dealing,
-            "learner": self.shared.name,
+            "learner": self.options.name,
             "seed": self.setting.seed,
             "iteration": self.steps_done,
             "hands": self.hands,
-            "discards_by": kept_spec(self.shared.discard_agent, path.parent),
+            "discards_by": kept_spec(self.options.discard_agent, path.parent),
         }
         save_policy(path, self.policy().network, metadata)
 
     def state_dict(self) -> dict[str, Any]:
         """Networks and what is remembered."""
-        return {"core": self.core.state(), "hands": self.hands}
+        return super().state_dict() | {"core": self.core.state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a saved state. Raises ValueError for one of other options."""
+        super().load_state_dict(state)
         self.core.load(state["core"])
-        self.hands = state["hands"]
 
     def description(self) -> str:
         """Iterations and hands."""

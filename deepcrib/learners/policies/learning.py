@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn import functional
 
-from deepcrib.agents import DivergenceError
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.mixed import softmax
-from deepcrib.learners.replay.extras import Ordered, sweeps
+from deepcrib.kernels.workers import run_pieces
+from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork, SampleInputs
 from deepcrib.networks import QNetwork
-from deepcrib.networks.fast import adam_step
+from deepcrib.training.descent import Rows, descend, shuffled
 
 
 class LearnedPolicy(LearnedNetwork):
@@ -39,27 +44,74 @@ class LearnedPolicy(LearnedNetwork):
         generator: np.random.Generator,
     ) -> float:
         """One pass of minimising the cross-entropy to targets [E, A] in states [E, K]; returns its mean in nats."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = lr
         inputs = SampleInputs(self.encoder, states, np.zeros(len(states), dtype=np.int8), True, self.device)
         legal = torch.as_tensor(self.encoder.legal(states), device=self.device)
         wanted = torch.as_tensor(targets, dtype=torch.float32, device=self.device)
-        noted = []
-        self.network.train()
-        for rows, _ in Ordered(sweeps(len(states), 1.0, generator), batch_size):
+
+        def cross_entropy(rows: Rows) -> Tensor:
             number = torch.as_tensor(rows, device=self.device)
             allowed = legal[number]
             outputs = self.network(inputs.batch(rows).inputs)
             logits = outputs.new_full(allowed.shape, -math.inf).masked_scatter(allowed, outputs)
             chances = functional.log_softmax(logits, dim=1)[allowed]
-            loss = -(wanted[number][allowed] * chances).sum() / len(rows)
-            loss.backward()
-            adam_step(self.optimizer)
-            noted.append(loss.detach() * len(rows))
-        mean = float(torch.stack(noted).sum()) / len(states)
-        if not math.isfinite(mean):
-            raise DivergenceError(f"learning diverged: the loss is {mean} at learning rate {lr:g}; lower it")
+            return (-(wanted[number][allowed] * chances).sum() / len(rows)).unsqueeze(0)
+
+        self.network.train()
+        (mean,) = descend(self.optimizer, lr, shuffled(len(states), batch_size, generator), cross_entropy)
         return mean
+
+
+@dataclass(frozen=True)
+class PassRates:
+    """Learning rates of a pass over decisions, and the decisions in a minibatch."""
+
+    policy_lr: float
+    value_lr: float
+    batch_size: int
+
+
+class PolicyAndValues:
+    """A policy and the values of actions, which learn side by side, whatever the game."""
+
+    parts: ClassVar[tuple[str, ...]] = ("policy", "values")
+    """Attributes that are saved."""
+
+    def __init__(self, policy: LearnedPolicy, values: LearnedNetwork) -> None:
+        self.policy, self.values = policy, values
+
+    def passes(
+        self,
+        imitated: tuple[NDArray[np.int8], NDArray[np.floating]],
+        valued: Batch,
+        rates: PassRates,
+        generators: Sequence[np.random.Generator],
+    ) -> tuple[float, float]:
+        """A pass of either network; returns the losses of policy and values.
+
+        imitated: states [E, K] and the distributions over actions [E, A] that the policy imitates there. valued: what
+        the values learn. generators: of either pass.
+        """
+        of_policy, of_values = generators
+        pieces: list[Any] = [
+            partial(self.policy.imitate, *imitated, rates.policy_lr, rates.batch_size, of_policy),
+            partial(self.values.train_pass, valued, rates.value_lr, rates.batch_size, 1.0, of_values),
+        ]
+        policy_loss, passed = run_pieces(pieces)
+        return policy_loss, passed.loss
+
+    def state(self) -> dict[str, Any]:
+        """Networks, and what else is remembered."""
+        return {name: getattr(self, name).state() for name in self.parts}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from a saved state. Raises ValueError for one of other capacities."""
+        for name in self.parts:
+            getattr(self, name).load(state[name])
+
+
+def all_action_values(network: LearnedNetwork, states: NDArray[np.int8]) -> NDArray[np.float32]:
+    """[E, A] values of the actions of states [E, K], -inf where an action is not legal."""
+    return network.q_function().all_values(states, network.encoder.legal(states))
 
 
 def mean_entropy(chances: NDArray[np.float64]) -> float:

@@ -1,4 +1,8 @@
-"""The replay buffer: whole hands, newest last."""
+"""The replay buffer: whole hands, newest last, as int8: positions, actions, the points of every card.
+
+A mask by seat tells the learner's decisions from those of an agent that it met. Rewards, next decisions and targets
+follow from these when they are needed, so that the buffer stays small and any reward and encoder can read it.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import AgentError, DivergenceError
+from deepcrib.agents.base import AgentError, require_finite
 from deepcrib.agents.expected_value import expectations_of
 from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
 from deepcrib.exact.cribs import NUM_DISCARDS
@@ -20,23 +21,22 @@ from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.td.features import PLAYS, Deal, State, replay
-from deepcrib.learners.td.inputs import KINDS, MOST_INPUTS, WIDTHS, fill_inputs, new_deal, set_discard
-from deepcrib.learners.td.perceptron import count_weights, forward, layer_sizes
+from deepcrib.learners.td.inputs import KINDS, MOST_INPUTS, WIDTHS, fill_entries, new_deal, set_discard
+from deepcrib.learners.td.perceptron import Entries, Perceptron, count_weights, forward, layer_sizes
 
 MOVE_POINTS = ("learned", "added")
 """The points of a move are part of the value of the state that it leads to, or are added to the value of the rest."""
 
 
-class Network(NamedTuple):
-    """A perceptron as compiled choices read it; `kind` is one of `inputs.KINDS`, `added` of MOVE_POINTS."""
+class StateValue(NamedTuple):
+    """A perceptron that values states; `kind` is one of `inputs.KINDS`, `added` of MOVE_POINTS."""
 
-    weights: np.ndarray
-    sizes: np.ndarray
+    perceptron: Perceptron
     kind: int
     added: bool
 
 
-class Scratch(NamedTuple):
+class DecisionScratch(NamedTuple):
     """Scratch of a decision: inputs, hidden units, means by discard."""
 
     places: np.ndarray
@@ -46,19 +46,19 @@ class Scratch(NamedTuple):
 
 
 @jit
-def new_scratch(sizes: np.ndarray) -> Scratch:
+def new_scratch(sizes: np.ndarray) -> DecisionScratch:
     """Scratch for the decisions of a perceptron."""
     hidden = 0
     for layer in range(1, len(sizes) - 1):
         hidden += sizes[layer]
     means = np.empty((NUM_DISCARDS, 3))
     means[:] = 0  # for raw inputs, which have none
-    return Scratch(np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(hidden), means)
+    return DecisionScratch(np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(hidden), means)
 
 
-def make_network(weights: NDArray[np.float64], hidden: tuple[int, ...], inputs: str, move_points: str) -> Network:
+def state_value(weights: NDArray[np.float64], hidden: Sequence[int], inputs: str, move_points: str) -> StateValue:
     """A perceptron of `inputs`, one of `inputs.KINDS`, on an array of weights."""
-    return Network(weights, layer_sizes(WIDTHS[inputs], hidden), KINDS[inputs], move_points == "added")
+    return StateValue(Perceptron(weights, layer_sizes(WIDTHS[inputs], hidden)), KINDS[inputs], move_points == "added")
 
 
 @dataclass
@@ -87,9 +87,8 @@ class TdPerceptronAgent(DiscardsByMask, PlaysByMask):
         sizes = layer_sizes(WIDTHS[self.inputs], self.hidden)
         if not self.hidden or sizes.min() < 1 or self.weights.shape != (count_weights(sizes),):
             raise AgentError(f"{self.weights.shape} weights for {self.inputs} inputs and hidden={list(self.hidden)}")
-        if not np.isfinite(self.weights).all():
-            raise DivergenceError("the perceptron's weights are not finite: its learning diverged; lower lr")
-        self._network = make_network(self.weights, self.hidden, self.inputs, self.move_points)
+        require_finite(self.weights, lower="lr")
+        self._network = state_value(self.weights, self.hidden, self.inputs, self.move_points)
 
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] points, by discard action."""
@@ -145,65 +144,74 @@ def _dealt_and_thrown(observation: PlayObservation) -> tuple[NDArray[np.int64], 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
+class PlayTurn(NamedTuple):
+    """What a player that must play a card knows.
+
+    deal: its own cards. left [4]: those not yet played, in their slots. history, seats [8]: the n cards played, and by
+    whom. series_count: the points of the cards of the series.
+    """
+
+    deal: Deal
+    left: np.ndarray
+    starter: int
+    history: np.ndarray
+    seats: np.ndarray
+    n: int
+    seat: int
+    series_count: int
+
+
 @jit
-def discard_values(
-    net: Network, hand: np.ndarray, means: np.ndarray, deal: Deal, s: Scratch, values: np.ndarray
+def _value(net: StateValue, state: State, s: DecisionScratch) -> float:
+    return forward(net.perceptron, Entries(s.places, s.x, fill_entries(net.kind, state, s.places, s.x)), s.units)
+
+
+@jit
+def fill_discard_values(
+    net: StateValue, hand: np.ndarray, means: np.ndarray, deal: Deal, s: DecisionScratch, values: np.ndarray
 ) -> None:
     """values [15]: of the states after each discard of a sorted hand [6] with means [15, 3]; `deal` is overwritten."""
     nobody = np.empty(PLAYS, dtype=np.int64)
     for action in range(NUM_DISCARDS):
         set_discard(hand, action, means, deal)
-        n = fill_inputs(net.kind, State(deal, NO_CARD, nobody, nobody, 0, 0), s.places, s.x)
-        values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
+        values[action] = _value(net, State(deal, NO_CARD, nobody, nobody, 0, 0), s)
 
 
 @jit
-def play_values(
-    net: Network,
-    deal: Deal,
-    left: np.ndarray,
-    starter: int,
-    history: np.ndarray,
-    seats: np.ndarray,
-    n: int,
-    seat: int,
-    count: int,
-    s: Scratch,
-    values: np.ndarray,
-    points: np.ndarray,
+def fill_play_values(
+    net: StateValue, turn: PlayTurn, s: DecisionScratch, values: np.ndarray, points: np.ndarray
 ) -> None:
-    """values [4]: of each card of left [4] (-inf where it may not be played); points [4]: those that it makes at once.
+    """values [4]: of each card left (-inf where it may not be played); points [4]: those that it makes at once.
 
-    history, seats [8] hold the n cards played; their n-th entry is overwritten.
+    The n-th entries of history and seats are overwritten.
     """
     values[:] = -np.inf
     points[:] = 0
+    history, seats, n = turn.history, turn.seats, turn.n
     for slot in range(HAND_SIZE):
-        if not is_legal_play(count, left[slot]):
+        if not is_legal_play(turn.series_count, turn.left[slot]):
             continue
-        history[n], seats[n] = left[slot], seat
-        series, total, _, _ = replay(history, seats, n + 1, seat)
+        history[n], seats[n] = turn.left[slot], turn.seat
+        series, total, _, _ = replay(history, seats, n + 1, turn.seat)
         points[slot] = play_points(series, total)
-        state = State(deal, starter, history, seats, n + 1, seat)
-        filled = fill_inputs(net.kind, state, s.places, s.x)
-        values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
+        values[slot] = _value(net, State(turn.deal, turn.starter, history, seats, n + 1, turn.seat), s)
         if net.added:
             values[slot] += points[slot]
 
 
 @jit
 def _value_discards(
-    part: Part, net: Network, hands: np.ndarray, dealers: np.ndarray, means: np.ndarray, values: np.ndarray
+    part: Part, net: StateValue, hands: np.ndarray, dealers: np.ndarray, means: np.ndarray, values: np.ndarray
 ) -> None:
     for r in range(*part):
         deal = new_deal(1 if dealers[r] else 0)
-        discard_values(net, hands[r], means[r], deal, new_scratch(net.sizes), values[r])
+        fill_discard_values(net, hands[r], means[r], deal, new_scratch(net.perceptron.sizes), values[r])
 
 
 @jit
 def _value_plays(
     part: Part,
-    net: Network,
+    net: StateValue,
     dealt: np.ndarray,
     actions: np.ndarray,
     means: np.ndarray,
@@ -216,6 +224,6 @@ def _value_plays(
         while n < PLAYS and o.history[r, n] >= 0:
             n += 1
         history, seats = o.history[r].astype(np.int64), o.history_seats[r].astype(np.int64)
-        starter, seat, count, s = o.starter[r], o.seat[r], o.counts[r], new_scratch(net.sizes)
+        turn = PlayTurn(deal, o.hand[r], o.starter[r], history, seats, n, o.seat[r], o.counts[r])
         points = np.empty(HAND_SIZE, dtype=np.int64)
-        play_values(net, deal, o.hand[r], starter, history, seats, n, seat, count, s, values[r], points)
+        fill_play_values(net, turn, new_scratch(net.perceptron.sizes), values[r], points)

@@ -144,7 +144,7 @@ def _count_cards(s: State, left: np.ndarray, unseen: np.ndarray) -> None:
 
 @jit
 def fill_features(s: State, index: np.ndarray, x: np.ndarray) -> int:
-    """Write the features of a state and return how many are not 0; arguments as of `inputs.fill_inputs`."""
+    """Write the features of a state and return how many are not 0; arguments as of `inputs.fill_entries`."""
     deal, starter, n = s.deal, s.starter, s.n
     left, unseen = np.empty(NUM_RANKS, dtype=np.int64), np.empty(NUM_RANKS, dtype=np.int64)
     _count_cards(s, left, unseen)

@@ -34,7 +34,7 @@ RAW_WIDTH = _PLAYED + PLAYS * NUM_RANKS
 WIDTHS = {"raw": RAW_WIDTH, "features": FEATURE_WIDTH}
 
 
-class Tables(NamedTuple):
+class DealTables(NamedTuple):
     """What features are looked up in while a perceptron learns; all empty for raw inputs, which need nothing.
 
     rows, keys, starts: the table of discard statistics and its classes. cribs: tables against an expert, by own role (0
@@ -49,18 +49,18 @@ class Tables(NamedTuple):
 
 
 @cache
-def tables(inputs: str) -> Tables:
+def deal_tables(inputs: str) -> DealTables:
     """The tables of `raw` or `features`; seconds for the first features on a machine, which a file then keeps."""
     if inputs == "raw":
         no_rows = np.zeros((0, NUM_DISCARDS), dtype=DISCARD_DTYPE)
         no_rows.setflags(write=False)  # as the mapped file is: one type for compiled code
         none, number = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
         no_cribs = CribSums(none, none, none, np.zeros(0))
-        return Tables(no_rows, number.astype(np.uint64), number, (no_cribs, no_cribs), np.zeros((0, 2)))
+        return DealTables(no_rows, number.astype(np.uint64), number, (no_cribs, no_cribs), np.zeros((0, 2)))
     table = cached_table()
     rows = np.asarray(table.rows).view()
     rows.setflags(write=False)
-    return Tables(rows, *table.classes, (expert_sums(False), expert_sums(True)), play_means())
+    return DealTables(rows, *table.classes, (expert_sums(False), expert_sums(True)), play_means())
 
 
 @jit
@@ -81,7 +81,7 @@ def set_discard(hand: np.ndarray, action: int, means: np.ndarray, deal: Deal) ->
 
 
 @jit
-def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: Tables, means: np.ndarray) -> None:
+def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: DealTables, means: np.ndarray) -> None:
     """means [15, 3]: of hand, crib (negative for the pone) and play after each discard of a sorted hand [6].
 
     They are those of `expected_value.expectations_of`, looked up. Left alone for raw inputs.
@@ -102,7 +102,7 @@ def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: Tables, means:
 
 
 @jit
-def fill_inputs(kind: int, s: State, index: np.ndarray, x: np.ndarray) -> int:
+def fill_entries(kind: int, s: State, index: np.ndarray, x: np.ndarray) -> int:
     """Write the inputs of a state into index, x [MOST_INPUTS] and return how many there are."""
     return _fill_raw(s, index, x) if kind == RAW else fill_features(s, index, x)
 

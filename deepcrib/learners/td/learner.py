@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deepcrib.agents import DivergenceError
+from deepcrib.agents.base import require_finite
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.strategies.discards import best_or_any
 from deepcrib.game.engine.batch import decision_key
@@ -19,28 +17,30 @@ from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive, uniform
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.kernels import jit, seconds_running
 from deepcrib.learners.td.agent import (
-    Network,
-    Scratch,
+    DecisionScratch,
+    PlayTurn,
+    StateValue,
     TdPerceptronAgent,
-    discard_values,
-    make_network,
+    fill_discard_values,
+    fill_play_values,
     new_scratch,
-    play_values,
+    state_value,
 )
 from deepcrib.learners.td.features import Deal, State
 from deepcrib.learners.td.inputs import (
     MOST_INPUTS,
     WIDTHS,
-    Tables,
+    DealTables,
+    deal_tables,
     discard_means,
-    fill_inputs,
+    fill_entries,
     new_deal,
     set_discard,
-    tables,
 )
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
+from deepcrib.learners.td.perceptron import Entries, add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.training.learner import Learner, Metrics, Setting
+from deepcrib.training.options import as_numbers
 
 PLAYERS = 2
 STATES = 1 + HAND_SIZE
@@ -48,13 +48,13 @@ _EXPLORE = 2  # a counter of the decision's key that `pick` does not use
 ERROR, STEPS, VALUE, ABSOLUTE = range(4)
 
 
-class Method(NamedTuple):
+class TdUpdate(NamedTuple):
     """How the perceptron learns: `TdOptions` as numbers for compiled code; hands is the length of the whole run."""
 
     lr: float
     linear: bool
     hands: int
-    decay: float  # lambda
+    trace_decay: float  # lambda
     epsilon: float
 
 
@@ -90,7 +90,7 @@ def new_trace(units: int) -> Trace:
 
 
 @jit
-def learn_step(net: Network, trace: Trace, seat: int, account: float, value: float, lr: float, decay: float) -> None:
+def learn_step(net: StateValue, trace: Trace, seat: int, account: float, value: float, lr: float, decay: float) -> None:
     """w += lr (r + U(j) - U(i)) e, from a player's last state i to one of this account and value j (0 at the end).
 
     e is the gradient of U(i) plus lambda times what it was at the state before: TD(lambda), of which the paper's
@@ -99,12 +99,12 @@ def learn_step(net: Network, trace: Trace, seat: int, account: float, value: flo
     last = trace.counts[seat] - 1
     units, slopes = trace.units[seat], trace.slopes[seat]
     places, x, filled = trace.places[seat], trace.x[seat], trace.filled[seat]
-    before = forward(net.weights, net.sizes, places[last], x[last], filled[last], units[last])
-    backward(net.weights, net.sizes, units[last], slopes[last])
+    before = forward(net.perceptron, Entries(places[last], x[last], filled[last]), units[last])
+    backward(net.perceptron, units[last], slopes[last])
     error = account - trace.accounts[seat, last] + value - before
     rate = lr * error
     for k in range(last, -1, -1):
-        add_gradient(net.weights, net.sizes, places[k], x[k], filled[k], units[k], slopes[k], rate)
+        add_gradient(net.perceptron, Entries(places[k], x[k], filled[k]), units[k], slopes[k], rate)
         rate *= decay
         if rate == 0:
             break
@@ -116,12 +116,10 @@ def learn_step(net: Network, trace: Trace, seat: int, account: float, value: flo
 
 
 @jit
-def _enter_state(
-    net: Network, trace: Trace, g: Game, seat: int, own: Deal, account: float, history: np.ndarray, seats: np.ndarray
-) -> None:
+def _enter_state(net: StateValue, trace: Trace, state: State, account: float) -> None:
+    seat = state.seat
     k = trace.counts[seat]
-    state = State(own, g.starter, history, seats, g.num_played, seat)
-    trace.filled[seat, k] = fill_inputs(net.kind, state, trace.places[seat, k], trace.x[seat, k])
+    trace.filled[seat, k] = fill_entries(net.kind, state, trace.places[seat, k], trace.x[seat, k])
     trace.accounts[seat, k] = account
     trace.counts[seat] = k + 1
 
@@ -143,18 +141,36 @@ def _choose(values: np.ndarray, key: int, epsilon: float) -> int:
     return pick(mask, key)
 
 
+class TdRun(NamedTuple):
+    """What learning from hands reads and changes: the seed of a run, its network and update, tables and scratch."""
+
+    seed: int
+    net: StateValue
+    update: TdUpdate
+    tables: DealTables
+    trace: Trace
+    scratch: DecisionScratch
+
+
+def td_run(weights: NDArray[np.float64], options: TdOptions, seed: int) -> TdRun:
+    """A run on an array of weights, which it changes."""
+    net = state_value(weights, options.hidden, options.inputs, options.move_points)
+    update = as_numbers(TdUpdate, options, linear=options.lr_schedule == "linear")
+    scratch = new_scratch(net.perceptron.sizes)
+    return TdRun(seed, net, update, deal_tables(options.inputs), new_trace(sum(options.hidden)), scratch)
+
+
 @jit
-def play_hand(
-    g: Game, seed: int, net: Network, t: Tables, own: tuple[Deal, Deal], trace: Trace, s: Scratch, lr: float, m: Method
-) -> None:
+def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
     """Deal a hand to the dealer that stands in the state, play it to the end of the show, learning after each move.
 
     own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is
     learned from first.
     """
+    net, trace, s, decay = run.net, run.trace, run.scratch, run.update.trace_decay
     g.hand_number = -1
     g.scores[:] = 0
-    deal(g, seed, False)
+    deal(g, run.seed, False)
     trace.counts[:] = 0
     values, play_points = np.empty(HAND_SIZE), np.empty(HAND_SIZE, dtype=np.int64)
     discards = np.empty(NUM_DISCARDS)
@@ -162,42 +178,41 @@ def play_hand(
     for step in range(1, PLAYERS + 1):
         seat = (g.dealer + step) % PLAYERS
         hand = g.dealt[seat].astype(np.int64)
-        discard_means(net.kind, hand, own[seat].is_dealer, t, s.means)
-        discard_values(net, hand, s.means, own[seat], s, discards)
-        action = _choose(discards, decision_key(g, seat, seed), m.epsilon)
+        discard_means(net.kind, hand, own[seat].is_dealer, run.tables, s.means)
+        fill_discard_values(net, hand, s.means, own[seat], s, discards)
+        action = _choose(discards, decision_key(g, seat, run.seed), run.update.epsilon)
         set_discard(hand, action, s.means, own[seat])
         discard(g, seat, action)
-        _enter_state(net, trace, g, seat, own[seat], 0.0, history, seats)
+        _enter_state(net, trace, State(own[seat], g.starter, history, seats, g.num_played, seat), 0.0)
     start_play(g, False)
     while g.turn >= 0:
         seat, n = int(g.turn), int(g.num_played)
-        play_values(net, own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count, s, values, play_points)
-        slot = _choose(values, decision_key(g, seat, seed), m.epsilon)
+        turn = PlayTurn(own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count)
+        fill_play_values(net, turn, s, values, play_points)
+        slot = _choose(values, decision_key(g, seat, run.seed), run.update.epsilon)
         at_once = play_points[slot] if net.added else 0
         account = _account(g, seat) + at_once
-        learn_step(net, trace, seat, account, values[slot] - at_once, lr, m.decay)
+        learn_step(net, trace, seat, account, values[slot] - at_once, lr, decay)
         history[n], seats[n] = g.left[seat, slot], seat
         play(g, slot, False)
-        _enter_state(net, trace, g, seat, own[seat], account, history, seats)
+        _enter_state(net, trace, State(own[seat], g.starter, history, seats, g.num_played, seat), account)
     show(g, False)
     for step in range(1, PLAYERS + 1):
         seat = (g.dealer + step) % PLAYERS
-        learn_step(net, trace, seat, _account(g, seat), 0.0, lr, m.decay)
+        learn_step(net, trace, seat, _account(g, seat), 0.0, lr, decay)
 
 
 @jit
-def play_hands(
-    games: np.ndarray, first: int, last: int, seed: int, net: Network, t: Tables, trace: Trace, m: Method
-) -> None:
+def learn_hands(games: np.ndarray, first: int, last: int, run: TdRun) -> None:
     """Play hands first..last - 1 and learn from them; games is one game to play them in, dealers alternate."""
-    g, scratch = games[0], new_scratch(net.sizes)
+    g, update = games[0], run.update
     by_dealer = ((new_deal(1), new_deal(0)), (new_deal(0), new_deal(1)))
     for number in range(first, last):
         g.game = number
         g.finished = False
         g.dealer = number % PLAYERS
-        lr = m.lr * (1 - number / m.hands) if m.linear else m.lr
-        play_hand(g, seed, net, t, by_dealer[g.dealer], trace, scratch, lr, m)
+        lr = update.lr * (1 - number / update.hands) if update.linear else update.lr
+        learn_hand(g, by_dealer[g.dealer], lr, run)
 
 
 PIECE = 10_000  # hands between two updates of the progress bar
@@ -208,31 +223,26 @@ class TdLearner(Learner):
     """Steps are hands. weights: float64 [W], of all layers."""
 
     unit = "hands"
+    saved = ("weights",)
 
     def __init__(self, options: TdOptions, setting: Setting) -> None:
         super().__init__(setting)
         self.options = options
         self.num_steps, self.checkpoint_every = options.hands, options.checkpoint_every
+        self.sort = {"hidden": options.hidden, "inputs": options.inputs, "move_points": options.move_points}
         sizes = layer_sizes(WIDTHS[options.inputs], options.hidden)
         self.weights = new_weights(sizes, derive(setting.seed, NETWORKS), options.initial_deviation)
 
     def step(self) -> Metrics:
         """Play and learn up to the next checkpoint. Raises DivergenceError where the learning rate is too high."""
-        options, last, first, begin = self.options, self.next_checkpoint(), self.steps_done, seconds_running()
-        network = make_network(self.weights, tuple(options.hidden), options.inputs, options.move_points)
-        game, trace = new_games(np.zeros(1, dtype=np.int64), 2), new_trace(sum(options.hidden))
-        seed, method = derive(self.setting.seed, SELF_PLAY), method_of(options)
-        while self.learns_until(last):
-            end = min(self.steps_done + PIECE, last)
-            play_hands(game, self.steps_done, end, seed, network, tables(options.inputs), trace, method)
-            self.steps_done = end
-            if not math.isfinite(trace.totals.sum()):
-                raise DivergenceError(
-                    f"learning diverged: errors are not finite at learning rate {options.lr:g}; lower it"
-                )
-            self.tick(end)
-        learned = self.steps_done - first
-        return metrics_of(trace, learned) | {"speed/hands_per_second": learned / (seconds_running() - begin)}
+        options, start, begin = self.options, self.steps_done, seconds_running()
+        game = new_games(np.zeros(1, dtype=np.int64), 2)
+        run = td_run(self.weights, options, derive(self.setting.seed, SELF_PLAY))
+        for first, last in self.pieces(PIECE):
+            learn_hands(game, first, last, run)
+            require_finite(run.trace.totals, options.lr)
+        learned = self.steps_done - start
+        return metrics_of(run.trace, learned) | {"speed/hands_per_second": learned / (seconds_running() - begin)}
 
     def agent(self) -> TdPerceptronAgent:
         """The player that the weights now make."""
@@ -246,34 +256,6 @@ class TdLearner(Learner):
         return TdPerceptronAgent(
             "trained", self.weights.copy(), tuple(options.hidden), options.inputs, options.move_points, metadata
         )
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        self.agent().save(path)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The weights, and of what network they are."""
-        return {"weights": self.weights, "what": self._what()}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over weights of such a network. Raises ValueError for another one's."""
-        if state["what"] != self._what() or tuple(state["weights"].shape) != self.weights.shape:
-            raise ValueError(f"it has hidden, inputs and move_points {state['what']}, expected {self._what()}")
-        self.weights = state["weights"].numpy()
-
-    def _what(self) -> list[Any]:
-        return [list(self.options.hidden), self.options.inputs, self.options.move_points]
-
-
-def method_of(options: TdOptions) -> Method:
-    """The options as the compiled games read them."""
-    return Method(
-        lr=float(options.lr),
-        linear=options.lr_schedule == "linear",
-        hands=options.hands,
-        decay=float(options.trace_decay),
-        epsilon=float(options.epsilon),
-    )
 
 
 def metrics_of(trace: Trace, hands: int) -> Metrics:

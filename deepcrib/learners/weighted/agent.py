@@ -30,15 +30,11 @@ from deepcrib.exact.strategies.discards import (
     strategy_codes,
 )
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.exact.strategies.plays import PLAY_STRATEGIES, choose_play, count_unseen, fill_play_matrix, new_unseen
 from deepcrib.exact.table import cached_table
 from deepcrib.files.weights import CheckpointError, SavedWeights, read_weights, write_weights
-from deepcrib.game.cards import rank_of
-from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
-from deepcrib.game.policies import GREEDY
+from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import NETWORKS, derive
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
-from deepcrib.game.rules import HAND_SIZE, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
@@ -57,15 +53,13 @@ class WeightedAgent(GreedyPlay):
 
     weights: [121, 121, 2, m]. pegging: [1820, 2, 3], figures of the pegging records that its strategies go by, nan
     without a record.
-    play_weights: [121, 121, 2, 2], of `PLAY_STRATEGIES`, or None for greedy play. neighbours, share: how the weights
-    around a score count (`strategies.fill_weights`). For two players.
+    neighbours, share: how the weights around a score count (`strategies.fill_weights`). For two players.
     """
 
     name: str
     weights: Weights
     strategies: tuple[str, ...]
     pegging: NDArray[np.float64]
-    play_weights: Weights | None = None
     neighbours: str = "none"
     share: float = 0.4
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -73,8 +67,6 @@ class WeightedAgent(GreedyPlay):
     def __post_init__(self) -> None:
         self.codes = strategy_codes(self.strategies)
         self.weights = checked_weights(self.weights, len(self.strategies))
-        if self.play_weights is not None:
-            self.play_weights = checked_weights(self.play_weights, len(PLAY_STRATEGIES), "play weights")
         if self.pegging.shape != (NUM_RANK_SETS_4, 2, 3):
             raise AgentError(f"pegging records have the shape {self.pegging.shape}, expected (1820, 2, 3)")
         if np.isinf(self.pegging).any():
@@ -93,11 +85,6 @@ class WeightedAgent(GreedyPlay):
         run_rows(_fill_preferences, len(found), *arguments, piece=512)
         return preferences
 
-    @property
-    def play_policy(self) -> int | None:
-        """Greedy's, unless the play is weighted too."""
-        return GREEDY if self.play_weights is None else None
-
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
         return pick_rows(self._masks(observation), observation.key)
@@ -106,27 +93,9 @@ class WeightedAgent(GreedyPlay):
         """[N, 15]: uniform over the discards with the highest preference."""
         return uniform_over(self._masks(observation), NUM_DISCARDS)
 
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        if self.play_weights is None:
-            return super().play(observation)
-        o, slots = observation, np.empty(len(observation), dtype=np.int8)
-        own, other = _score_locations(o)
-        cells = self.play_weights[own, other, o.is_dealer.astype(np.int8)]
-        run_rows(_choose_plays, len(slots), o.columns, cells, slots, piece=512)
-        return slots
-
-    def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
-        """[N, 4]: all on the card that is played."""
-        if self.play_weights is None:
-            return super().play_probabilities(observation)
-        return np.eye(HAND_SIZE)[self.play(observation)]
-
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
         arrays = {"weights": self.weights, "pegging": self.pegging}
-        if self.play_weights is not None:
-            arrays["play_weights"] = self.play_weights
         own = {"strategies": list(self.strategies), "neighbours": self.neighbours, "share": self.share}
         write_weights(path, "weighted", arrays, {**self.metadata, **own})
 
@@ -145,7 +114,7 @@ def opinions(
     return matrices
 
 
-def _score_locations(observation: DiscardObservation | PlayObservation) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+def _score_locations(observation: DiscardObservation) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Own and opponent's scores [N], 120 at most: in games that are played out, a player may be asked at 121."""
     rows, scores = np.arange(len(observation)), np.minimum(observation.scores, SCORES - 1)
     return scores[rows, observation.seat], scores[rows, 1 - observation.seat]
@@ -160,12 +129,13 @@ def from_weights(saved: SavedWeights) -> WeightedAgent:
     """The agent of its weights. Raises CheckpointError."""
     arrays, metadata = saved.arrays, saved.metadata
     with saved.unpacking():
+        if "play_weights" in arrays:
+            raise ValueError("they weigh its plays too, which this version does not")
         return WeightedAgent(
             saved.path,
             arrays["weights"],
             tuple(metadata["strategies"]),
             arrays["pegging"],
-            arrays.get("play_weights"),
             metadata["neighbours"],
             float(metadata["share"]),
             metadata,
@@ -217,17 +187,17 @@ def initial_weights(initial: str, strategies: Sequence[str], seed: int, index: i
     return agent.weights
 
 
-def checked_weights(weights: NDArray, strategies: int, what: str = "weights") -> Weights:
+def checked_weights(weights: NDArray, strategies: int) -> Weights:
     """Weights as float64. AgentError on a wrong shape, negative or unnormalised ones."""
     expected = (SCORES, SCORES, 2, strategies)
     if weights.shape != expected:
-        raise AgentError(f"{what} have the shape {weights.shape}, expected {expected}")
+        raise AgentError(f"weights have the shape {weights.shape}, expected {expected}")
     checked = np.ascontiguousarray(weights, dtype=np.float64)
     errors = np.where((checked >= 0).all(axis=3), np.abs(checked.sum(axis=3) - 1), np.inf)
     if not (errors <= 1e-4).all():
         place = np.unravel_index(np.argmax(errors), errors.shape)
         at = ", ".join(str(int(i)) for i in place)
-        raise AgentError(f"{what} at ({at}) are {checked[place].tolist()}, expected numbers from 0 that add up to 1")
+        raise AgentError(f"weights at ({at}) are {checked[place].tolist()}, expected numbers from 0 that add up to 1")
     return checked
 
 
@@ -284,19 +254,3 @@ def _fill_preferences(
     for r in range(*part):
         fill_weights(weights, own[r], other[r], roles[r], neighbours, share, blended)
         fill_preference(blended, matrices[r], preferences[r])
-
-
-@jit
-def _choose_plays(part: Part, o: PlayColumns, cells: np.ndarray, slots: np.ndarray) -> None:
-    for r in range(*part):
-        unseen = new_unseen()
-        count_unseen(unseen, o.hand[r])
-        count_unseen(unseen, o.discards[r])
-        count_unseen(unseen, o.history[r])
-        unseen[rank_of(o.starter[r])] -= 1
-        series = series_from(o.history[r], o.series_start[r])
-        matrix = np.empty((len(PLAY_STRATEGIES), HAND_SIZE))
-        preference = np.empty(HAND_SIZE)
-        fill_play_matrix(o.hand[r], series, o.counts[r], unseen, matrix)
-        fill_preference(cells[r], matrix, preference)
-        slots[r] = choose_play(o.hand[r], o.counts[r], preference, 0.0, 0)

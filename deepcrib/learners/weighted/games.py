@@ -5,31 +5,25 @@ Games follow one another, since the weights of a game depend on all games before
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from deepcrib.exact.classes import find_class
 from deepcrib.exact.pegging import add_record
 from deepcrib.exact.strategies.discards import SCORES, choose, fill_matrix, fill_preference, fill_values, fill_weights
-from deepcrib.exact.strategies.plays import choose_play, count_unseen, fill_play_matrix, new_unseen
-from deepcrib.game.engine.batch import decision_key, pick_for
-from deepcrib.game.engine.state import Game, deal, discard, play, show, start_play
-from deepcrib.game.policies import GREEDY, play_choices
+from deepcrib.game.engine.batch import decision_key, scripted_plays
+from deepcrib.game.engine.state import Game, deal, discard, show, start_play
+from deepcrib.game.policies import GREEDY
 from deepcrib.game.randomness import START, below, hash_key
 from deepcrib.game.rank_sets import rank_set_of_kept
-from deepcrib.game.rules import HAND_SIZE
 from deepcrib.kernels import jit
-from deepcrib.learners.weighted.state import MAX_HANDS, PLAYERS, Memory, Method, Reading, Scratch, Tables
+from deepcrib.learners.weighted.state import MAX_HANDS, PLAYERS, DiscardLog, Method, Reading, StrategyTables, Training
 
 NEAR_HIGHEST = 0.7  # 1 - ACTION_LOWER_BOUND_PCT of the author's program
 PART_RESPONSIBLE = 0.33  # its ACTION_MAX_COUNT_PCT
 _SAME = 1e-9  # values that differ by rounding alone
 LARGEST_FACTOR = 1e300  # keeps a weight from becoming infinite
 _PAIRS = 1  # in place of a hand's number: the draw of a pair is no draw of a game's start
-
-Pool = Any
-"""The weights of all members, [K, 121, 121, 2, m]."""
+_GREEDY = np.array([GREEDY] * PLAYERS)
 
 
 # --- choices ------------------------------------------------------------------------------------------------------
@@ -80,56 +74,33 @@ def responsible(matrix: np.ndarray, choice: int, shared: bool) -> int:
 
 
 @jit
-def _choose_discard(
-    g: Game, seat: int, seed: int, weights: Pool, codes: np.ndarray, t: Tables, m: Method, s: Scratch
-) -> tuple[int, int]:
+def _choose_discard(g: Game, seat: int, weights: np.ndarray, run: Training) -> tuple[int, int]:
     """A discard of one seat by weights [121, 121, 2, m], and the strategies that answer for it."""
+    m, t, s = run.method, run.tables, run.scratch
     role = 1 if seat == g.dealer else 0
     own, other = g.scores[seat], g.scores[1 - seat]
     hand = g.dealt[seat]
     number = find_class(hand, t.keys, t.starts, s.actions)
     fill_values(hand, role, t.rows[number], s.actions, t.summary, s.values)
-    fill_matrix(codes, s.values, m.reading.no_opinion, s.matrix)
+    fill_matrix(run.pool.codes, s.values, m.reading.no_opinion, s.matrix)
     fill_weights(weights, own, other, role, m.neighbours, m.neighbour_share, s.blended)
     fill_preference(s.blended, s.matrix, s.preference)
     epsilon = _exploration(m, weights[own, other, role], s.preference)
-    action = choose(s.preference, epsilon, m.by_preference, decision_key(g, seat, seed))
+    action = choose(s.preference, epsilon, m.by_preference, decision_key(g, seat, m.seed))
     return action, responsible(s.matrix, action, m.reading.shared)
-
-
-@jit
-def _choose_play(g: Game, seat: int, seed: int, weights: Pool, m: Method, s: Scratch) -> tuple[int, int]:
-    """A card of one seat by play weights [121, 121, 2, 2], and the strategies that answer for it.
-
-    None does where it is alike to both, as a card is that has to be played.
-    """
-    role = 1 if seat == g.dealer else 0
-    unseen = new_unseen()
-    count_unseen(unseen, g.dealt[seat])
-    for k in range(g.num_played):
-        if g.history_seats[k] != seat:
-            unseen[g.history[k] >> 2] -= 1
-    unseen[g.starter >> 2] -= 1
-    fill_play_matrix(g.left[seat], g.series, g.count, unseen, s.play_matrix)
-    cell = weights[g.scores[seat], g.scores[1 - seat], role]
-    s.play_blended[:] = cell
-    fill_preference(s.play_blended, s.play_matrix, s.play_preference)
-    slot = choose_play(g.left[seat], g.count, s.play_preference, m.epsilon, decision_key(g, seat, seed))
-    liked = s.play_matrix[:, slot].max() > 0
-    return slot, responsible(s.play_matrix, slot, m.reading.shared) if liked else 0
 
 
 # --- one game -----------------------------------------------------------------------------------------------------
 
 
 @jit
-def _start_game(g: Game, number: int, home: int, seed: int, m: Method) -> None:
+def _start_game(g: Game, number: int, home: int, m: Method) -> None:
     """A game at 0-0, or at random scores at most `spread` apart; the first dealer by a coin.
 
     As in the author's program (`play_training_game`) one score is drawn from 0 to 120 and the other from those around
     it that are on the board; the first is that of seat `home` where it is even, else its opponent's.
     """
-    key = hash_key(seed, number, 0, -1, START)
+    key = hash_key(m.seed, number, 0, -1, START)
     g.game = number
     g.hand_number = -1
     g.finished = False
@@ -140,60 +111,30 @@ def _start_game(g: Game, number: int, home: int, seed: int, m: Method) -> None:
     if not m.exploring_starts:
         return
     first = int(np.int64(below(key, 1, SCORES)))
-    low, high = max(0, first - m.spread), min(SCORES - 1, first + m.spread)
+    low, high = max(0, first - m.start_spread), min(SCORES - 1, first + m.start_spread)
     seat = home if first % 2 == 0 else 1 - home
     g.scores[seat] = first
     g.scores[1 - seat] = low + int(np.int64(below(key, 2, high - low + 1)))
 
 
 @jit
-def _discards(
-    g: Game,
-    players: np.ndarray,
-    seed: int,
-    pool: Pool,
-    codes: np.ndarray,
-    t: Tables,
-    m: Method,
-    memory: Memory,
-    s: Scratch,
-) -> None:
+def _discards(g: Game, players: np.ndarray, run: Training) -> None:
+    log = run.log
     for seat in range(PLAYERS):
         own, other = g.scores[seat], g.scores[1 - seat]
-        action, mask = _choose_discard(g, seat, seed, pool[players[seat]], codes, t, m, s)
+        action, mask = _choose_discard(g, seat, run.pool.weights[players[seat]], run)
         discard(g, seat, action)
-        step = memory.counts[seat, 0]
+        step = log.counts[seat]
         if step < MAX_HANDS:
-            memory.places[seat, step, 0] = own
-            memory.places[seat, step, 1] = other
-            memory.places[seat, step, 2] = 1 if seat == g.dealer else 0
-            memory.masks[seat, step] = mask
-            memory.counts[seat, 0] = step + 1
+            log.places[seat, step, 0] = own
+            log.places[seat, step, 1] = other
+            log.places[seat, step, 2] = 1 if seat == g.dealer else 0
+            log.masks[seat, step] = mask
+            log.counts[seat] = step + 1
 
 
 @jit
-def _plays(g: Game, players: np.ndarray, seed: int, pool: Pool, m: Method, memory: Memory, s: Scratch) -> None:
-    while g.turn >= 0:
-        seat = g.turn
-        if not m.weighted_play:
-            choices = play_choices(GREEDY, g.left[seat], g.series, g.count)
-            play(g, pick_for(g, seat, choices, seed), True)
-            continue
-        own, other = g.scores[seat], g.scores[1 - seat]
-        slot, mask = _choose_play(g, seat, seed, pool[players[seat]], m, s)
-        play(g, slot, True)
-        step = memory.counts[seat, 1]
-        if step < HAND_SIZE * MAX_HANDS:
-            memory.play_places[seat, step, 0] = own
-            memory.play_places[seat, step, 1] = other
-            memory.play_places[seat, step, 2] = 1 if seat == g.dealer else 0
-            memory.play_places[seat, step, 3] = memory.counts[seat, 0]
-            memory.play_masks[seat, step] = mask
-            memory.counts[seat, 1] = step + 1
-
-
-@jit
-def _record(g: Game, t: Tables) -> None:
+def _record(g: Game, t: StrategyTables) -> None:
     """Add the play of a hand, whether or not a win ended it, to the records of both players' cards as either role."""
     if g.num_played == 0:  # won by the starter
         return
@@ -240,84 +181,64 @@ def _constant(place: np.ndarray, margin: float, m: Method, outcomes: np.ndarray)
 
 
 @jit
-def _learn(g: Game, seat: int, weights: Pool, play_weights: Pool, m: Method, memory: Memory) -> None:
-    """Reward or punish one player's choices after a game: c_j = C (1 - d)^(T - j)."""
+def _learn(g: Game, seat: int, weights: np.ndarray, m: Method, log: DiscardLog) -> None:
+    """Reward or punish one player's discards after a game: c_j = C (1 - d)^(T - j)."""
     margin = float(g.scores[seat] - g.scores[1 - seat])
-    last = memory.counts[seat, 0]
+    last = log.counts[seat]
     for j in range(last - 1, -1, -1):
-        place = memory.places[seat, j]
+        place = log.places[seat, j]
         cell = weights[place[0], place[1], place[2]]
-        c = _constant(place, margin, m, memory.outcomes) * (1 - m.decay) ** (last - 1 - j)
-        adjust(cell, memory.masks[seat, j], c, m.reading, m.cap)
-    for j in range(memory.counts[seat, 1]):
-        place = memory.play_places[seat, j]
-        cell = play_weights[place[0], place[1], place[2]]
-        c = _constant(place, margin, m, memory.outcomes) * (1 - m.decay) ** (last - place[3])
-        adjust(cell, memory.play_masks[seat, j], c, m.reading, m.cap)
+        c = _constant(place, margin, m, log.outcomes) * (1 - m.decay) ** (last - 1 - j)
+        adjust(cell, log.masks[seat, j], c, m.reading, m.cap)
 
 
 @jit
-def _remember(g: Game, memory: Memory) -> None:
+def _add_outcomes(g: Game, log: DiscardLog) -> None:
     """Add a game's margin to the outcomes of the places of both players."""
     for seat in range(PLAYERS):
-        for j in range(memory.counts[seat, 0]):
-            place = memory.places[seat, j]
-            memory.outcomes[place[0], place[1], place[2], 0] += g.scores[seat] - g.scores[1 - seat]
-            memory.outcomes[place[0], place[1], place[2], 1] += 1
+        for j in range(log.counts[seat]):
+            place = log.places[seat, j]
+            log.outcomes[place[0], place[1], place[2], 0] += g.scores[seat] - g.scores[1 - seat]
+            log.outcomes[place[0], place[1], place[2], 1] += 1
 
 
 @jit
-def draw_pair(number: int, switch_every: int, members: int, random_pairs: bool, seed: int) -> tuple[int, int]:
+def draw_pair(number: int, members: int, m: Method) -> tuple[int, int]:
     """Who play a game: member 0 and each other one in turn, or any two by chance; anew every `switch_every` games."""
-    block = number // switch_every
-    if not random_pairs:
+    block = number // m.switch_every
+    if not m.random_pairs:
         return 0, 1 + block % (members - 1)
-    key = hash_key(seed, block, _PAIRS, -1, START)
+    key = hash_key(m.seed, block, _PAIRS, -1, START)
     first = int(np.int64(below(key, 0, members)))
     return first, (first + 1 + int(np.int64(below(key, 1, members - 1)))) % members
 
 
 @jit
-def play_games(
-    games: np.ndarray,
-    first: int,
-    last: int,
-    seed: int,
-    pool: Pool,
-    play_pool: Pool,
-    learns: np.ndarray,
-    switch_every: int,
-    codes: np.ndarray,
-    t: Tables,
-    m: Method,
-    memory: Memory,
-    s: Scratch,
-) -> int:
+def learn_games(games: np.ndarray, first: int, last: int, run: Training) -> int:
     """Play games first..last - 1 among members (`draw_pair`), learning after each; returns the hands played.
 
-    games: one game to play them in. pool: [K, 121, 121, 2, m], play_pool: [K, 121, 121, 2, 2]; changed where
-    learns [K].
+    games: one game to play them in.
     """
     hands = 0
     players = np.zeros(PLAYERS, dtype=np.int64)
-    g = games[0]
+    g, m, weights = games[0], run.method, run.pool.weights
     for number in range(first, last):
         home = number % PLAYERS
-        players[home], players[1 - home] = draw_pair(number, switch_every, len(pool), m.random_pairs, seed)
-        _start_game(g, number, home, seed, m)
-        memory.counts[:] = 0
+        players[home], players[1 - home] = draw_pair(number, len(weights), m)
+        _start_game(g, number, home, m)
+        run.log.counts[:] = 0
         while not g.finished:
-            deal(g, seed, m.random_dealer)
-            _discards(g, players, seed, pool, codes, t, m, memory, s)
+            deal(g, m.seed, m.random_dealer)
+            _discards(g, players, run)
             start_play(g, True)
-            _plays(g, players, seed, play_pool, m, memory, s)
+            scripted_plays(g, m.seed, _GREEDY)
             show(g, True)
             hands += 1
             if m.update_records:
-                _record(g, t)
+                _record(g, run.tables)
         for seat in range(PLAYERS):
-            if learns[players[seat]]:
-                _learn(g, seat, pool[players[seat]], play_pool[players[seat]], m, memory)
+            if run.pool.learns[players[seat]]:
+                _learn(g, seat, weights[players[seat]], m, run.log)
         if m.baseline:
-            _remember(g, memory)
+            _add_outcomes(g, run.log)
     return hands

@@ -68,9 +68,4 @@ class WeightedOptions(LearnerOptions):
     )
     record_hands: int = option(100_000, "hands that `records: sampled` plays", at_least(1))
     update_records: bool = option(False, "add every hand's play to the records")
-    play: str = option(
-        "greedy",
-        "or `weighted`: offensive and defensive strategies, learned the same way (section 5.1)",
-        one_of("greedy", "weighted"),
-    )
     checkpoint_every: int = option(100_000, "games between checkpoints", at_least(1))

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deepcrib.exact.cribs import NUM_DISCARDS
-from deepcrib.exact.strategies.discards import NO_OPINION, NUM_VALUES, SCORES
-from deepcrib.game.rules import HAND_SIZE
+from deepcrib.exact.strategies.discards import NO_OPINION, NUM_VALUES
 
 PLAYERS = 2
 MAX_HANDS = 128  # of a game; later ones, should a game ever last so long, are not learned from
@@ -36,6 +35,8 @@ READINGS = {
 class Method(NamedTuple):
     """How choices are made and answered for: `WeightedOptions` as numbers for compiled code."""
 
+    seed: int
+    switch_every: int
     reading: Reading
     scaling: float
     decay: float
@@ -48,14 +49,21 @@ class Method(NamedTuple):
     neighbours: int
     neighbour_share: float
     exploring_starts: bool
-    spread: int
+    start_spread: int
     update_records: bool
-    weighted_play: bool
     random_pairs: bool
     random_dealer: bool
 
 
-class Tables(NamedTuple):
+class StrategyPool(NamedTuple):
+    """Members of a pool: weights [K, 121, 121, 2, m] of strategies codes [m], which change where learns [K]."""
+
+    weights: np.ndarray
+    learns: np.ndarray
+    codes: np.ndarray
+
+
+class StrategyTables(NamedTuple):
     """Rows of the table of statistics, keys and starts of its classes, and pegging records with their summary."""
 
     rows: np.ndarray
@@ -66,23 +74,21 @@ class Tables(NamedTuple):
     summary: np.ndarray
 
 
-class Memory(NamedTuple):
-    """What a game leaves to learn from; by player: how many discards (and plays), where, and who answers for them.
+class DiscardLog(NamedTuple):
+    """What a game leaves to learn from; by player: how many discards, where, and who answers for them.
 
     places: int16 [2, MAX_HANDS, 3], own score, other score, role. masks: int64 [2, MAX_HANDS], bits of strategies.
-    play_places: [2, 4 * MAX_HANDS, 4], with the number of the hand. play_masks likewise. counts: [2, 2]. outcomes:
-    [121, 121, 2, 2], sum and number of the margins of earlier games that were at each score location.
+    counts: [2]. outcomes: [121, 121, 2, 2], sum and number of the margins of earlier games that were at each score
+    location.
     """
 
     places: np.ndarray
     masks: np.ndarray
-    play_places: np.ndarray
-    play_masks: np.ndarray
     counts: np.ndarray
     outcomes: np.ndarray
 
 
-class Scratch(NamedTuple):
+class ChoiceScratch(NamedTuple):
     """Arrays that every decision uses again."""
 
     actions: np.ndarray
@@ -90,32 +96,34 @@ class Scratch(NamedTuple):
     matrix: np.ndarray
     preference: np.ndarray
     blended: np.ndarray
-    play_matrix: np.ndarray
-    play_preference: np.ndarray
-    play_blended: np.ndarray
 
 
-def new_memory() -> Memory:
-    """Scratch of a game."""
-    return Memory(
+class Training(NamedTuple):
+    """All that games read and change."""
+
+    method: Method
+    pool: StrategyPool
+    tables: StrategyTables
+    log: DiscardLog
+    scratch: ChoiceScratch
+
+
+def new_log(outcomes: np.ndarray) -> DiscardLog:
+    """That of a game, with the outcomes of earlier ones."""
+    return DiscardLog(
         np.zeros((PLAYERS, MAX_HANDS, 3), dtype=np.int16),
         np.zeros((PLAYERS, MAX_HANDS), dtype=np.int64),
-        np.zeros((PLAYERS, HAND_SIZE * MAX_HANDS, 4), dtype=np.int16),
-        np.zeros((PLAYERS, HAND_SIZE * MAX_HANDS), dtype=np.int64),
-        np.zeros((PLAYERS, 2), dtype=np.int64),
-        np.zeros((SCORES, SCORES, 2, 2)),
+        np.zeros(PLAYERS, dtype=np.int64),
+        outcomes,
     )
 
 
-def new_scratch(strategies: int) -> Scratch:
+def new_scratch(strategies: int) -> ChoiceScratch:
     """Scratch for decisions with so many strategies."""
-    return Scratch(
+    return ChoiceScratch(
         np.zeros(NUM_DISCARDS, dtype=np.int64),
         np.zeros((NUM_DISCARDS, NUM_VALUES)),
         np.zeros((strategies, NUM_DISCARDS)),
         np.zeros(NUM_DISCARDS),
         np.zeros(strategies),
-        np.zeros((2, HAND_SIZE)),
-        np.zeros(HAND_SIZE),
-        np.zeros(2),
     )

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from deepcrib.agents.base import AgentError, DivergenceError
+from deepcrib.agents.base import AgentError, require_finite
 from deepcrib.agents.masks import best_masks, uniform_over
 from deepcrib.agents.scripted import GreedyPlay
 from deepcrib.exact.cribs import NUM_DISCARDS
@@ -106,8 +106,7 @@ class WeightedNetworkAgent(GreedyPlay):
 
         size = CHUNK if torch.device(self.device).type == "cpu" else DEVICE_CHUNK
         run_pieces([partial(evaluate, slice(start, start + size)) for start in range(0, len(inputs), size)])
-        if not np.isfinite(values).all():
-            raise DivergenceError("a network's values are not finite: its learning diverged; lower the learning rate")
+        require_finite(values)
         return values
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:

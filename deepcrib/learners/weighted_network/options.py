@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.options import at_least, between, each, one_of, option, positive
@@ -14,7 +13,7 @@ from deepcrib.training.options import LearnerOptions
 class WeightedNetworkOptions(LearnerOptions):
     """`learner=weighted_network`: a small network over strategies and score (Lang 2018, section 5.2, "Linearity").
 
-    The thesis names the idea alone; what is learned from, and how games start, are those of its chapter 3.
+    The thesis names the idea alone. Games start as those of its chapter 3; what is learned from is who won them.
     """
 
     name: str = option("weighted_network", "what learns")
@@ -23,16 +22,6 @@ class WeightedNetworkOptions(LearnerOptions):
         list(THESIS_STRATEGIES), "any of these and crib_max_avg", each(one_of(*STRATEGIES), least=1, distinct=True)
     )
     hidden: list[int] = option([32, 32], "layers of ReLU units; [] is linear", each(at_least(1)))
-    opponent: Any = option(None, "opponent, does not learn; null: self-play, both players learn", spec=True)
-    target: str = option(
-        "win", "1 for a won game; or `margin`: own minus opponent's final score, points", one_of("win", "margin")
-    )
-    returns: str = option(
-        "game", "the game's outcome, or `hand`: its learned mean at the scores after the hand", one_of("game", "hand")
-    )
-    decay: float = option(
-        0.0, "d: a loss is weighted by (1 - d) for every hand back from the end of the game", between(0, 1)
-    )
     epsilon: float = option(0.3, "probability of a random discard", between(0, 1))
     exploring_starts: bool = option(True, "games start at random scores")
     start_spread: int = option(60, "maximum difference of the starting scores, points", between(0, 120))

@@ -1,4 +1,4 @@
-"""Matches scored as in Lang's thesis of 2018: its printed tables, intervals, round robins, brackets, and the job."""
+"""Matches scored as in Lang's thesis of 2018: its printed tables, intervals, round robins, and the job."""
 
 import json
 import math
@@ -14,17 +14,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from deepcrib.agents import make_agent
-from deepcrib.analysis.tables import bracket_table, series_table, standings_table
+from deepcrib.analysis.tables import series_table, standings_table
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.evaluate import evaluate
-from deepcrib.evaluation.league.bracket import play_round, single_elimination, winners_and_losers
 from deepcrib.evaluation.league.tournament import (
-    MatchScore,
     acc_winner,
     against_checkpoints,
     margin_interval,
-    play_acc_match,
     repeated_matches,
     round_robin,
     score_match,
@@ -169,7 +166,7 @@ def test_one_game_says_next_to_nothing() -> None:
 
 
 def test_a_match_is_that_of_evaluate() -> None:
-    score = play_acc_match(SCRIPTED["greedy"], SCRIPTED["random"], 101, seed=4)
+    score = repeated_matches(SCRIPTED["greedy"], SCRIPTED["random"], 101, 1, seed=4).total
     figures = evaluate("greedy", "random", 101, seed=4)
     assert score.game_points == (figures.game_points, figures.game_points_against)
     assert score.spread == round(101 * figures.margin)
@@ -187,7 +184,7 @@ def test_twenty_matches_are_the_games_of_one_long_match(games: int, duplicate: b
     assert series.match_spread == pytest.approx(margins.sum(axis=1).mean())
     assert series.match_spread_low == pytest.approx(series.total.spread_low / 20)
     assert series.matches_won == (20 - sum(s.winner for s in series.scores), sum(s.winner for s in series.scores))
-    alone = play_acc_match(*agents, games, seed=2, duplicate=duplicate)
+    alone = repeated_matches(*agents, games, 1, seed=2, duplicate=duplicate).total
     assert alone == series.scores[0]
 
 
@@ -259,68 +256,6 @@ def test_a_round_robin_of_one_is_refused() -> None:
         round_robin({"greedy": SCRIPTED["greedy"]}, 9, 1)
 
 
-# --- brackets -----------------------------------------------------------------------------------------------
-
-
-def stronger(first: int, second: int, seed: int) -> tuple[int, str]:
-    """A rigged contest: the greater number wins."""
-    return int(second > first), f"{first}-{second}"
-
-
-def test_neighbours_meet_and_the_last_of_an_odd_number_has_a_bye() -> None:
-    played = play_round([4, 7, 9, 2, 5], stronger, 1)
-    assert [pairing.entrants for pairing in played.pairings] == [(4, 7), (9, 2), (5,)]
-    assert [pairing.score for pairing in played.pairings] == ["4-7", "9-2", None]
-    assert (played.winners, played.losers) == ([7, 9, 5], [4, 2])
-
-
-@given(st.permutations(range(32)), st.integers(1, 32))
-def test_the_strongest_of_a_bracket_is_its_champion(order: list[int], size: int) -> None:
-    entrants = order[:size]
-    bracket = single_elimination(entrants, stronger, 1)
-    assert bracket.champion == max(entrants)
-    assert len(bracket.rounds) == math.ceil(math.log2(size))
-    lost = [loser for played in bracket.rounds for loser in played.losers]
-    assert sorted([*lost, bracket.champion]) == sorted(entrants)  # everybody else is beaten once
-
-
-@given(st.permutations(range(32)), st.integers(2, 32))
-def test_the_losers_of_the_first_round_start_over(order: list[int], size: int) -> None:
-    entrants = order[:size]
-    winners, losers = winners_and_losers(entrants, stronger, 1)
-    assert winners == single_elimination(entrants, stronger, 1)
-    beaten = [min(entrants[low : low + 2]) for low in range(0, size - 1, 2)]
-    assert winners.rounds[0].losers == beaten
-    assert losers.champion == max(beaten)
-    assert [e for p in losers.rounds[0].pairings for e in p.entrants] == beaten if losers.rounds else len(beaten) == 1
-
-
-def test_every_contest_has_a_seed_of_its_own() -> None:
-    def seeds_of(size: int, seed: int) -> list[int]:
-        seeds: list[int] = []
-
-        def contest(first: int, second: int, seed: int) -> tuple[int, None]:
-            seeds.append(seed)
-            return 0, None
-
-        winners_and_losers(list(range(size)), contest, seed)
-        return seeds
-
-    seeds = seeds_of(32, 1)
-    assert len(set(seeds)) == len(seeds) == 31 + 15
-    assert seeds == seeds_of(32, 1)
-    assert not set(seeds) & set(seeds_of(32, 2))
-
-
-def test_brackets_that_cannot_be_played() -> None:
-    with pytest.raises(OptionError, match="one or more"):
-        single_elimination([], stronger, 1)
-    with pytest.raises(OptionError, match="two or more"):
-        winners_and_losers([1], stronger, 1)
-    with pytest.raises(ValueError, match="expected 0 or 1"):
-        play_round([1, 2], lambda first, second, seed: (2, None), 1)
-
-
 # --- tables -------------------------------------------------------------------------------------------------
 
 
@@ -343,15 +278,6 @@ def test_tables_show_the_figures_whole() -> None:
     assert f"{best.game_points:,}" in text and f"{best.spread:+,}" in text
     series = found.pairings["greedy", "random"]
     assert f"{series.match_spread:+,.0f} [{series.match_spread_low:+,.0f}, {series.match_spread_high:+,.0f}]" in text
-
-
-def test_the_table_of_a_bracket_names_byes_and_winners() -> None:
-    def contest(first: str, second: str, seed: int) -> tuple[int, MatchScore]:
-        score = play_acc_match(SCRIPTED[first], SCRIPTED[second], 9, seed)
-        return score.winner, score
-
-    text = printed(bracket_table("bracket", single_elimination(list(SCRIPTED), contest, 1)))
-    assert "1: greedy - deterministic" in text and "1: random (bye)" in text and "2: " in text
 
 
 # --- the job ------------------------------------------------------------------------------------------------

@@ -15,23 +15,17 @@ from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import PlayObservation
-from deepcrib.learners.mirror.descent import MirrorDescent, Rates, proximal_logits
-from deepcrib.learners.policies.learning import LearnedPolicy
-from deepcrib.learners.registry import LEARNERS, make_learner
+from deepcrib.learners.mirror.descent import MirrorDescent, proximal_logits
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
-from deepcrib.networks.checkpoints import load_state, save_state
 from deepcrib.networks.encoders import Block, Encoder
 from deepcrib.networks.encoders.spec import ONE_HOT
-from deepcrib.training.learner import Setting
-from deepcrib.training.options import EvaluationOptions
-from tests.support.replay_runs import same
+from tests.support.policies import new_learner
 
 POLICIES = ("mirror", "nfsp")
-FEW = {"nfsp": {"recent": 100, "reservoir": 25}}
-"""Options with which four iterations fill what is remembered."""
 
 
 def test_the_proximal_step_is_that_of_a_calculation_by_hand() -> None:
@@ -72,24 +66,16 @@ def test_a_matrix_game_comes_to_its_equilibrium() -> None:
     for kind in (LearnedPolicy, LearnedNetwork):
         network = make_play_network(PlayNetworkConfig("mlp", hidden=[]), encoder.spec)
         parts.append(kind(encoder, network, torch.device("cpu")))
-    core, states = MirrorDescent(*parts), np.zeros((512, 1), dtype=np.int8)
+    core, states = MirrorDescent(*parts, 1.0, 0.02), np.zeros((512, 1), dtype=np.int8)
     for step in range(300):
         policy, left = core.policy.probabilities(states[:1])[0], 1 - step / 300
         mine, theirs = generator.choice(3, size=(2, len(states)), p=policy)
         samples = Batch(states, mine.astype(np.int8), won[mine, theirs].astype(np.float32))
-        core.learn(samples, Rates(1.0, 0.1, 0.003 * left, 0.1 * left, 256, 0.02), step)
+        core.learn(samples, PassRates(0.003 * left, 0.1 * left, 256), 0.1, step)
     assert softmax(core.policy.logits(states[:1], core.slow))[0] == pytest.approx([0.5, 0.25, 0.25], abs=0.05)
 
 
 # --- runs of either learner of mixed policies -------------------------------------------------------------------------
-
-
-def new_learner(name: str, **options: Any) -> Any:
-    groups = {"state": StateOptions("afterstate", dealer=True), "play_network": PlayNetworkConfig("mlp", hidden=[8])}
-    given = {"iterations": 4, "hands": 30, "batch_size": 32, "discard_agent": "greedy"}
-    chosen = LEARNERS[name].options(**(given | {k: v for k, v in options.items() if k not in groups}))
-    evaluation = EvaluationOptions(opponents=[], every=0)
-    return make_learner(chosen, Setting(3, evaluation), groups | {k: v for k, v in options.items() if k in groups})
 
 
 def leads(hands: int) -> PlayObservation:
@@ -99,24 +85,6 @@ def leads(hands: int) -> PlayObservation:
         table.discard(rows, np.full(hands, seat), np.zeros(hands, dtype=np.int8))
     table.start_play()
     return table.play_observation(rows)
-
-
-@pytest.mark.parametrize("name", POLICIES)
-def test_a_resumed_run_has_the_weights_of_one_that_was_not_interrupted(name: str, tmp_path: Path) -> None:
-    whole, first, second = (new_learner(name, **FEW.get(name, {})) for _ in range(3))
-    for learner, steps in ((whole, 4), (first, 2)):
-        for _ in range(steps):
-            learner.step()
-    save_state(tmp_path / "state", first.state_dict())
-    second.load_state_dict(load_state(tmp_path / "state"))
-    second.steps_done = 2
-    for _ in range(2):
-        second.step()
-    for learner, file in ((whole, "whole"), (second, "second")):
-        save_state(tmp_path / f"{file}_state", learner.state_dict())
-        learner.save(tmp_path / file)
-    assert same(load_state(tmp_path / "whole_state"), load_state(tmp_path / "second_state"))
-    assert (tmp_path / "whole").read_bytes() == (tmp_path / "second").read_bytes()
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.learners.mirror.learner import RETURNS
-from deepcrib.learners.nfsp.learner import decisions_of
+from deepcrib.learners.nfsp.learner import transitions_of
 from deepcrib.learners.nfsp.memory import Circular, Memory, Reservoir
-from deepcrib.learners.replay.batch import play_samples
+from deepcrib.learners.policies.plays import plays_with_returns
 from deepcrib.matches.trajectories import learning_games
-from tests.learners.mirror.test_mirror import new_learner
+from tests.support.policies import new_learner
 
 
 def filled(memory: Memory, items: int, seed: int, batch: int = 7) -> np.ndarray:
@@ -55,8 +52,8 @@ def test_decisions_follow_one_another_and_their_rewards_are_the_returns() -> Non
     """Summed over the decisions of a player in a hand, rewards are what Monte Carlo counts from the first one on."""
     agents, seating = [make_agent("greedy"), make_agent("random")], np.tile([[0, 1], [1, 1], [1, 0]], (40, 1))
     hands = learning_games(agents, seating, 0, 1, unit="hands")
-    found = decisions_of(hands)
-    samples = play_samples(replace(hands, learned=np.ones_like(hands.learned)), RETURNS, None, 0.0)
+    found = transitions_of(hands)
+    samples = plays_with_returns(hands)
     assert (found.states == samples.states).all() and (found.actions == samples.actions).all()
     assert found.rewards[found.last] == pytest.approx(samples.targets[found.last])
     for number in np.flatnonzero(~found.last):

@@ -24,13 +24,28 @@ from deepcrib.game.engine import Games
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.jobs import train as job
-from deepcrib.learners.td.agent import TdPerceptronAgent, make_network
+from deepcrib.learners.td.agent import TdPerceptronAgent, state_value
 from deepcrib.learners.td.features import FEATURES, State, replay
-from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_inputs, new_deal, set_discard, tables
-from deepcrib.learners.td.learner import Method, TdLearner, learn_step, new_trace, play_hands
+from deepcrib.learners.td.inputs import (
+    MOST_INPUTS,
+    WIDTHS,
+    deal_tables,
+    discard_means,
+    fill_entries,
+    new_deal,
+    set_discard,
+)
+from deepcrib.learners.td.learner import TdLearner, learn_hands, learn_step, new_trace, td_run
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
-from deepcrib.matches import play_hand
+from deepcrib.learners.td.perceptron import (
+    Entries,
+    Perceptron,
+    add_gradient,
+    backward,
+    forward,
+    layer_sizes,
+    new_weights,
+)
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
@@ -76,9 +91,10 @@ def test_value_and_gradient_are_those_of_torch(hidden: tuple[int, ...]) -> None:
     units, slopes, stepped = np.empty(sum(hidden)), np.empty(sum(hidden)), weights.copy()
     value = network(dense(dict(zip(index.tolist(), x.tolist(), strict=True)), 30))
     value.backward()
-    assert forward(weights, sizes, index, x, len(index), units) == pytest.approx(value.item(), abs=1e-12)
-    backward(weights, sizes, units, slopes)
-    add_gradient(stepped, sizes, index, x, len(index), units, slopes, 0.5)
+    net, inputs = Perceptron(weights, sizes), Entries(index, x, len(index))
+    assert forward(net, inputs, units) == pytest.approx(value.item(), abs=1e-12)
+    backward(net, units, slopes)
+    add_gradient(Perceptron(stepped, sizes), inputs, units, slopes, 0.5)
     linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
     parts = [torch.cat([layer.weight.grad.T, layer.bias.grad[None]]).flatten() for layer in linear]
     np.testing.assert_allclose(stepped - weights, 0.5 * torch.cat(parts).numpy(), atol=1e-12)
@@ -106,7 +122,7 @@ def test_the_paper_has_209_inputs_and_features_have_names() -> None:
 
 
 def with_deal(kind: str, six: list[int], thrown: list[int], is_dealer: bool) -> Any:
-    hand, deal, t = np.array(sorted(six)), new_deal(int(is_dealer)), tables(kind)
+    hand, deal, t = np.array(sorted(six)), new_deal(int(is_dealer)), deal_tables(kind)
     action = [sorted(thrown_by(sorted(six), a)) for a in range(15)].index(sorted(thrown))
     means = np.zeros((15, 3))
     discard_means(0 if kind == "raw" else 1, hand, deal.is_dealer, t, means)
@@ -121,7 +137,7 @@ def test_the_agent_works_out_the_means_that_learning_looks_up() -> None:
     worked_out = np.stack(expectations_of(hands, is_dealer), axis=2)
     looked_up = np.zeros((15, 3))
     for hand, dealer, means in zip(hands, is_dealer, worked_out, strict=True):
-        discard_means(1, hand, int(dealer), tables("features"), looked_up)
+        discard_means(1, hand, int(dealer), deal_tables("features"), looked_up)
         assert (means == looked_up).all()
 
 
@@ -130,7 +146,7 @@ def entries(kind: str, deal: Any, starter: int, laid: list[tuple[int, int]], sea
     for k, (player, card) in enumerate(laid):
         history[k], seats[k] = card, player
     index, x = np.zeros(MOST_INPUTS, dtype=np.int64), np.zeros(MOST_INPUTS)
-    n = fill_inputs(0 if kind == "raw" else 1, State(deal, starter, history, seats, len(laid), seat), index, x)
+    n = fill_entries(0 if kind == "raw" else 1, State(deal, starter, history, seats, len(laid), seat), index, x)
     assert len(set(index[:n].tolist())) == n  # no input twice
     return dict(zip(index[:n].tolist(), x[:n].tolist(), strict=True))
 
@@ -316,12 +332,10 @@ def plain_value(weights: np.ndarray, places: dict[int, float], hidden: int, widt
 
 def learn(weights: np.ndarray, hidden: tuple[int, ...], hands: range, seed: int, **options: Any) -> Any:
     """Hands of self-play that change the weights; returns the trace and the game of the last one."""
-    move_points, inputs = options.pop("move_points", "learned"), options.pop("inputs", "raw")
-    how = {"lr": 0.01, "linear": False, "hands": 100, "decay": 0.0, "epsilon": 0.0} | options
-    game, trace = new_games(np.zeros(1, dtype=np.int64), 2), new_trace(sum(hidden))
-    network = make_network(weights, hidden, inputs, move_points)
-    play_hands(game, hands.start, hands.stop, seed, network, tables(inputs), trace, Method(**how))
-    return trace, game[0]
+    game = new_games(np.zeros(1, dtype=np.int64), 2)
+    run = td_run(weights, TdOptions(**{"lr": 0.01, "hands": 100, "hidden": list(hidden)} | options), seed)
+    learn_hands(game, hands.start, hands.stop, run)
+    return run.trace, game[0]
 
 
 def learn_slowly(
@@ -389,7 +403,7 @@ def test_a_hand_is_learned_by_the_papers_formula(move_points: str, decay: float)
     weights = new_weights(layer_sizes(209, (3,)), 11)
     for number in (6, 7):
         expected, _ = learn_slowly(weights, number, 21, 0.02, decay, move_points)
-        learn(weights, (3,), range(number, number + 1), 21, lr=0.02, decay=decay, move_points=move_points)
+        learn(weights, (3,), range(number, number + 1), 21, lr=0.02, trace_decay=decay, move_points=move_points)
         np.testing.assert_allclose(weights, expected, atol=1e-7)
 
 
@@ -398,7 +412,7 @@ def test_one_step_with_two_layers_is_the_formula() -> None:
     sizes = layer_sizes(WIDTHS["raw"], (4, 3))
     weights, trace = new_weights(sizes, 2), new_trace(7)
     network = torch_network(weights, sizes.tolist())
-    net, before, parts = make_network(weights, (4, 3), "raw", "learned"), weights.copy(), []
+    net, before, parts = state_value(weights, (4, 3), "raw", "learned"), weights.copy(), []
     for k, places in enumerate(([1, 5, 60], [0, 5, 110])):
         trace.places[1, k, :3], trace.x[1, k, :3], trace.filled[1, k] = places, 1, 3
         network.zero_grad()
@@ -469,13 +483,13 @@ def test_self_play_learns_to_beat_random() -> None:
 
 def test_lambda_linear_rates_and_exploration_change_what_is_learned() -> None:
     found = []
-    for options in ({}, {"decay": 0.5}, {"linear": True}, {"epsilon": 0.5}, {"move_points": "added"}):
+    for options in ({}, {"trace_decay": 0.5}, {"lr_schedule": "linear"}, {"epsilon": 0.5}, {"move_points": "added"}):
         weights = new_weights(layer_sizes(209, (4,)), 3)
         learn(weights, (4,), range(50), 3, **options)
         found.append(weights)
     assert all((a != b).any() for a, b in combinations(found, 2))
     last = new_weights(layer_sizes(209, (4,)), 3)
-    learn(last, (4,), range(100, 101), 3, linear=True)  # the rate has come down to 0
+    learn(last, (4,), range(100, 101), 3, lr_schedule="linear")  # the rate has come down to 0
     np.testing.assert_array_equal(last, new_weights(layer_sizes(209, (4,)), 3))
 
 
@@ -507,30 +521,6 @@ def hands_in(folder: Path) -> int:
     return restored.steps_done
 
 
-def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
-    first, again, other = (trained(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
-def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(tmp_path: Path) -> None:
-    """With a rate that falls, so that hands must be counted through."""
-    whole = trained(tmp_path / "whole", lr_schedule="linear")
-
-    class StopError(Exception):
-        pass
-
-    def stop(done: int, metrics: Any) -> None:
-        if done == 400 and metrics:  # after the second checkpoint
-            raise StopError
-
-    with pytest.raises(StopError):
-        fit(learner(lr_schedule="linear"), tmp_path / "parts", no_match, progress=stop)
-    np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
-    start = load_file(tmp_path / "whole" / "checkpoints" / "hands_00000000.safetensors")["weights"]
-    assert (start != whole).any()
-
-
 @pytest.mark.parametrize("pairs", [0, 1, 2])
 def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One pair has no interval; the state is saved before the matches, so that a kill in them loses no hands."""
@@ -552,21 +542,6 @@ def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monke
     assert shown[200].get("random/pair_margin") == (1.5 if pairs == 2 else None)
 
 
-def test_a_run_that_is_killed_in_its_matches_loses_no_hands(tmp_path: Path) -> None:
-    whole = trained(tmp_path / "whole", lr_schedule="linear")
-    with pytest.raises(AssertionError, match="no match"):
-        fit(learner(lr_schedule="linear", opponents=["random"]), tmp_path / "parts", no_match)
-    assert hands_in(tmp_path / "parts") == 200
-    np.testing.assert_array_equal(trained(tmp_path / "parts", resume=True, lr_schedule="linear"), whole)
-
-
-@pytest.mark.parametrize("change", [{"hidden": [5]}, {"inputs": "features"}, {"move_points": "added"}])
-def test_a_saved_state_of_other_options_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
-    trained(tmp_path)
-    with pytest.raises(formats.CheckpointError, match="does not fit the options of this run"):
-        fit(learner(**change), tmp_path, no_match, resume=True)
-
-
 def test_a_learning_rate_too_high_stops_the_run(tmp_path: Path) -> None:
     with pytest.raises(DivergenceError, match="learning rate 1e\\+06; lower it"):
         trained(tmp_path, lr=1e6)
@@ -585,58 +560,6 @@ def test_the_job_trains_measures_and_evaluates_pairs(tmp_path: Path) -> None:
     assert main(["evaluate", "pairs", f"agent={run}", "opponent=random", "pairs=30", f"hydra.run.dir={out}"]) == 0
     figures = json.loads((out / "summary.json").read_text())
     assert figures["pairs"] == 30 and figures["low"] < figures["margin"] < figures["high"]
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["train", "learner=td", "learner.inputs=cards"], "learner.inputs=cards: expected one of raw, features"),
-        (["train", "learner=td", "learner.hidden=[]"], "learner.hidden=[]: expected 1 or more values"),
-        (["train", "learner=td", "learner.move_points=x"], "learner.move_points=x: expected one of learned, added"),
-        (["train", "learner=td", "learner.trace_decay=2"], "learner.trace_decay=2.0: expected 0 to 1"),
-        (["train", "learner=td", "learner.lr=0"], "learner.lr=0.0: expected a number above 0"),
-        (["evaluate", "pairs", "agent=random", "pairs=1"], "pairs=1: expected 2 or more pairs of hands"),
-    ],
-)
-def test_wrong_options_are_one_line(words: list[str], expected: str, tmp_path: Path, capsys: Any) -> None:
-    assert main([*words, f"hydra.run.dir={tmp_path / 'run'}"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert expected in line
-    assert not (tmp_path / "run").exists()
-
-
-# --- pairs of hands ---
-
-
-def test_in_each_pair_both_deal_once_and_seats_are_balanced() -> None:
-    """Equal players are 0 apart, and the dealer some six points ahead (16.2 to 10.2 among people)."""
-    greedy = make_agent("greedy")
-    figures = hand_pairs(greedy, greedy, 4000, 3)
-    assert figures.low < 0 < figures.high and figures.pairs == 4000
-    assert figures.dealer_margin + figures.pone_margin == pytest.approx(figures.margin)
-    assert 4 < figures.dealer_margin < 8 and -8 < figures.pone_margin < -4
-
-
-def test_pairs_are_counted_for_the_first_agent() -> None:
-    greedy, random = make_agent("greedy"), make_agent("random")
-    for_greedy, against = hand_pairs(greedy, random, 1000, 5), hand_pairs(random, greedy, 1000, 5)
-    assert for_greedy.low > 5 and against.high < -5
-
-
-def test_the_interval_of_pairs_is_that_of_the_differences_of_scores() -> None:
-    """Pair by pair from hands played one at a time, with the seats that the pairs have."""
-    greedy, random, margins = make_agent("greedy"), make_agent("random"), []
-    for pair in range(40):
-        total, seat = 0, pair % 2
-        for hand in (0, 1):
-            dealer = seat if hand == 0 else 1 - seat
-            table = Games([2 * pair + hand], 6, first_dealer=[dealer], stop_at_121=False)
-            play_hand(table, [greedy, random], np.array([[int(s != seat) for s in (0, 1)]]))
-            total += int(table.state.scores[0, seat]) - int(table.state.scores[0, 1 - seat])
-        margins.append(total)
-    figures = hand_pairs(greedy, random, 40, 6)
-    assert figures.margin == pytest.approx(mean(margins))
-    assert figures.high - figures.margin == pytest.approx(2.0227 * np.std(margins, ddof=1) / np.sqrt(40), rel=1e-3)
 
 
 def test_the_packaged_agent_beats_the_deterministic_one() -> None:

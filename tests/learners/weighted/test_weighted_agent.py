@@ -23,19 +23,18 @@ from deepcrib.exact.pegging import exact_records
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.files.weights import FORMAT, FORMAT_VERSION, CheckpointError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rank_sets import rank_sets
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_weights, load_weighted, pegging_figures
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import learning_games
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders.states import OPPONENT_SCORE, OWN_SCORE
-from tests.agents.test_agents import check_frequencies, network_agent, observations
+from tests.support.agents import check_frequencies, network_agent, observations
 from tests.support.reference import chi_square_limit
+from tests.support.weighted import SETS, plain_matrix, plain_weights
 
 ERROR_LEVEL = 1e-6
 Seen = TypeVar("Seen", DiscardObservation, PlayObservation)
-SETS = {tuple(row): number for number, row in enumerate(rank_sets(4).tolist())}
 
 
 def random_weights(seed: int, strategies: int = 8) -> np.ndarray:
@@ -63,43 +62,6 @@ SCORES = [(0, 0), (120, 120), (0, 120), (120, 0), (60, 61), (3, 117), (119, 44)]
 
 
 # --- p = wS -------------------------------------------------------------------------------------------------
-
-
-def plain_matrix(
-    hand: np.ndarray, dealer: bool, strategies: tuple[str, ...], pegging: np.ndarray, neutral: float = 0.5
-) -> np.ndarray:
-    row = discard_statistics(hand)[0]
-    pegs = pegging[[SETS[tuple(hand[slots] // 4)] for slots in KEPT_SLOTS_6], int(dealer)]
-    crib = row["crib_sum"] / 45540
-    values = {
-        "hand_max_min": row["hand_min"].astype(float),
-        "hand_max_avg": row["hand_sum"] / 46,
-        "hand_max_med": row["hand_median_2"] / 2,
-        "hand_max_poss": row["hand_max"].astype(float),
-        "crib_min_avg": -crib,
-        "pegging_max_avg_gained": pegs[:, 0],
-        "pegging_max_med_gained": pegs[:, 1],
-        "pegging_min_avg_given": -pegs[:, 2],
-        "crib_max_avg": crib,
-    }
-    chosen = np.array([values[name] for name in strategies])
-    scaled = np.full_like(chosen, neutral)
-    for row, out in zip(chosen, scaled, strict=True):
-        known = ~np.isnan(row)
-        if known.any() and np.ptp(row[known]) > 0:
-            out[known] = (row[known] - row[known].min()) / np.ptp(row[known])
-    return scaled
-
-
-def plain_weights(weights: np.ndarray, place: tuple[int, int, int], neighbours: str, share: float) -> np.ndarray:
-    own, other, role = place
-    if neighbours == "none":
-        return weights[place]
-    square = weights[max(own - 1, 0) : own + 2, max(other - 1, 0) : other + 2, role].reshape(-1, weights.shape[3])
-    others = square.sum(axis=0) - weights[place]
-    around = others if neighbours == "sum" else others / (len(square) - 1)
-    blended = (1 - share) * weights[place] + share * around
-    return blended / blended.sum()
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
@@ -278,52 +240,14 @@ def test_an_agent_goes_by_its_own_observation_alone(name: str) -> None:
     assert all(np.array_equal(one, two) for one, two in zip(before, after, strict=True))
 
 
-@pytest.mark.parametrize("plays", range(7))
-def test_weighted_play_of_offence_alone_is_greedy(plays: int) -> None:
-    """The same rank, which is all that matters; and at another score the weights of that score."""
-    to_play = observations(500, 908 + plays, plays=plays)[1]
-    weights = np.zeros((121, 121, 2, 2))
-    weights[..., 0] = 1
-    agent, greedy = agent_of(random_weights(1), play_weights=weights), agent_of(random_weights(1))
-    rows = np.arange(len(to_play))
-    wanted, found = greedy.play(to_play), agent.play(to_play)
-    assert np.array_equal(wanted, make_agent("greedy").play(to_play))
-    assert np.array_equal(to_play.hand[rows, found] // 4, to_play.hand[rows, wanted] // 4)
-    assert np.array_equal(agent.play_probabilities(to_play), np.eye(4)[found])
-    own, other = to_play.scores[rows, to_play.seat], to_play.scores[rows, 1 - to_play.seat]
-    weights[..., :] = [0, 1]
-    weights[own[0], other[0], int(to_play.is_dealer[0])] = [1, 0]
-    there = (own == own[0]) & (other == other[0]) & (to_play.is_dealer == to_play.is_dealer[0])
-    mixed, defence = agent_of(random_weights(1), play_weights=weights).play(to_play), to_play.take(~there)
-    assert np.array_equal(mixed[there], found[there])
-    if plays < 5 and len(defence):
-        assert (mixed[~there] != found[~there]).any()
-
-
 def test_past_the_end_of_a_game_the_last_weights_decide() -> None:
     """Learning games are played out, so that a player may be asked at 121, for which there are no weights."""
-    play_weights = np.random.default_rng(3).random((121, 121, 2, 1))
-    play_weights = np.concatenate([play_weights, 1 - play_weights], axis=3)
-    agent = agent_of(random_weights(1), play_weights=play_weights, neighbours="average")
-    discards, to_play = observations(300, 916, plays=3)
-    for seen, choose in ((discards, agent.preferences), (to_play, agent.play)):
-        for past, last in (((121, 64), (120, 64)), ((37, 121), (37, 120)), ((121, 121), (120, 120))):
-            assert np.array_equal(choose(at_scores(seen, [past])), choose(at_scores(seen, [last])))
+    agent, seen = agent_of(random_weights(1), neighbours="average"), observations(300, 916)[0]
+    for past, last in (((121, 64), (120, 64)), ((37, 121), (37, 120)), ((121, 121), (120, 120))):
+        assert np.array_equal(agent.preferences(at_scores(seen, [past])), agent.preferences(at_scores(seen, [last])))
     hands = learning_games([agent, make_agent("greedy")], np.tile([0, 1], (40, 1)), 0, 917)
     own = hands.play_states[hands.play_seats == 0]
     assert (own[:, [OWN_SCORE, OPPONENT_SCORE]] == 121).any()
-
-
-def test_weighted_play_depends_on_cards_seen_not_on_their_order() -> None:
-    """In the play the cards of earlier series count as seen, in whichever order they were played."""
-    weights = np.full((121, 121, 2, 2), 0.5)
-    agent = agent_of(random_weights(1), play_weights=weights)
-    to_play = observations(2_000, 915, plays=5)[1]
-    late = to_play.take(np.flatnonzero(to_play.series_start >= 3))
-    turned = late.history.copy()
-    turned[:, [0, 1, 2]] = turned[:, [2, 0, 1]]
-    assert len(late) > 50
-    assert np.array_equal(agent.play(replace(late, history=turned)), agent.play(late))
 
 
 @pytest.mark.parametrize("name", ["hand_max_avg", "semi_pure_hand_max_min", "random_weights", "expected_value"])
@@ -347,7 +271,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[WeightedAgent, Path
         random_weights(3, 9),
         STRATEGIES,
         np.random.default_rng(3).random((1820, 2, 3)),
-        play_weights=random_weights(4, 2),
         neighbours="average",
         share=0.25,
         metadata={"games": 7, "rules": "acc"},
@@ -361,7 +284,7 @@ def test_a_checkpoint_is_read_as_it_was_written(saved: tuple[WeightedAgent, Path
     discards, to_play = observations(300, 920, plays=4)
     file = folder / "weights.safetensors"
     for read in (load_weighted(folder), *map(make_agent, (file, str(folder), {"path": str(file)}))):
-        for name in ("weights", "play_weights", "pegging"):
+        for name in ("weights", "pegging"):
             assert np.array_equal(getattr(read, name), getattr(agent, name)) and getattr(read, name).dtype == float
         assert (read.strategies, read.neighbours, read.share) == (STRATEGIES, "average", 0.25)
         assert read.metadata["games"] == 7 and read.metadata["rules"] == "acc"
@@ -413,8 +336,7 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
     "negative": ({"weights": bent(((9, 4, 0), [1.25, -0.25]))}, r"weights at \(9, 4, 0\) are \[1.25, -0.25\], exp"),
     "not a number": ({"weights": bent(((120, 0, 0), np.nan))}, r"weights at \(120, 0, 0\) are \[nan, nan\], expected"),
     "infinite": ({"weights": bent(((0, 0, 0), np.inf))}, r"weights at \(0, 0, 0\) are \[inf, inf\], expected"),
-    "play weights": ({"play_weights": bent(((1, 2, 0), [2.0, 0]))}, r"play weights at \(1, 2, 0\) are \[2.0, 0.0\]"),
-    "play shape": ({"play_weights": random_weights(5, 3)}, r"play weights have the shape \(121, 121, 2, 3\)"),
+    "play weights": ({"play_weights": random_weights(5, 2)}, "they weigh its plays too"),
     "fewer records": ({"pegging": np.zeros((1819, 2, 3))}, r"pegging records have the shape \(1819, 2, 3\), expected"),
     "endless records": ({"pegging": np.full((1820, 2, 3), np.inf)}, "pegging records are not all finite"),
     "strategy": ({"metadata": {"strategies": ["hand_max_avg", "crib_min"]}}, "strategy 'crib_min': expected one of"),
