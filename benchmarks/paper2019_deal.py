@@ -28,8 +28,8 @@ from deepcrib.exact.shows import NUM_STARTERS, all_hands, hand_values, starter_v
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import SUITS
 from deepcrib.intervals import mean_interval
-from deepcrib.learners.replay.options import PretrainingOptions
-from deepcrib.learners.replay.pretraining import ShowPretraining, predicted_values, shown_states
+from deepcrib.learners.pretraining.options import PretrainingOptions
+from deepcrib.learners.pretraining.show import ShowPretraining, predicted_values, shown_states
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.encoders import make_discard_encoder
 from deepcrib.training.learner import Setting

@@ -15,8 +15,9 @@ from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import summary_writer, working
 from deepcrib.jobs.shared.options import torch_device
-from deepcrib.learners.replay.options import PretrainingOptions, StateOptions
-from deepcrib.learners.replay.pretraining import PretrainingResult, ShowPretraining
+from deepcrib.learners.pretraining.options import PretrainingOptions
+from deepcrib.learners.pretraining.show import PretrainingResult, ShowPretraining
+from deepcrib.learners.replay.options import StateOptions
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import make_discard_encoder

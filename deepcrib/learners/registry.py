@@ -32,6 +32,7 @@ class Entry:
     options: the class of the group `learner`. make: its class, `module:Name` in this folder, imported when asked for.
     groups: other groups of the config that it is given, by name. reads: further options that not every learner reads.
     measured: what else is measured where matches are played, `leads` in experts' positions or `pairs` of hands.
+    begin: `module:function`, likewise: (learner, options of the group pretraining) -> what it learns first.
     """
 
     options: type[LearnerOptions]
@@ -39,6 +40,7 @@ class Entry:
     groups: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     measured: str = ""
+    begin: str = ""
 
 
 LEARNERS = {
@@ -48,6 +50,7 @@ LEARNERS = {
         ("algorithm", "reward", "state", "discard_network", "play_network", "pretraining"),
         ("evaluation.epsilon", "evaluation.exploring"),
         "leads",
+        "pretraining.begin:begin",
     ),
     "weighted": Entry(WeightedOptions, "weighted.learner:WeightedLearner"),
     "weighted_network": Entry(WeightedNetworkOptions, "weighted_network.learner:WeightedNetworkLearner"),
@@ -68,7 +71,15 @@ def make_learner(options: LearnerOptions, setting: Setting, groups: Mapping[str,
     Raises OptionError where options do not go together, AgentError for an opponent that there is not.
     """
     entry = LEARNERS[options.name]
-    module, _, name = entry.make.partition(":")
-    made = getattr(import_module(f"deepcrib.learners.{module}"), name)
-    learner: Learner = made(options, setting, **{group: groups[group] for group in entry.groups})
+    own = {group: groups[group] for group in entry.groups}
+    pretraining = own.pop("pretraining", None)
+    learner: Learner = _named(entry.make)(options, setting, **own)
+    if entry.begin:
+        learner.stages = _named(entry.begin)(learner, pretraining)
     return learner
+
+
+def _named(place: str) -> Any:
+    """What `module:name` in this folder is, imported now."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"deepcrib.learners.{module}"), name)

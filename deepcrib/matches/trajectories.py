@@ -15,7 +15,7 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
 from deepcrib.matches.games import Recorder, Rows, play_hand
 from deepcrib.networks.encoders import DISCARD_COLUMNS, PLAY_COLUMNS, compact_discard, compact_play
-from deepcrib.networks.encoders.states import DISCARD_BOUNDS, PLAY_BOUNDS
+from deepcrib.networks.encoders.states import DISCARD_BOUNDS, DISCARD_OWN_SCORE, PLAY_BOUNDS
 
 PLAYS = 2 * HAND_SIZE
 
@@ -44,6 +44,11 @@ class Trajectories:
 
     def __len__(self) -> int:
         return len(self.dealer)
+
+    @property
+    def scores(self) -> NDArray[np.int8]:
+        """[H, 2] of the game by seat, when the hand's discards were chosen."""
+        return self.discard_states[:, :, DISCARD_OWN_SCORE]
 
     def require_possible(self) -> None:
         """Refuse arrays that are no hands: of other types and shapes, with cards, seats or counts that there are not.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents import Agent, make_agent, name_agents
+from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.networks import checkpoints
 from deepcrib.training.interruption import deferred_interrupts
@@ -136,7 +137,8 @@ class _Training:
         while learner.steps_done < learner.num_steps:
             self._step()
         self.file.sync()
-        learner.save_final(self.run_dir)
+        learner.save(self.run_dir / WEIGHTS_FILE)
+        learner.summary = learner.finish(self.run_dir)
         return learner.agent()
 
     def _begin(self) -> None:
@@ -216,10 +218,9 @@ class _Training:
         They come after the state is saved and can take longer than the step: an interrupt loses them and no learning.
         """
         learner, options, begin = self.learner, self.options, time.perf_counter()
-        if not learner.evaluates_steps and not learner.is_due(learner.checkpoint_every):
+        if not learner.is_due(learner.evaluated_every):
             return {}
-        number = learner.steps_done if learner.evaluates_steps else learner.checkpoint_number
-        due = options.due(number)
+        due = options.due(number := learner.checkpoint_number)
         at_end = learner.steps_done >= learner.num_steps
         if self.writer is not None and (due or (options.monitored and at_end)):
             learner.show(self.writer, learner.steps_done)

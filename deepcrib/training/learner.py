@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import torch
 
 from deepcrib.agents import Agent
-from deepcrib.files.weights import WEIGHTS_FILE
 from deepcrib.training.options import EvaluationOptions
 
 Metrics = dict[str, float]
@@ -43,15 +42,11 @@ class Learner(ABC):
 
     A learner defines `unit`, `step`, `agent` and `saved`, and sets `num_steps` and `checkpoint_every` when it is made;
     where attributes are not all that it saves `save`, `state_dict`, `load_state_dict`; where it has more to say
-    `stages`, `evaluates_steps`, `first_metrics`, `show`, `save_final`, `exploring_agent`, `summary`, `description`. All
-    else is for `fit`, and to be used in a step.
+    `first_metrics`, `show`, `finish`, `description`. All else is for `fit`, and to be used in a step.
     """
 
     unit: ClassVar[str]
     """What steps are counted in: iterations, games, hands."""
-    evaluates_steps: ClassVar[bool] = False
-    """Whether `evaluation.every` and `evaluation.at` count steps; else they count checkpoints."""
-
     saved: ClassVar[tuple[str, ...]] = ()
     """Attributes, arrays and numbers, that further steps depend on."""
     sort: Mapping[str, Any] = {}
@@ -61,16 +56,18 @@ class Learner(ABC):
     """Steps of the whole training."""
     checkpoint_every: int
     """Steps between two checkpoints."""
-    stages: Sequence[Learner] = ()
-    """What is learned before the first step, one after another, by networks of this learner. They have no agents."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
+        self.stages: Sequence[Learner] = ()
+        """What is learned before the first step, one after another, by this learner's networks; they have no agents."""
         self.steps_done = 0
         self.seconds = 0.0
         """Of the training so far, matches included."""
         self.metrics: Metrics = {}
         """Those of the last step."""
+        self.summary: dict[str, Any] = {}
+        """What `finish` has returned."""
         self.tick: Callable[[int], None] = _ignore
         """A callback with the steps done, called within long steps too."""
         self.stopping = False
@@ -108,9 +105,9 @@ class Learner(ABC):
         """What is measured before the first step."""
         return {}
 
-    def save_final(self, folder: Path) -> None:
-        """Write the final weights of a finished training."""
-        self.save(folder / WEIGHTS_FILE)
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write what a finished training leaves in its run folder beside weights; entries for `summary.json`."""
+        return {}
 
     def show(self, writer: Any, step: int) -> None:  # noqa: B027 - most learners have nothing more to show
         """Write histograms and pictures of a step to a SummaryWriter, where matches are due and at the end."""
@@ -137,17 +134,14 @@ class Learner(ABC):
         return self.steps_done % every == 0 or self.steps_done >= self.num_steps
 
     @property
+    def evaluated_every(self) -> int:
+        """Steps between two numbers that `evaluation.every` and `evaluation.at` count: iterations, or checkpoints."""
+        return 1 if self.unit == "iterations" else self.checkpoint_every
+
+    @property
     def checkpoint_number(self) -> int:
-        """That of the checkpoint after these steps, which `evaluation.every` counts; only the last one comes early."""
-        return -(-self.steps_done // self.checkpoint_every)
-
-    def exploring_agent(self) -> Agent | None:
-        """The agent with the exploration of the last step; None if the learner has none."""
-        return None
-
-    def summary(self) -> dict[str, Any]:
-        """Additional entries of `summary.json`, in plain values."""
-        return {}
+        """The number that they count after these steps; only the last checkpoint comes early."""
+        return -(-self.steps_done // self.evaluated_every)
 
     def description(self) -> str:
         """Progress in words: `500 iterations, 100,000 hands`."""

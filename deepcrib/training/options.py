@@ -5,6 +5,7 @@ Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless their 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -34,13 +35,19 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) -> None:
-    """Raise OptionError for options that other choices leave unread and that are not the defaults, naming `reader`."""
+def unread_options(options: Any, names: tuple[str, ...], reader: str, group: str = "learner") -> Iterator[str]:
+    """A line for each option that other choices leave unread and that is not the default, naming `reader`."""
     defaults = type(options)()
     for name in names:
         value, default = getattr(options, name), getattr(defaults, name)
         if value != default:
-            raise OptionError(f"learner.{name}={value}: read with {reader} alone, expected its default {default} here")
+            yield f"{group}.{name}={value}: read with {reader} alone, expected its default {default} here"
+
+
+def refuse_unread(options: LearnerOptions, names: tuple[str, ...], reader: str) -> None:
+    """Raise OptionError for the first of `unread_options`."""
+    for line in unread_options(options, names, reader):
+        raise OptionError(line)
 
 
 @dataclass

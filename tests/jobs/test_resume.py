@@ -30,7 +30,7 @@ from deepcrib.files.runs import RunFolder
 from deepcrib.files.weights import CheckpointError, read_weights
 from deepcrib.jobs.hydra.schema import parse, quoted
 from deepcrib.jobs.hydra.sweep_runs import held
-from deepcrib.learners.replay import pretraining
+from deepcrib.learners.pretraining import show as pretraining
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.fit import _Training

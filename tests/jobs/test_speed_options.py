@@ -11,13 +11,8 @@ import torch
 from deepcrib.agents.q_network import QFunction
 from deepcrib.cli import main
 from deepcrib.files import runs
-from deepcrib.learners.replay.options import (
-    AlgorithmOptions,
-    PretrainingOptions,
-    ReplayOptions,
-    RewardOptions,
-    StateOptions,
-)
+from deepcrib.learners.pretraining.options import PretrainingOptions
+from deepcrib.learners.replay.options import AlgorithmOptions, ReplayOptions, RewardOptions, StateOptions
 from deepcrib.matches.trajectories import self_play
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.networks.checkpoints import load_weights

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deepcrib.kernels.workers import is_worker, run_pieces, use_workers
-from tests.learners.replay.test_replay import assert_same_runs, run, small
+from tests.support.replay_runs import assert_same_runs, run, small
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

@@ -27,7 +27,7 @@ from deepcrib.networks import (
 )
 from deepcrib.networks.checkpoints import load_state, load_weights, save_state, save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
-from tests.networks.test_encoders import sample
+from tests.support.encoded import sample
 
 METADATA = {"rules": "acc", "learner": {"name": "replay", "iterations": 7}, "ties": None}
 

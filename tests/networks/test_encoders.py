@@ -20,21 +20,17 @@ from deepcrib.networks.encoders import (
     Encoder,
     compact_discard,
     compact_play,
-    legal_plays,
     make_discard_encoder,
     make_play_encoder,
 )
 from deepcrib.networks.encoders.states import DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, OPPONENT_SCORE, OWN_SCORE
+from tests.support.encoded import DISCARDS, PLAYS, part, sample
 from tests.support.reference import pegs
 
 OPTIONS = [(dealer, scores) for dealer in (False, True) for scores in (False, True)]
 ENCODERS = [make_play_encoder(name, *o) for name in PLAY_ENCODERS for o in OPTIONS] + [
     make_discard_encoder(name, *o) for name in DISCARD_ENCODERS for o in OPTIONS
 ]
-
-
-def part(encoder) -> str:
-    return "play" if encoder.legal is legal_plays else "discard"
 
 
 def label(encoder) -> str:
@@ -159,12 +155,6 @@ def test_play_basic_is_the_sorted_hand_without_the_candidate_and_the_series_with
     assert channels(encoder, second_series(), 1) == six
 
 
-def test_a_lead_has_the_candidate_in_the_first_row() -> None:
-    states = compact_play(play_observation("AC AD QH KS", "2C 3C", "4C", "", (), 0, 0))
-    expected = ones("hand[1]: A", "hand[2]: A", "hand[3]: K", "series[1]: Q")
-    assert channels(make_play_encoder("basic"), states, 2) == expected
-
-
 def test_play_full_adds_played_cards_discards_and_starter() -> None:
     encoder = make_play_encoder("full", dealer=True, scores=True)
     assert make_play_encoder("full").width == 195
@@ -277,40 +267,6 @@ def test_discard_afterstate_sees_flushes_pairs_suits_and_jacks() -> None:
     assert suited["crib_suited: other"] == 1.0
     assert not [name for name in suited if name.startswith("flush")]
     assert (suited["nobs: 5"], suited["nobs: 1"]) == (1.0, 1.0)  # JC with four more clubs of six, JD alone
-
-
-def random_play_states(num_games: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """States and legal slots met by players who choose at random."""
-    rng = np.random.default_rng(seed)
-    games = Games(np.arange(num_games), seed=seed)
-    rows = games.deal()
-    for seat in (0, 1):
-        games.discard(rows, np.full(len(rows), seat), rng.integers(0, 15, len(rows)))
-    games.start_play()
-    states, actions = [], []
-    while len(rows := games.to_play):
-        observation = games.play_observation(rows)
-        slot = np.argmax(observation.legal * rng.random((len(rows), 4)), axis=1).astype(np.int8)
-        states.append(compact_play(observation))
-        actions.append(slot)
-        games.play(rows, slot)
-    return np.concatenate(states), np.concatenate(actions)
-
-
-def random_discard_states(num_hands: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    games = Games(np.arange(num_hands), seed=seed)
-    states = compact_discard(games.discard_observation(games.deal(), rng.integers(0, 2, num_hands)))
-    states[:, 7:] = rng.integers(0, 121, (num_hands, 2))
-    return states, rng.integers(0, 15, num_hands).astype(np.int8)
-
-
-PLAYS = random_play_states(500, seed=11)
-DISCARDS = random_discard_states(4000, seed=12)
-
-
-def sample(encoder) -> tuple[np.ndarray, np.ndarray]:
-    return PLAYS if part(encoder) == "play" else DISCARDS
 
 
 def test_play_afterstate_agrees_with_plain_python() -> None:

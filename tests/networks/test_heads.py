@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,16 +24,11 @@ from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.learner import NetworkClimber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
-from deepcrib.learners.replay import pretraining
+from deepcrib.learners.pretraining import show as pretraining
+from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.extras import Sampling
-from deepcrib.learners.replay.options import (
-    AlgorithmOptions,
-    PretrainingOptions,
-    ReplayOptions,
-    RewardOptions,
-    StateOptions,
-)
+from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
@@ -55,10 +49,11 @@ from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
 from deepcrib.training.learner import Setting
-from deepcrib.training.options import EvaluationOptions
-from tests.learners.replay.test_small_problems import POINTS, STATES, Lookup, exact
-from tests.learners.replay.test_small_problems import all_hands as all_courses
+from tests.support import replay_runs
+from tests.support.replay_runs import same
 from tests.support.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
+from tests.support.small_problems import POINTS, STATES, Lookup, exact
+from tests.support.small_problems import all_hands as all_courses
 
 CPU = torch.device("cpu")
 ATOMS = torch.arange(-3.0, 5.0)
@@ -441,19 +436,10 @@ KINDS = [("dueling", False), ("categorical", False), ("value", True), ("categori
 def small(head: str, noisy: bool, **options: Any) -> Any:
     """Settings of a run that takes a moment."""
     every = {"epsilon": 0.1, "sampling": "prioritised", "final_importance_exponent": 0.4, "target_every": 2}
-    defaults = {"iterations": 4, "unit": "hands", "episodes": 20, "epochs_kept": 2, "checkpoint_every": 2}
-    return SimpleNamespace(
-        seed=1,
-        device="cpu",
-        learner=ReplayOptions(**(defaults | every | options)),
-        algorithm=AlgorithmOptions("q_learning", n_steps=2, double=True),
-        reward=RewardOptions(),
-        state=StateOptions("full", "full", dealer=True),
-        discard_network=DiscardNetworkConfig("mlp", [8], head=head, noisy=noisy),
-        play_network=PlayNetworkConfig("mlp", [8], head=head, noisy=noisy),
-        pretraining=PretrainingOptions(enabled=False),
-        evaluation=EvaluationOptions([], every=0, games=7, epsilon=0.0),
-    )
+    made = replay_runs.small(1, "q_learning", targets={"n_steps": 2, "double": True}, **(every | options))
+    for network in (made.discard_network, made.play_network):
+        network.hidden, network.head, network.noisy = [8], head, noisy
+    return made
 
 
 def end_of(folder: Path, options: Any, resume: bool = False) -> dict[str, Any]:
@@ -461,14 +447,6 @@ def end_of(folder: Path, options: Any, resume: bool = False) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     train(options, folder, lambda *args: None, resume=resume)  # type: ignore[arg-type]
     return saved(folder)
-
-
-def same(one: Any, two: Any) -> bool:
-    if isinstance(one, dict):
-        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two, strict=True))
-    return torch.equal(one, two) if isinstance(one, torch.Tensor) else bool(one == two)
 
 
 @pytest.mark.parametrize(("head", "noisy"), KINDS)

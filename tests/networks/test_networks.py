@@ -157,14 +157,6 @@ def test_without_suit_convolution_suits_change_nothing(state: str) -> None:
         assert not torch.equal(seeing(flush), seeing(inputs))
 
 
-def test_default_sizes_and_config_are_kept() -> None:
-    encoder = make_play_encoder("afterstate")
-    network = make_play_network(PlayNetworkConfig("mlp"), encoder.spec)
-    assert [layer.out_features for layer in network.modules() if isinstance(layer, torch.nn.Linear)] == [256, 256, 1]
-    assert network.config == PlayNetworkConfig("mlp")
-    assert network.spec is encoder.spec
-
-
 def test_unknown_networks_and_unfit_states_are_refused() -> None:
     play, discard = make_play_encoder("afterstate").spec, make_discard_encoder("afterstate").spec
     with pytest.raises(ValueError, match="unknown play network 'cnn'.*mlp, belanger2019_cnn_lstm"):

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.learners.pretraining.options import PretrainingOptions
+from deepcrib.learners.pretraining.show import PretrainingResult, ShowPretraining
+from deepcrib.learners.pretraining.stage import Pretraining
+from deepcrib.learners.registry import make_learner
 from deepcrib.learners.replay import batch
 from deepcrib.learners.replay.batch import Batch, PlayTargets
 from deepcrib.learners.replay.learner import ReplayLearner
-from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, RewardOptions
-from deepcrib.learners.replay.pretraining import Pretraining, PretrainingResult, ShowPretraining
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_state
@@ -20,8 +23,6 @@ from deepcrib.networks.encoders import Encoder
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.run_files import write_scalars
-
-GROUPS = ("algorithm", "reward", "state", "discard_network", "play_network", "pretraining")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Trained:
 def learner_of(settings: Any, dealing: str = "acc", figure: Any = None) -> ReplayLearner:
     """A learner of settings, which have the fields of the job's config."""
     setting = Setting(settings.seed, settings.evaluation, dealing, settings.device, figure)
-    return ReplayLearner(settings.learner, setting, **{group: getattr(settings, group) for group in GROUPS})
+    learner = make_learner(settings.learner, setting, vars(settings))
+    assert isinstance(learner, ReplayLearner)
+    return learner
 
 
 def train(

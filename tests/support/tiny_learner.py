@@ -84,7 +84,7 @@ class TinyLearner(Learner):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.value = state["value"]
 
-    def summary(self) -> dict[str, Any]:
+    def finish(self, folder: Path) -> dict[str, Any]:
         return {"learned": {"value": self.value}}
 
     def description(self) -> str:

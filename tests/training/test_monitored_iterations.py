@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,14 +16,14 @@ from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs.hydra.checks import check_values
 from deepcrib.jobs.hydra.schema import parse
+from deepcrib.jobs.train.config import Config
 from deepcrib.learners.replay.monitoring import FIGURES, draws_at
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.networks.checkpoints import load_state
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
-from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
-from tests.learners.replay.test_replay import Stopped, Writer, assert_same_runs, run, small
+from deepcrib.training.progress import PROGRESS_FILE
+from tests.support.replay_runs import Writer, assert_same_runs, run, small
 
 
 def settings_at(*at: int, **learner: Any) -> Any:
@@ -41,12 +40,6 @@ def rows_in(folder: Path) -> list[dict[str, str]]:
 def matches_in(folder: Path, opponent: str = "random") -> list[int]:
     """Iterations of the rows with matches."""
     return [int(row["step"]) for row in rows_in(folder) if row.get(f"{opponent}/win_rate")]
-
-
-def untimed(folder: Path) -> list[dict[str, str]]:
-    """Without what a clock says, `speed/` included."""
-    rows = rows_in(folder)
-    return [{tag: value for tag, value in row.items() if tag != "seconds" and "speed/" not in tag} for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -128,69 +121,18 @@ def test_the_file_holds_what_matches_found_beside_the_metrics_of_the_iteration(t
     assert seconds == sorted(seconds) and seconds[0] >= 0
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that nothing stopped."""
-    folder = tmp_path_factory.mktemp("whole")
-    run(folder, settings_at(0, 1, 2, 3, 5, 6, iterations=6), evaluate=evaluate)
-    return folder
-
-
-@pytest.mark.parametrize("stop", [0, 2, 3, 5])  # before there is a state, at one, and after one
-def test_a_stopped_run_has_the_rows_of_a_whole_one(stop: int, whole: Path, tmp_path: Path) -> None:
-    settings = settings_at(0, 1, 2, 3, 5, 6, iterations=6)
-
-    def interrupt(done: int, figures: Any) -> None:
-        if done == stop:
-            raise Stopped
-
-    folder = tmp_path / "stopped"
-    with pytest.raises(Stopped):
-        run(folder, settings, evaluate=evaluate, progress=interrupt)
-    saved = stop // 2 * 2
-    assert load_state(folder / "state.pt")["steps"] == saved
-    seen: list[int] = []
-
-    def note(done: int, figures: Any) -> None:
-        if "random/win_rate" in figures:
-            seen.append(done)
-
-    run(folder, settings, evaluate=evaluate, progress=note, resume=saved > 0)
-    assert seen == [one for one in (0, 1, 2, 3, 5, 6) if not saved or one > saved]
-    assert untimed(folder) == untimed(whole)
-    seconds = [float(row["seconds"]) for row in rows_in(folder)]
-    assert seconds == sorted(seconds)
-    assert_same_runs(whole, folder)
-
-
-def test_resumed_without_matches_the_file_keeps_no_later_ones(tmp_path: Path) -> None:
-    """Rows that a killed process wrote after the state that the run goes on from are none of the run's."""
-    run(tmp_path, settings_at(0, 2, iterations=2), evaluate=evaluate)
-    before = rows_in(tmp_path)
-    ProgressFile(tmp_path, 2).add(3, 1.0, {"random/win_rate": 1.0})
-    run(tmp_path, small(iterations=4), resume=True)
-    assert rows_in(tmp_path)[: len(before)] == before
-    assert matches_in(tmp_path) == [0, 2] and [row["step"] for row in rows_in(tmp_path)] == list("01234")
-
-
 @pytest.mark.parametrize("at", [[5, 1], [1, 1], [-1, 2]])
 def test_lists_that_are_none(at: list[int]) -> None:
-    config = SimpleNamespace(learner=ReplayOptions(), evaluation=EvaluationOptions(at=at))
+    config = Config(learner=ReplayOptions(), evaluation=EvaluationOptions(at=at))
     with pytest.raises(OptionError, match=r"evaluation\.at=\["):
-        check_values(_dataclass(config))
-
-
-def _dataclass(config: SimpleNamespace) -> Any:
-    from deepcrib.jobs.train.config import Config
-
-    return Config(**vars(config))
+        check_values(config)
 
 
 def test_other_learners_refuse_what_they_do_not_read(capsys: pytest.CaptureFixture) -> None:
     word = "evaluation.exploring=true"
     assert main(["train", "learner=td", word]) == 2
     assert f"{word}: learner=td does not read it" in capsys.readouterr().err
-    config = _dataclass(SimpleNamespace(learner=TdOptions(), evaluation=EvaluationOptions(exploring=True)))
+    config = Config(learner=TdOptions(), evaluation=EvaluationOptions(exploring=True))
     with pytest.raises(OptionError, match="learner=td does not read it"):  # not from the command line: an experiment's
         check_values(config)
 
@@ -200,7 +142,7 @@ def test_every_beside_a_list_is_refused(capsys: pytest.CaptureFixture) -> None:
     assert main(["train", "experiment=quick", "evaluation.every=50"]) == 2
     assert "evaluation.every=50: evaluation.at=[0, 1, 2," in capsys.readouterr().err
     for every, at in ((0, [1]), (50, []), (50, None)):
-        config = _dataclass(SimpleNamespace(learner=ReplayOptions(), evaluation=EvaluationOptions(every=every, at=at)))
+        config = Config(learner=ReplayOptions(), evaluation=EvaluationOptions(every=every, at=at))
         check_values(config, parse([f"evaluation.every={every}"]))
 
 

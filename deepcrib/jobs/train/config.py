@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from deepcrib.jobs.hydra.schema import VARIANTS
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
+from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
-    PretrainingOptions,
     ReplayOptions,
     RewardOptions,
     StateOptions,
+    contradictions,
 )
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.options import at_least, option, seed_value
@@ -68,17 +69,5 @@ class Config:
         if self.evaluation.monitored and self.evaluation.at and "evaluation.every" in overrides:
             place = f"evaluation.at={self.evaluation.at} takes its place, expected evaluation.at=null beside it"
             yield f"{overrides['evaluation.every']}: {place}"
-        if learner == "replay":
-            yield from _contradictions_of_replay(self.learner, self.reward)  # type: ignore[arg-type]
-
-
-def _contradictions_of_replay(learner: ReplayOptions, reward: RewardOptions) -> Iterator[str]:
-    if (learner.buffer_size is None) != (learner.replacement is None):
-        values = f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}"
-        yield f"{values}: expected both, or neither"
-    if bool(learner.priming) != bool(learner.priming_iterations):
-        values = f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}"
-        yield f"{values}: expected agents and a number of iterations, or neither"
-    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
-        expected = "expected learner.unit=games and no learner.buffer_size"
-        yield f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, {expected}"
+        if isinstance(self.learner, ReplayOptions):
+            yield from contradictions(self.algorithm, self.reward, self.learner)

@@ -15,6 +15,7 @@ from deepcrib.evaluation.hands import HandsWon, hands_won
 from deepcrib.files.runs import flat
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs.shared.console import Bars
+from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.training.learner import Learner
 
 Match = Callable[..., Evaluation]
@@ -59,7 +60,7 @@ def measure(learner: Learner, agent: Agent | None, opponents: Mapping[str, Agent
     """Play the final matches, whose deals those during training never have; none where there is no agent."""
     options = learner.setting.evaluation
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)
-    exploring = learner.exploring_agent() if options.exploring else None
+    exploring = learner.exploring_agent() if options.exploring and isinstance(learner, ReplayLearner) else None
     epsilon = float(getattr(exploring, "epsilon", 0.0))
 
     def play(player: Agent | None, suffix: str = "") -> dict[str, Evaluation]:
@@ -75,4 +76,4 @@ def measure(learner: Learner, agent: Agent | None, opponents: Mapping[str, Agent
     hands: dict[str, HandsWon] = {}
     if agent is not None and options.hands:
         hands = {name: hands_won(agent, other, options.hands, seed) for name, other in opponents.items()}
-    return Finals(matches, explored, hands, epsilon, learner.summary())
+    return Finals(matches, explored, hands, epsilon, learner.summary)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,11 +151,11 @@ class EvolutionLearner(Learner):
         }
         return EvolutionaryAgent("trained", self.weights[player].copy(), metadata)
 
-    def save_final(self, folder: Path) -> None:
-        """Write the weights of all players, each to a file of its own."""
-        super().save_final(folder)
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write the weights of the other players, each to a file of its own."""
         for player in range(1, len(self.weights)):
             self.agent(player).save(folder / f"opponent_{player}.safetensors")
+        return {}
 
 
 def _require_options(options: EvolutionOptions) -> None:

@@ -106,7 +106,7 @@ class PartidaLearner(Learner):
         difference, low, high = self.measure(hands, derive(self.setting.evaluation_seed, FINAL_MATCHES))
         return {"hands": hands, "difference": difference, "ci_low": low, "ci_high": high}
 
-    def summary(self) -> dict[str, Any]:
+    def finish(self, folder: Path) -> dict[str, Any]:
         """The play alone."""
         return {"play_only": self.play_only}
 

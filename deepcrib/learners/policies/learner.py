@@ -37,7 +37,6 @@ class PolicyLearner(Learner):
     """
 
     unit = "iterations"
-    evaluates_steps = True
     saved = ("hands",)
     core: PolicyAndValues
     """What learns, which knows nothing of cribbage."""

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.rules import HAND_SIZE
-from deepcrib.learners.replay import targets
-from deepcrib.learners.replay.extras import distributed_returns, mixture
+from deepcrib.learners.replay import extras, targets
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
-from deepcrib.learners.replay.rewards import (
-    Points,
-    discard_returns,
-    next_own,
-    play_rewards,
-    returns_to_the_end,
-    up_to_the_win,
-)
-from deepcrib.learners.replay.targets import ALGORITHMS
+from deepcrib.learners.replay.rewards import discard_returns, next_own, play_rewards, up_to_the_win
+from deepcrib.learners.replay.targets import ALGORITHMS, Float
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
-from deepcrib.networks.encoders.states import DISCARD_OWN_SCORE
-
-Float = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -39,7 +28,7 @@ class Batch:
 
     states: NDArray[np.int8]
     actions: NDArray[np.int8]
-    targets: NDArray[np.float32]
+    targets: Float
     newest: int = 0
 
     def __len__(self) -> int:
@@ -48,31 +37,35 @@ class Batch:
 
 @dataclass(frozen=True)
 class PlayTargets:
-    """How the targets of plays are formed. Without `forced`, plays of an only legal card are no decisions."""
+    """How targets are formed. Without `forced`, plays of an only legal card are no decisions.
+
+    Hands are played out after a win, so that the returns of players that do not see the score are not cut. With
+    `sees_scores` they are truncated at the winning peg: a player that sees the score would learn that points can be had
+    after 121, where nothing follows.
+    """
 
     algorithm: AlgorithmOptions
     reward: RewardOptions
     forced: bool = True
+    sees_scores: bool = False
 
 
-def experience_of(hands: Trajectories, sees_scores: bool) -> Trajectories:
-    """Hands as experience: whole, or truncated at the winning peg if the score is observed.
-
-    Hands are played out after a win, so that the returns of players that do not see the score are not cut. One that
-    sees it would learn that points can be had after 121, where nothing follows.
-    """
-    if not sees_scores:
-        return hands
-    counted = up_to_the_win(points_of(hands))
-    changed = ("play_seats", "play_points", "hand_points", "crib_points")
-    return replace(hands, **{name: getattr(counted, name) for name in changed})
-
-
-def points_of(hands: Trajectories) -> Points:
-    """What was pegged in them."""
-    scores = hands.discard_states[:, :, DISCARD_OWN_SCORE]
-    points = (hands.hand_points, hands.crib_points, hands.heels, hands.dealer)
-    return Points(hands.play_seats, hands.play_points, *points, scores)
+def make_batches(
+    hands: Trajectories,
+    how: PlayTargets,
+    target_q: QFunction,
+    epsilon: float,
+    *,
+    chooser: QFunction | None = None,
+    newest: int = 0,
+) -> dict[str, Batch]:
+    """What the networks `play` and `discard` learn from hands; arguments as those of `play_samples`."""
+    if how.sees_scores:
+        hands = up_to_the_win(hands)
+    return {
+        "play": play_samples(hands, how, target_q, epsilon, chooser=chooser, newest=newest),
+        "discard": discard_samples(hands, how.reward, newest),
+    }
 
 
 def discard_samples(hands: Trajectories, reward: RewardOptions, newest: int = 0) -> Batch:
@@ -80,7 +73,7 @@ def discard_samples(hands: Trajectories, reward: RewardOptions, newest: int = 0)
 
     The last `newest` hands are new.
     """
-    returns = discard_returns(points_of(hands), reward.discard, reward.discard_baseline, reward.game_bonus)
+    returns = discard_returns(hands, reward.discard, reward.discard_baseline, reward.game_bonus)
     own = hands.learned == 1
     new = int(own[len(hands) - newest :].sum())
     return Batch(hands.discard_states[own], hands.discard_actions[own], returns[own], newest=new)
@@ -115,21 +108,29 @@ def play_samples(
         chooser: whose best action `target_q` values in Q-learning (double Q); None: its own.
         newest: so many of the last hands are those of the newest epoch.
     """
-    reward = how.reward
-    rewards = play_rewards(points_of(hands), reward.play, reward.game_bonus, reward.hand_bonus)
-    following = next_own(hands.play_seats)
-    chosen = hands.play_seats >= 0
+    reward, algorithm = how.reward, how.algorithm
+    rewards = play_rewards(hands, reward.play, reward.game_bonus, reward.hand_bonus)
+    following, decisions = next_own(hands.play_seats), hands.play_seats >= 0
     if not how.forced:
-        chosen &= legal_plays(hands.play_states).sum(axis=2) > 1
-        rewards, following = skip_forced(rewards, following, chosen)
-    if how.algorithm.name == "monte_carlo":
-        play_targets = returns_to_the_end(rewards, following)
+        decisions &= legal_plays(hands.play_states).sum(axis=2) > 1
+        rewards, following = skip_forced(rewards, following, decisions)
+    chains = _chains(decisions, hands.play_seats)
+    r_t, discount = _in_order(rewards, chains), _in_order((following >= 0).astype(np.float32), chains)
+    if algorithm.name == "monte_carlo":
+        returns = targets.n_step_returns(r_t, discount, np.zeros_like(r_t), HAND_SIZE)
     else:
-        values, traces = _next_values(hands, how.algorithm, following, target_q, chooser, epsilon)
-        play_targets = _returns(rewards, following, chosen, values, traces, how.algorithm, target_q.atoms)
-    chosen &= learned_plays(hands)
-    new = int(chosen[len(hands) - newest :].sum())
-    return Batch(hands.play_states[chosen], hands.play_actions[chosen], play_targets[chosen], newest=new)
+        values, traces = _next_values(hands, algorithm, following, target_q, chooser, epsilon)
+        v_tp1, lambda_tp1 = _in_order(values, chains), _in_order(traces, chains)
+        backup = targets.one_step if target_q.atoms is None else partial(extras.distributed_step, target_q.atoms)
+        if algorithm.trace_decay:
+            returns = targets.lambda_returns(r_t, discount, v_tp1, lambda_tp1, backup)
+        else:
+            returns = targets.n_step_returns(r_t, discount, v_tp1, algorithm.n_steps, backup)
+    play_targets = np.zeros((*rewards.shape, *returns.shape[2:]), dtype=np.float32)
+    play_targets.reshape(rewards.size, *returns.shape[2:])[chains[chains >= 0]] = returns[chains >= 0]
+    own = decisions & learned_plays(hands)
+    new = int(own[len(hands) - newest :].sum())
+    return Batch(hands.play_states[own], hands.play_actions[own], play_targets[own], newest=new)
 
 
 def skip_forced(
@@ -174,55 +175,26 @@ def _next_values(
     trace: Any = algorithm.trace_decay
     if bootstrap.greedy:
         trace = targets.watkins_decay(algorithm.trace_decay, q_selector_tp1, actions)
-    if target_q.atoms is not None:
-        v_tp1: Any = mixture(target_q, states, bootstrap.policy(q_selector_tp1, actions, epsilon))
+    if target_q.atoms is None:
+        v_tp1: Any = bootstrap.value(q_tp1, q_selector_tp1, actions, epsilon)
     else:
-        v_tp1 = bootstrap.value(q_tp1, q_selector_tp1, actions, epsilon)
+        v_tp1 = extras.mixture(target_q, states, bootstrap.policy(q_selector_tp1, actions, epsilon))
     values = np.zeros((*following.shape, *v_tp1.shape[1:]), dtype=np.float64 if v_tp1.ndim == 1 else np.float32)
     traces = np.zeros(following.shape, dtype=np.float32)
     values[rows, plays], traces[rows, plays] = v_tp1, trace
     return values, traces
 
 
-def _returns(
-    rewards: Float,
-    following: NDArray[np.int64],
-    decisions: NDArray[np.bool_],
-    values: targets.Values,
-    traces: Float,
-    algorithm: AlgorithmOptions,
-    atoms: Tensor | None,
-) -> Float:
-    """[H, 8] targets of the decisions, [H, 8, K] on atoms, from what follows each play within its player's hand."""
-    chains = _chains(following, decisions)
-    there = chains >= 0
-
-    def in_order(array: NDArray[Any]) -> NDArray[Any]:
-        found = array.reshape(rewards.size, *array.shape[2:])[chains]
-        found[~there] = 0
-        return found
-
-    r_t, discount, v_tp1 = in_order(rewards), in_order((following >= 0).astype(np.float32)), in_order(values)
-    if atoms is not None:
-        traced = in_order(traces) if algorithm.trace_decay else None
-        found = distributed_returns(atoms, r_t, discount, v_tp1, traced, algorithm.n_steps)
-    elif algorithm.trace_decay:
-        found = targets.lambda_returns(r_t, discount, v_tp1, in_order(traces))
-    else:
-        found = targets.n_step_returns(r_t, discount, v_tp1, algorithm.n_steps)
-    result = np.zeros((*rewards.shape, *found.shape[2:]), dtype=np.float32)
-    result.reshape(rewards.size, *found.shape[2:])[chains[there]] = found[there]
-    return result
+def _chains(decisions: NDArray[np.bool_], seats: NDArray[np.int8]) -> NDArray[np.int64]:
+    """[2 * H, 4] decisions of either player of each hand in order, as numbers among all H * 8 plays; -1 after them."""
+    own = decisions & (seats == np.arange(2)[:, None, None])  # [2, H, 8]
+    order = np.argsort(~own, axis=2, kind="stable")[:, :, :HAND_SIZE]
+    numbers = order + seats.shape[1] * np.arange(len(seats))[:, None]
+    return np.where(np.take_along_axis(own, order, axis=2), numbers, -1).reshape(-1, HAND_SIZE)
 
 
-def _chains(following: NDArray[np.int64], decisions: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """[C, 4] decisions of each player of each hand in order, as numbers among all H * 8 plays; -1 after the last."""
-    num_plays = following.shape[1]
-    after = np.where(following >= 0, following + num_plays * np.arange(len(following))[:, None], -1).reshape(-1)
-    first = decisions.reshape(-1).copy()
-    reached = after[first]
-    first[reached[reached >= 0]] = False
-    chains = [np.flatnonzero(first)]
-    for _ in range(HAND_SIZE - 1):
-        chains.append(np.where(chains[-1] >= 0, after[chains[-1]], -1))
-    return np.stack(chains, axis=1)
+def _in_order(plays: NDArray[Any], chains: NDArray[np.int64]) -> NDArray[Any]:
+    """[C, 4, ...] what stands at each decision of the chains among plays [H, 8, ...]; 0 after the last."""
+    ordered = plays.reshape(-1, *plays.shape[2:])[chains]
+    ordered[chains < 0] = 0
+    return ordered

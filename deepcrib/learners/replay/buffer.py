@@ -47,19 +47,13 @@ class ReplayBuffer:
         return [{f.name: getattr(part, f.name) for f in fields(part)} for part in self._parts]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        """Take over the hands of a saved state (tensors or arrays); one that names no seats is of self-play alone.
+        """Take over the hands of a saved state (tensors or arrays).
 
         Raises ValueError for one of a version whose positions have other columns.
         """
         columns = {part["play_states"].shape[-1] for part in state} - {PLAY_COLUMNS}
         if columns:
             raise ValueError(f"its plays have {columns.pop()} columns, expected {PLAY_COLUMNS}: of another version")
-        parts = ({"learned": np.ones_like(part["discard_actions"])} | part for part in state)
-        self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in parts]
+        self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in state]
         for part in self._parts:
             part.require_possible()
-
-
-def hands_per_iteration(buffer_size: int, replacement: float) -> int:
-    """Hands to play so that a share `replacement` of `buffer_size` play experiences is new."""
-    return max(1, round(buffer_size * replacement / PLAYS))

@@ -1,9 +1,7 @@
 """What few trainings use: other orders of samples than shuffled ones, and distributions in place of values.
 
-**Minibatches**: which samples each of a training pass holds, and how much each of them counts.
-
-A pass iterates over `minibatches`: sample numbers [B], with weights [B] of their losses or None (all count alike). It
-tells them what the network said of each minibatch, since priorities follow from that.
+A training pass iterates over `minibatches`: sample numbers [B], with weights [B] of their losses or None (all count
+alike). It reports the network's values of each minibatch back, since priorities follow from them.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from deepcrib.agents.q_network import QFunction
-from deepcrib.kernels import jit
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.networks import project, two_hot
 
@@ -126,90 +123,36 @@ class Prioritised:
         self, errors: Float, batch_size: int, passes: float, generator: np.random.Generator, sampling: Sampling
     ) -> None:
         """errors: distances [N] of all samples' values from their targets, points."""
-        self.batch_size = batch_size
+        self.batch_size, self.generator, self.sampling = batch_size, generator, sampling
         self.total = max(1, round(len(errors) * passes))
-        self.generator = generator
-        self.sampling = sampling
-        self.tree = SumTree(self._priorities(errors))
+        self.priorities = self._priorities(errors)
 
     def __iter__(self) -> Iterator[tuple[Rows, Float | None]]:
         """Each minibatch in turn, drawn when the one before it has been learned."""
         for start in range(0, self.total, self.batch_size):
             size = min(self.batch_size, self.total - start)
-            share = (np.arange(size) + self.generator.random(size)) / size
-            rows = self.tree.find(share * self.tree.total)
+            shares = (np.arange(size) + self.generator.random(size)) / size
+            rows = proportional(self.priorities, shares)
             yield rows, self.weights(rows)
 
     def learned(self, rows: Rows, values: Tensor, targets: Tensor) -> None:
         """Their errors are their priorities from now on."""
-        self.tree.update(rows, self._priorities((values - targets).abs().cpu().numpy()))
+        self.priorities[rows] = self._priorities((values - targets).abs().cpu().numpy())
 
     def weights(self, rows: Rows) -> Float:
         """[B] importance weights, 1 for the least likely of all samples."""
-        leaves = self.tree.leaves
-        return ((leaves[rows] / leaves.min()) ** -self.sampling.importance_exponent).astype(np.float32)
+        relative = self.priorities[rows] / self.priorities.min()
+        return (relative**-self.sampling.importance_exponent).astype(np.float32)
 
     def _priorities(self, errors: Float) -> NDArray[np.float64]:
         return (errors.astype(np.float64) + PRIORITY_FLOOR) ** self.sampling.priority_exponent
 
 
-# --- in proportion to priorities --------------------------------------------------------------------------------------
-
-
-class SumTree:
-    """N positive numbers and the sums of their halves, quarters and so on: a number is found, or changed, in log N.
-
-    A node k is the sum of its children 2k and 2k + 1; the numbers are the last nodes. (Schaul et al., appendix B.2.1)
-    """
-
-    def __init__(self, numbers: NDArray[np.float64]) -> None:
-        """numbers: [N]."""
-        self._size = 1 << max(0, len(numbers) - 1).bit_length()
-        self._nodes = np.zeros(2 * self._size)
-        self.leaves = self._nodes[self._size : self._size + len(numbers)]
-        self.leaves[:] = numbers
-        start = self._size // 2
-        while start:
-            self._nodes[start : 2 * start] = self._nodes[2 * start : 4 * start].reshape(-1, 2).sum(axis=1)
-            start //= 2
-
-    @property
-    def total(self) -> float:
-        """The sum of all numbers."""
-        return float(self._nodes[1])
-
-    def update(self, rows: Rows, numbers: NDArray[np.float64]) -> None:
-        """Put numbers [B] in the place of those at rows [B]; of a row that comes twice the last one counts."""
-        _update(self._nodes, self._size, rows, numbers)
-
-    def find(self, points: NDArray[np.float64]) -> Rows:
-        """The rows [B] where points [B] from 0 to the total lie when the numbers are laid end to end."""
-        rows = np.empty(len(points), dtype=np.int64)
-        _find(self._nodes, self._size, points, rows)
-        return rows
-
-
-@jit
-def _update(nodes: np.ndarray, size: int, rows: np.ndarray, numbers: np.ndarray) -> None:
-    for i in range(len(rows)):
-        node = size + rows[i]
-        nodes[node] = numbers[i]
-        while node > 1:
-            node //= 2
-            nodes[node] = nodes[2 * node] + nodes[2 * node + 1]
-
-
-@jit
-def _find(nodes: np.ndarray, size: int, points: np.ndarray, rows: np.ndarray) -> None:
-    for i in range(len(points)):
-        node, point = 1, points[i]
-        while node < size:
-            node *= 2
-            # Sums are rounded: a point may lie beyond its node's end, and must not slip to where there is nothing.
-            if point >= nodes[node] and nodes[node + 1] > 0:
-                point -= nodes[node]
-                node += 1
-        rows[i] = node - size
+def proportional(priorities: NDArray[np.float64], shares: NDArray[np.float64]) -> Rows:
+    """The rows [B] where shares [B], 0 to 1, of their sum lie when the priorities [N] are laid end to end."""
+    ends = np.cumsum(priorities)
+    rows = np.searchsorted(ends, shares * ends[-1], side="right")
+    return np.minimum(rows, len(priorities) - 1)  # a share may be rounded to 1
 
 
 # --- distributions in place of values: the head `categorical` (Bellemare et al. 2017) ---------------------------------
@@ -225,32 +168,10 @@ def mixture(target_q: QFunction, states: NDArray[np.int8], probabilities: Float)
     return mixed
 
 
-def distributed_returns(
-    atoms: torch.Tensor, r_t: Float, discount: Float, p_tp1: Float, lambda_tp1: Float | None = None, n: int = 1
-) -> Float:
-    """Distributions [B, T, K] of `targets.lambda_returns`, or without lambda_tp1 [B, T] of `targets.n_step_returns`.
-
-    They begin with those of the next decision, p_tp1 [B, T, K], in place of its value; what follows a decision whose
-    discount is 0 may be anything.
-    """
-    returns = np.zeros_like(p_tp1)
-    if lambda_tp1 is not None:
-        following = returns[:, 0]
-        for t in reversed(range(r_t.shape[1])):
-            trace = lambda_tp1[:, t, None]
-            mixed = (1 - trace) * p_tp1[:, t] + trace * following
-            following = returns[:, t] = _bootstrapped_distribution(atoms, r_t[:, t], discount[:, t], mixed)
-        return returns
-    for step in range(min(n, r_t.shape[1] + 1)):  # further ahead there is nothing
-        shifted = p_tp1 if step == 0 else np.concatenate([returns[:, 1:], np.zeros_like(returns[:, :1])], axis=1)
-        flat = _bootstrapped_distribution(atoms, r_t.ravel(), discount.ravel(), shifted.reshape(-1, len(atoms)))
-        returns = flat.reshape(p_tp1.shape)
-    return returns
-
-
-def _bootstrapped_distribution(atoms: torch.Tensor, r_t: Float, discount: Float, p_tp1: Float) -> Float:
-    """Distributions [E, K] of r_t [E] + discount [E] * what follows; p_tp1 [E, K] may be anything at a terminal one."""
-    reward, factor, following = (torch.as_tensor(array) for array in (r_t, discount, p_tp1))
-    atoms = atoms.cpu()
+def distributed_step(atoms: Tensor, r_t: Float, discount: Float, p_tp1: Float) -> Float:
+    """`targets.one_step` for distributions p_tp1 [..., K] of what follows, on atoms [K]."""
+    reward, factor = (torch.as_tensor(array).flatten() for array in (r_t, discount))
+    atoms, following = atoms.cpu(), torch.as_tensor(p_tp1).flatten(0, -2)
     projected = project(reward, factor, atoms, following)
-    return torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()
+    found: Float = torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()
+    return found.reshape(p_tp1.shape)

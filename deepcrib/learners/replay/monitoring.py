@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.q_network import QFunction
-from deepcrib.learners.replay.batch import Batch, points_of
+from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.rewards import discard_returns, play_totals
 from deepcrib.learners.replay.update import PassStatistics
 from deepcrib.matches.trajectories import Trajectories
@@ -41,7 +41,7 @@ def playing_metrics(hands: Trajectories) -> dict[str, float]:
     }
     others = own.sum(axis=1) == 1
     if others.any():
-        ahead = discard_returns(points_of(hands), "difference")[own & others[:, None]]
+        ahead = discard_returns(hands, "difference")[own & others[:, None]]
         metrics |= {
             "opponents/share_of_hands": float(others.mean()),
             "opponents/points_ahead_per_hand": float(ahead.mean()),
@@ -49,16 +49,19 @@ def playing_metrics(hands: Trajectories) -> dict[str, float]:
     return metrics
 
 
-def pass_metrics(part: str, passed: PassStatistics) -> dict[str, float]:
-    """A network's pass over the buffer; part: `discard` or `play`."""
-    return {
-        f"loss/{part}": passed.loss,
-        f"q/{part}_mean": passed.value_mean,
-        f"q/{part}_std": passed.value_std,
-        f"target/{part}_mean": passed.target_mean,
-        f"target/{part}_std": passed.target_std,
-        f"progress/{part}_samples": float(passed.samples),
-    }
+def pass_metrics(passes: Mapping[str, PassStatistics]) -> dict[str, float]:
+    """Passes over the buffer, by the network, `discard` or `play`."""
+    metrics: dict[str, float] = {}
+    for part, passed in passes.items():
+        metrics |= {
+            f"loss/{part}": passed.loss,
+            f"q/{part}_mean": passed.value_mean,
+            f"q/{part}_std": passed.value_std,
+            f"target/{part}_mean": passed.target_mean,
+            f"target/{part}_std": passed.target_std,
+            f"progress/{part}_samples": float(passed.samples),
+        }
+    return metrics
 
 
 def speed_metrics(hands: int, samples: float, playing: float, learning: float) -> dict[str, float]:

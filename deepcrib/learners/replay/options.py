@@ -5,15 +5,12 @@ Defaults are those of Bélanger et al. 2019 (sections 3.2 and 4.1) unless their 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from deepcrib.errors import OptionError
 from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
-from deepcrib.training.options import LearnerOptions, refuse_unread
-
-DISCARD_REWARDS = ("own", "difference")
-PRETRAINING_OPTIMIZERS = ("adam", "sgd")
+from deepcrib.training.options import LearnerOptions, unread_options
 
 
 @dataclass
@@ -30,16 +27,11 @@ class AlgorithmOptions:
 
 @dataclass
 class RewardOptions:
-    """Group `reward`: points as seen by the learner.
+    """Group `reward`: points as seen by the learner (`rewards.play_rewards`, `rewards.discard_returns`).
 
-    play: one of `rewards.PLAY_REWARDS`, given to every play.
-    discard: `own` = own play, hand and (dealer) crib points (section 3.6.1); `difference` = own minus the
-        opponent's, with the crib for its owner.
     discard_baseline: takes the points of the opponent's hand, which no discard of one's own can change, out of
         `difference` again: the same order of choices from returns with half the variance (with `state.scores` not quite
         so where a game may end before that hand is counted).
-    game_bonus: for winning the game, with the winner's last card and with its discard of that hand (section 5).
-    hand_bonus: for the most points in the play of a hand, half of it for as many, with one's last card.
     """
 
     play: str = option(
@@ -48,7 +40,7 @@ class RewardOptions:
     discard: str = option(
         "own",
         "return of a discard: own points of the hand, or `difference` to the opponent's",
-        one_of(*DISCARD_REWARDS),
+        one_of("own", "difference"),
     )
     discard_baseline: bool = option(False, "only for `difference`")
     game_bonus: float = option(0.0, "bonus for the winner at the end of a game, points", at_least(0))
@@ -150,67 +142,35 @@ class ReplayOptions(LearnerOptions):
         return Schedule(self.epsilon * self.epsilon_decay**iteration, self.discard_lr * factor, self.play_lr * factor)
 
 
-@dataclass
-class PretrainingOptions:
-    """What is learned before the first iteration.
-
-    The discard network learns the show value of every four-card hand (section 3.6.4); with a teacher, both networks
-    learn what its decisions are worth (O'Connor 2000 names experts as the alternative to self-play).
-    """
-
-    enabled: bool = option(True, "learn the show value of every four-card hand first")
-    epochs: int = option(3, "passes over all 270,725 hands", at_least(1))
-    batch_size: int = option(64, "hands in a minibatch", at_least(1))
-    optimizer: str = option(
-        "adam",
-        "with warm-up and cosine decay; or the authors' `sgd`: momentum 0.9, constant rate",
-        one_of(*PRETRAINING_OPTIMIZERS),
-    )
-    lr: float = option(1e-3, "learning rate, at its highest", positive)
-    starter: bool = option(False, "learn the value with a random starter (figure 6)")
-    teacher: Any = option(None, "agent whose games against itself are then learned from, `enabled` or not", spec=True)
-    teacher_episodes: int = option(2000, "number of its games, or hands if learner.unit=hands", at_least(1))
-    teacher_epsilon: float = option(
-        0.1, "probability of a random legal choice in them, so that other choices get values too", between(0, 1)
-    )
-
-
 # --- what does not go together ----------------------------------------------------------------------------------------
 
 
-PRIORITIES = ("priority_exponent", "importance_exponent", "final_importance_exponent")
-
-
-def refuse_combinations(algorithm: AlgorithmOptions, learner: ReplayOptions) -> None:
-    """Raise OptionError for options that contradict each other, or that others leave without effect."""
-    _refuse_targets(algorithm, learner)
-    if learner.temperature and algorithm.name == "expected_sarsa":
-        raise OptionError(
-            f"learner.temperature={learner.temperature} algorithm=expected_sarsa: expected temperature=0, "
-            "its mean is that of the epsilon-greedy policy"
-        )
-    if learner.sampling != "prioritised":
-        refuse_unread(learner, PRIORITIES, "learner.sampling=prioritised")
-    elif learner.combined:
-        raise OptionError("learner.combined=true learner.sampling=prioritised: expected one of the two")
-
-
-def _refuse_targets(algorithm: AlgorithmOptions, learner: ReplayOptions) -> None:
+def contradictions(algorithm: AlgorithmOptions, reward: RewardOptions, learner: ReplayOptions) -> Iterator[str]:
+    """A line for each of the options that contradict each other, or that others leave without effect."""
     if algorithm.name == "monte_carlo":
-        for name in ("n_steps", "trace_decay"):
-            value, default = getattr(algorithm, name), getattr(AlgorithmOptions(), name)
-            if value != default:
-                raise OptionError(f"algorithm.{name}={value}: monte_carlo has no use for it, expected {default}")
-        refuse_unread(learner, ("target_every",), "algorithm=sarsa, expected_sarsa and q_learning")
+        bootstrapping = "algorithm=sarsa, expected_sarsa and q_learning"
+        yield from unread_options(algorithm, ("n_steps", "trace_decay"), bootstrapping, "algorithm")
+        yield from unread_options(learner, ("target_every",), bootstrapping)
+    if learner.sampling != "prioritised":
+        exponents = ("priority_exponent", "importance_exponent", "final_importance_exponent")
+        yield from unread_options(learner, exponents, "learner.sampling=prioritised")
     if algorithm.n_steps != 1 and algorithm.trace_decay:
-        raise OptionError(
-            f"algorithm.n_steps={algorithm.n_steps} algorithm.trace_decay={algorithm.trace_decay}: "
-            "expected n_steps=1 or trace_decay=0"
-        )
-    if algorithm.double and algorithm.name != "q_learning":
-        raise OptionError(f"algorithm.double=true: expected algorithm=q_learning, not {algorithm.name}")
-    if algorithm.double and learner.target_every == 1:
-        raise OptionError(
-            "algorithm.double=true learner.target_every=1: expected target_every=2 or more, "
-            "for a second network to value what the first one chooses"
-        )
+        values = f"algorithm.n_steps={algorithm.n_steps} algorithm.trace_decay={algorithm.trace_decay}"
+        yield f"{values}: expected n_steps=1 or trace_decay=0"
+    if algorithm.double and (algorithm.name != "q_learning" or learner.target_every == 1):
+        values = f"algorithm.double=true algorithm={algorithm.name} learner.target_every={learner.target_every}"
+        yield f"{values}: expected q_learning and 2 or more, for a second network to value what the first one chooses"
+    if learner.temperature and algorithm.name == "expected_sarsa":
+        values = f"learner.temperature={learner.temperature} algorithm=expected_sarsa"
+        yield f"{values}: expected temperature=0, its mean is that of the epsilon-greedy policy"
+    if learner.combined and learner.sampling == "prioritised":
+        yield "learner.combined=true learner.sampling=prioritised: expected one of the two"
+    if (learner.buffer_size is None) != (learner.replacement is None):
+        values = f"learner.buffer_size={learner.buffer_size} learner.replacement={learner.replacement}"
+        yield f"{values}: expected both, or neither"
+    if bool(learner.priming) != bool(learner.priming_iterations):
+        values = f"learner.priming={learner.priming} learner.priming_iterations={learner.priming_iterations}"
+        yield f"{values}: expected agents and a number of iterations, or neither"
+    if reward.game_bonus and (learner.unit == "hands" or learner.buffer_size is not None):
+        expected = "expected learner.unit=games and no learner.buffer_size"
+        yield f"reward.game_bonus={reward.game_bonus:g}: nobody wins a game in single hands, {expected}"

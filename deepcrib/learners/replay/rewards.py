@@ -7,31 +7,18 @@ The seat is -1 where a game was over before that card (`up_to_the_win`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.rules import MAX_SCORE
 
+if TYPE_CHECKING:
+    from deepcrib.matches.trajectories import Trajectories
+
 Float = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Points:
-    """All points of H hands of two players, int8, and whose they are.
-
-    play_seats, play_points: [H, 8], of each card, go and last card included. hand_points: [H, 2] by seat. crib_points,
-    heels, dealer: [H]. scores: [H, 2] of the game by seat, when the hand's discards were chosen.
-    """
-
-    play_seats: NDArray[np.int8]
-    play_points: NDArray[np.int8]
-    hand_points: NDArray[np.int8]
-    crib_points: NDArray[np.int8]
-    heels: NDArray[np.int8]
-    dealer: NDArray[np.int8]
-    scores: NDArray[np.int8]
 
 
 def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -43,16 +30,6 @@ def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
         following[:, play] = latest[hands, seats[:, play]]
         latest[hands, seats[:, play]] = np.where(seats[:, play] >= 0, play, -1)
     return following
-
-
-def returns_to_the_end(rewards: Float, following: NDArray[np.int64]) -> Float:
-    """[H, K] sums of one's own rewards from each play to the end of the hand (section 3: gamma = 1)."""
-    returns = rewards.astype(np.float32).copy()
-    hands = np.arange(len(rewards))
-    for play in range(rewards.shape[1] - 1, -1, -1):
-        later = following[:, play]
-        returns[:, play] += np.where(later >= 0, returns[hands, later], 0)
-    return returns
 
 
 def offensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
@@ -103,7 +80,7 @@ PLAY_REWARDS = {
 }
 
 
-def play_rewards(hands: Points, kind: str, game_bonus: float = 0.0, hand_bonus: float = 0.0) -> Float:
+def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_bonus: float = 0.0) -> Float:
     """[H, 8] rewards of one of PLAY_REWARDS, and the bonuses for what was won, in its units (points, but for `game`).
 
     game_bonus: for the winner's last card of a game (Bélanger et al. 2019, section 5: the dense reward with "an
@@ -124,7 +101,7 @@ _CRIB_PEG = 11
 """Number of a hand's last peg."""
 
 
-def winning_pegs(hands: Points) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def winning_pegs(hands: Trajectories) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(winner [H], peg [H]): the seat that reached 121 in a hand and with what; -1 where nobody did.
 
     Pegs come in the order of the rules: 0 heels, 1..8 the cards of the play (go and last card with theirs), 9 the
@@ -144,7 +121,7 @@ def winning_pegs(hands: Points) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.where(peg < never, winner, -1), np.where(peg < never, peg, -1)
 
 
-def up_to_the_win(hands: Points) -> Points:
+def up_to_the_win(hands: Trajectories) -> Trajectories:
     """The hands without what came after the peg that won a game (`winning_pegs`).
 
     That peg counts in full, beyond 121 too, and a card's with its go or last-card point. Plays after it have the seat
@@ -163,7 +140,7 @@ def up_to_the_win(hands: Points) -> Points:
     )
 
 
-def winning_plays(hands: Points) -> Float:
+def winning_plays(hands: Trajectories) -> Float:
     """[H, 8] 1 for the winner's last card up to the peg that won the game, else 0; none where heels won it."""
     winner, peg = winning_pegs(hands)
     plays = np.arange(hands.play_seats.shape[1])
@@ -172,7 +149,7 @@ def winning_plays(hands: Points) -> Float:
     return (plays == last[:, None]).astype(np.float32)
 
 
-def winning_discards(hands: Points) -> Float:
+def winning_discards(hands: Trajectories) -> Float:
     """[H, 2] 1 for the discard of the seat that won its game in that hand, else 0."""
     return (np.arange(2) == winning_pegs(hands)[0][:, None]).astype(np.float32)
 
@@ -182,7 +159,7 @@ def play_totals(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
     return np.stack([(points * (seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1).astype(np.float32)
 
 
-def discard_returns(hands: Points, kind: str, baseline: bool = False, game_bonus: float = 0.0) -> Float:
+def discard_returns(hands: Trajectories, kind: str, baseline: bool = False, game_bonus: float = 0.0) -> Float:
     """[H, 2] return of each seat's discard, from the points of that same hand.
 
     `own`: own play and hand, and the crib for the dealer; no heels (section 3.6.1). `difference`: the same minus the
@@ -194,12 +171,10 @@ def discard_returns(hands: Points, kind: str, baseline: bool = False, game_bonus
     return returns + np.float32(game_bonus) * winning_discards(hands) if game_bonus else returns
 
 
-def _point_returns(hands: Points, kind: str, baseline: bool) -> Float:
+def _point_returns(hands: Trajectories, kind: str, baseline: bool) -> Float:
     totals = play_totals(hands.play_points, hands.play_seats) + hands.hand_points
     totals[np.arange(len(totals)), hands.dealer] += hands.crib_points
     if kind == "own":
         return totals
-    if kind == "difference":
-        difference = totals - totals[:, ::-1]
-        return (difference + hands.hand_points[:, ::-1]).astype(np.float32) if baseline else difference
-    raise ValueError(f"unknown discard reward {kind!r} (expected own or difference)")
+    difference = totals - totals[:, ::-1]
+    return (difference + hands.hand_points[:, ::-1]).astype(np.float32) if baseline else difference

@@ -57,29 +57,39 @@ def watkins_decay(trace_decay: float, q_tp1: Float, a_tp1: Actions) -> Float:
     return np.where(_valued(q_tp1, a_tp1) >= q_tp1.max(axis=1), trace_decay, 0).astype(np.float32)
 
 
-def n_step_returns(r_t: Float, discount: Float, v_tp1: Values, n: int = 1) -> Float:
+def one_step(r_t: Float, discount: Float, v_tp1: Values) -> Float:
+    """r_t + discount * v_tp1, where v_tp1 is ignored (masked) at terminal next states, even -inf."""
+    return (r_t + np.where(discount > 0, discount * np.where(discount > 0, v_tp1, 0), 0)).astype(np.float32)
+
+
+Backup = Callable[[Float, Float, Values], Float]
+"""(r_t, discount, v_tp1) -> returns; `one_step`, or for distributions v_tp1 [..., K] its like."""
+
+
+def n_step_returns(r_t: Float, discount: Float, v_tp1: Values, n: int = 1, backup: Backup = one_step) -> Float:
     """[B, T] n rewards and then the value of the decision after them (equation 7.4; 6.7 to 6.9 for n = 1).
 
-    Nothing corrects for actions that the policy in question would not have taken (as in Hessel et al. 2018).
+    With n = T and v_tp1 = 0: the returns of Monte Carlo. Nothing corrects for actions that the policy in question would
+    not have taken (as in Hessel et al. 2018).
     """
     _check(r_t, discount, v_tp1)
-    returns = _bootstrapped(r_t, discount, v_tp1)
+    returns = backup(r_t, discount, v_tp1)
     for _ in range(min(n - 1, r_t.shape[1])):  # further ahead there is nothing
-        returns = _bootstrapped(r_t, discount, _shifted(returns))
+        returns = backup(r_t, discount, _shifted(returns))
     return returns
 
 
-def lambda_returns(r_t: Float, discount: Float, v_tp1: Values, lambda_tp1: Float) -> Float:
+def lambda_returns(r_t: Float, discount: Float, v_tp1: Values, lambda_tp1: Float, backup: Backup = one_step) -> Float:
     """[B, T] rewards, each with a share lambda_tp1 [B, T] of the return that goes on after it, the rest of v_tp1.
 
     The lambda-return, forward view (equations 12.18 to 12.20, with a lambda for each decision).
     """
     _check(r_t, discount, v_tp1, lambda_tp1)
-    g_t = np.zeros(len(r_t), dtype=np.float32)
-    returns = np.empty(r_t.shape, dtype=np.float32)
+    returns = np.zeros(v_tp1.shape, dtype=np.float32)
+    g_t = returns[:, 0]
     for t in reversed(range(r_t.shape[1])):
-        trace = lambda_tp1[:, t]
-        g_t = returns[:, t] = _bootstrapped(r_t[:, t], discount[:, t], (1 - trace) * v_tp1[:, t] + trace * g_t)
+        trace = lambda_tp1[:, t].reshape(-1, *[1] * (v_tp1.ndim - 2))
+        g_t = returns[:, t] = backup(r_t[:, t], discount[:, t], (1 - trace) * v_tp1[:, t] + trace * g_t)
     return returns
 
 
@@ -88,19 +98,14 @@ def _valued(q_tp1: Float, actions: NDArray[np.integer]) -> Float:
     return np.take_along_axis(q_tp1, actions[:, None].astype(np.int64), axis=1)[:, 0]
 
 
-def _bootstrapped(r_t: Float, discount: Float, v_tp1: Values) -> Float:
-    """r_t + discount * v_tp1, where v_tp1 is ignored (masked) at terminal next states, even -inf."""
-    return (r_t + np.where(discount > 0, discount * np.where(discount > 0, v_tp1, 0), 0)).astype(np.float32)
-
-
 def _shifted(returns: Float) -> Float:
     """[B, T] of each decision what belongs to the next one, 0 for the last."""
     return np.concatenate([returns[:, 1:], np.zeros_like(returns[:, :1])], axis=1)
 
 
 def _check(r_t: Float, *others: Values) -> None:
-    """Raise ValueError unless all are [B, T]."""
-    shapes = [array.shape for array in (r_t, *others)]
+    """Raise ValueError unless all are [B, T], distributions [B, T, K]."""
+    shapes = [array.shape[:2] for array in (r_t, *others)]
     if r_t.ndim != 2 or len(set(shapes)) > 1:
         raise ValueError(f"shapes {shapes}: expected the same [B, T] of all")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,11 +14,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deepcrib.agents import DivergenceError, make_agent
-from deepcrib.agents.q_network import CHUNK, QFunction, QNetworkAgent
-from deepcrib.errors import OptionError
+from deepcrib.agents import DivergenceError
+from deepcrib.agents.q_network import QFunction
+from deepcrib.game.randomness import MINIBATCHES, derive
+from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.batch import Batch
-from deepcrib.learners.replay.extras import UNIFORM, Sampling, minibatches
+from deepcrib.learners.replay.extras import UNIFORM, Sampling, minibatches, sampling_of
+from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import Encoder
@@ -72,7 +74,12 @@ class LearnedNetwork:
         grouped = self.network.readout().grouped
         inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
         targets = torch.as_tensor(samples.targets, device=self.device)
-        errors = partial(self._errors, inputs, targets)
+        expected = self.network.expected(targets).cpu().numpy()
+
+        def errors() -> NDArray[np.float32]:
+            values: NDArray[np.float32] = self.q_function().values(samples.states, samples.actions)
+            return np.abs(values - expected)
+
         batches = minibatches(len(samples), samples.newest, batch_size, passes, generator, sampling, errors)
         self.network.train()
         batch_stats: list[tuple[Tensor, ...]] = []
@@ -93,7 +100,6 @@ class LearnedNetwork:
         mean_loss, mean, deviation = _means(batch_stats)
         if not math.isfinite(mean_loss):
             raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
-        expected = self.network.expected(targets).cpu().numpy()
         return PassStatistics(
             loss=mean_loss,
             value_mean=mean,
@@ -103,27 +109,9 @@ class LearnedNetwork:
             samples=batches.total,
         )
 
-    def _errors(self, inputs: SampleInputs, targets: Tensor) -> NDArray[np.float32]:
-        """[E] distances of the values from the targets, as the network now is."""
-        values = []
-        with torch.inference_mode():
-            for rows in np.split(np.arange(len(targets)), range(CHUNK, len(targets), CHUNK)):
-                batch = inputs.batch(rows)
-                values.append(self.network.losses(batch.inputs, targets[rows], batch.groups, batch.chosen)[0])
-            errors: NDArray[np.float32] = (torch.cat(values) - self.network.expected(targets)).abs().cpu().numpy()
-        return errors
-
     def state(self) -> dict[str, Any]:
         """Weights and optimiser."""
         return {"network": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}
-
-    def begin_from(self, function: QFunction) -> None:
-        """Take over a network's weights. Raises ValueError for one that is made otherwise or has other inputs."""
-        found, wanted = _described(function.network), _described(self.network)
-        if differ := [name for name in wanted if found.get(name) != wanted[name]]:
-            other, expected = (", ".join(f"{name}={made.get(name)}" for name in differ) for made in (found, wanted))
-            raise ValueError(f"{other} (expected {expected})")
-        self.network.load_state_dict(function.network.state_dict())
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
@@ -131,31 +119,27 @@ class LearnedNetwork:
         load_optimizer(self.optimizer, state["optimizer"])
 
 
-def begin_with(spec: Any, networks: Mapping[str, LearnedNetwork | None], device: str) -> None:
-    """Let networks take over the weights of an agent's, given by its spec; a resumed run then loads its own.
+def learn_side_by_side(
+    networks: Mapping[str, LearnedNetwork],
+    batches: Mapping[str, Batch],
+    lrs: Mapping[str, float],
+    options: ReplayOptions,
+    iteration: int,
+    seed: int,
+    then: Callable[[], None],
+) -> dict[str, PassStatistics]:
+    """A pass of each network over its batch; they share nothing. `then` is called when the discards are learned."""
 
-    Raises OptionError where they cannot, and what `make_agent` does.
-    """
-    given, agent = f"learner.initial={spec}", make_agent(spec, device)
-    if not isinstance(agent, QNetworkAgent):
-        raise OptionError(f"{given}: expected networks that learner=replay has trained")
-    functions = {"play": agent.play_q, "discard": agent.discard_q}
-    for part, network in networks.items():
-        if network is None:
-            continue
-        function = functions[part]
-        if function is None:
-            raise OptionError(f"{given}: it has no {part} network; expected one, or learner.discard_agent")
-        try:
-            network.begin_from(function)
-        except ValueError as error:
-            raise OptionError(f"{given}: its {part} network has {error}") from error
+    def learn(stream: int, part: str) -> PassStatistics:
+        generator = np.random.default_rng((derive(seed, MINIBATCHES, iteration), stream))
+        sampling, batch_size = sampling_of(options, iteration), options.batch_size
+        passed = networks[part].train_pass(batches[part], lrs[part], batch_size, options.passes, generator, sampling)
+        if part == "discard":
+            then()
+        return passed
 
-
-def _described(network: QNetwork) -> dict[str, Any]:
-    """What a network is made of, and its inputs."""
-    spec = network.spec
-    return asdict(network.config) | {"state": spec.name, "dealer": spec.dealer, "scores": spec.scores}
+    passes = [partial(learn, stream, part) for stream, part in enumerate(networks)]
+    return dict(zip(networks, run_pieces(passes), strict=True))
 
 
 def _means(batch_stats: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
@@ -168,9 +152,6 @@ def _means(batch_stats: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
 
 
 # --- inputs of minibatches --------------------------------------------------------------------------------------------
-
-
-Numbers = NDArray[np.int64]
 
 
 class Minibatch(NamedTuple):
@@ -194,30 +175,24 @@ class SampleInputs:
         self, encoder: Encoder, states: NDArray[np.int8], actions: NDArray[np.int8], grouped: bool, device: torch.device
     ) -> None:
         """Compact states int8 [E, K] and the actions int8 [E] taken there."""
-        self._encoder = encoder
-        self._device = device
-        self._grouped = grouped
+        self._encoder, self._device, self._actions, self._legal = encoder, device, actions.astype(np.int64), None
         if grouped:
-            legal = encoder.legal(states)
-            samples, candidates = np.nonzero(legal)
-            self._sizes = legal.sum(axis=1)
-            self._starts = np.cumsum(self._sizes) - self._sizes
-            before = np.arange(legal.shape[1]) < actions[:, None]
-            self._chosen = (legal & before).sum(axis=1)  # of the candidates of its own state
-            states, actions = states[samples], candidates.astype(np.int8)
-        columns = encoder.indices(states, actions)
+            self._legal = encoder.legal(states)
+            rows, candidates = np.nonzero(self._legal)
+            of_legal = encoder.indices(states[rows], candidates.astype(np.int8))
+            columns = np.zeros((*self._legal.shape, *of_legal.shape[1:]), dtype=of_legal.dtype)
+            columns[self._legal] = of_legal
+        else:
+            columns = encoder.indices(states, actions)
         self._columns: Any = columns if device.type == "cpu" else torch.as_tensor(columns, device=device)
 
-    def batch(self, rows: Numbers) -> Minibatch:
+    def batch(self, rows: NDArray[np.int64]) -> Minibatch:
         """What the network is given for samples of numbers `rows` [B]."""
-        if not self._grouped:
+        if self._legal is None:
             return Minibatch(self._encoder.expand(self._columns[rows], self._device), None, None)
-        sizes = self._sizes[rows]
-        firsts = np.cumsum(sizes) - sizes
-        groups = np.repeat(np.arange(len(rows)), sizes)
-        members = np.arange(len(groups)) - firsts[groups] + self._starts[rows][groups]
-        inputs = self._encoder.expand(self._columns[members], self._device)
-        chosen = firsts + self._chosen[rows]
-        return Minibatch(
-            inputs, torch.as_tensor(groups, device=self._device), torch.as_tensor(chosen, device=self._device)
-        )
+        legal = self._legal[rows]
+        groups = np.nonzero(legal)[0]
+        number = np.cumsum(legal).reshape(legal.shape) - 1  # of each candidate in the minibatch
+        chosen = number[np.arange(len(rows)), self._actions[rows]]
+        inputs = self._encoder.expand(self._columns[rows][legal], self._device)
+        return Minibatch(inputs, *(torch.as_tensor(array, device=self._device) for array in (groups, chosen)))

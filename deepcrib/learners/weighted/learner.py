@@ -99,12 +99,12 @@ class WeightedLearner(Learner):
             metadata | {"rules": setting.dealing, "member": member},
         )
 
-    def save_final(self, folder: Path) -> None:
+    def finish(self, folder: Path) -> dict[str, Any]:
         """Write the weights of the opponents beside, if they learn."""
-        super().save_final(folder)
         if self.options.opponents_learn:
             for member in range(1, len(self.pool)):
                 self.agent(member).save(folder / f"opponent_{member}.safetensors")
+        return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over such a pool. Raises ValueError for one of another size or of other strategies."""

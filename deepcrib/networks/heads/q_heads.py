@@ -16,14 +16,8 @@ from deepcrib.networks.layers import MLP, dense_layers
 HEADS = ("value", "dueling", "categorical")
 
 
-class ValueHead(MLP):
+class Regression:
     """Outputs are the values [B] themselves."""
-
-    grouped = False
-
-    def forward(self, features: Tensor, groups: Tensor | None = None) -> Tensor:
-        """Values [B] of features [B, F]."""
-        return super().forward(features)
 
     def values(self, outputs: Tensor) -> Tensor:
         """Values [B] of outputs [B]."""
@@ -34,7 +28,17 @@ class ValueHead(MLP):
         return functional.mse_loss(outputs, targets, reduction="none")
 
 
-class DuelingHead(nn.Module):
+class ValueHead(Regression, MLP):
+    """One value [B] of the features alone."""
+
+    grouped = False
+
+    def forward(self, features: Tensor, groups: Tensor | None = None) -> Tensor:
+        """Values [B] of features [B, F]."""
+        return super().forward(features)
+
+
+class DuelingHead(Regression, nn.Module):
     """Q(s, a) = V(s) + A(s, a) - mean of A(s, a') over the legal a' (Wang et al. 2016, equation 9).
 
     The inputs are of (state, action) pairs, so V reads the mean of the features over the state's legal actions, which
@@ -59,14 +63,6 @@ class DuelingHead(nn.Module):
         sizes = torch.bincount(groups)
         baselines = self.value(_means(features, groups, sizes)) - _means(advantages[:, None], groups, sizes)[:, 0]
         return advantages + baselines[groups]
-
-    def values(self, outputs: Tensor) -> Tensor:
-        """Values [B] of outputs [B]."""
-        return outputs
-
-    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Squared errors [B] of outputs [B] against targets [B]."""
-        return functional.mse_loss(outputs, targets, reduction="none")
 
 
 class CategoricalHead(nn.Module):

@@ -9,15 +9,16 @@ import torch
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.engine import Games
-from deepcrib.learners.replay.batch import Batch, experience_of, legal_plays, points_of
-from deepcrib.learners.replay.rewards import winning_pegs
+from deepcrib.learners.replay.batch import legal_plays
+from deepcrib.learners.replay.rewards import up_to_the_win, winning_pegs
 from deepcrib.matches import Recorder, play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks.encoders.states import COUNT, DISCARD_OWN_SCORE, NUM_PLAYED, OWN_RANKS, PLAY_COLUMNS, SEAT
+from deepcrib.networks.encoders.states import COUNT, DISCARD_OWN_SCORE, OWN_RANKS, PLAY_COLUMNS, SEAT
 from tests.support.reference import pips
 from tests.support.replaying import Backup, discard_samples, play_samples
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
+STEPS = dict.fromkeys(ALGORITHMS, 1) | {"monte_carlo": 8}
 EPSILON = 0.25
 # Whole numbers: sums of them are exact in float32, whatever their order.
 _DRAWN = np.random.default_rng(7).integers(-9, 10, (2, 4, SEAT))  # of the columns after it, who played what, none
@@ -75,36 +76,6 @@ def own_reward(points: list[int], seats: list[int], play: int) -> int:
     return reward
 
 
-def slow_targets(hands: Trajectories, algorithm: str, forced: bool = True) -> list[float]:
-    """Hand by hand, card by card, one value at a time; without `forced`, an only legal card is no decision."""
-    targets = []
-    for hand in range(len(hands)):
-        points, seats = hands.play_points[hand].tolist(), hands.play_seats[hand].tolist()
-        rewards = [own_reward(points, seats, play) for play in range(8)]
-        free = [forced or len(lawful(state)) > 1 for state in hands.play_states[hand].tolist()]
-        for play in range(8):
-            if not free[play]:
-                continue
-            own = [later for later in range(play + 1, 8) if seats[later] == seats[play]]
-            if algorithm == "monte_carlo":
-                targets.append(rewards[play] + sum(rewards[later] for later in own))
-                continue
-            while own and not free[own[0]]:
-                rewards[play] += rewards[own.pop(0)]
-            after = 0.0
-            if own:
-                state = hands.play_states[hand, own[0]].tolist()
-                values = {slot: toy_value(state, slot) for slot in lawful(state)}
-                if algorithm == "sarsa":
-                    after = values[int(hands.play_actions[hand, own[0]])]
-                else:
-                    mean = sum(values.values()) / len(values)
-                    share = EPSILON if algorithm == "expected_sarsa" else 0.0
-                    after = (1 - share) * max(values.values()) + share * mean
-            targets.append(rewards[play] + after)
-    return targets
-
-
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_targets_of_all_plays(hands: Trajectories, algorithm: str) -> None:
     samples = play_samples(hands, algorithm, "offensive_defensive", toy(), EPSILON)
@@ -112,7 +83,7 @@ def test_targets_of_all_plays(hands: Trajectories, algorithm: str) -> None:
     assert (samples.states == hands.play_states.reshape(-1, PLAY_COLUMNS)).all()
     assert (samples.actions == hands.play_actions.reshape(-1)).all()
     assert samples.targets.dtype == np.float32
-    expected = slow_targets(hands, algorithm)
+    expected = slow_far_targets(hands, algorithm, True, STEPS[algorithm])
     exact = algorithm != "expected_sarsa"  # its means are thirds
     np.testing.assert_allclose(samples.targets, expected, rtol=0 if exact else 1e-5, atol=0 if exact else 1e-4)
 
@@ -141,23 +112,6 @@ def test_monte_carlo_asks_for_no_value(hands: Trajectories, reward: str) -> None
         assert samples.targets.tolist() == expected
 
 
-def test_only_next_decisions_are_asked_for(hands: Trajectories) -> None:
-    """Six of the eight plays of a hand have a next one of the same player."""
-    network = Toy()
-    play_samples(hands, "sarsa", "margin", QFunction(Columns(), network), EPSILON)
-    assert network.asked == 6 * len(hands)
-    every = Toy()
-    play_samples(hands, "q_learning", "margin", QFunction(Columns(), every), EPSILON)
-    following = [
-        later
-        for hand in range(len(hands))
-        for seat in (0, 1)
-        for later in np.flatnonzero(hands.play_seats[hand] == seat)[1:].tolist()
-        for _ in lawful(hands.play_states[hand, later].tolist())
-    ]
-    assert every.asked == len(following)
-
-
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
     """Exactly the plays of an only legal card are dropped; their rewards count for the decision before them."""
@@ -167,7 +121,9 @@ def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
     assert 0.3 < free.mean() < 0.8
     assert (some.states == every.states[free]).all()
     assert (some.actions == every.actions[free]).all()
-    np.testing.assert_allclose(some.targets, slow_targets(hands, algorithm, forced=False), rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(
+        some.targets, slow_far_targets(hands, algorithm, False, STEPS[algorithm]), rtol=1e-5, atol=1e-4
+    )
     if algorithm == "monte_carlo":
         assert (some.targets == every.targets[free]).all()
 
@@ -178,7 +134,7 @@ def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
 def last_hands() -> Trajectories:
     """The hands in which 400 games end, played out, of which 45% or so end before the last card."""
     hands = self_play(make_agent("random"), 0, 400, 702)
-    return hands.take(np.flatnonzero(winning_pegs(points_of(hands))[0] >= 0))
+    return hands.take(np.flatnonzero(winning_pegs(hands)[0] >= 0))
 
 
 def cards_before_the_end(hands: Trajectories, hand: int) -> tuple[int, list[int]]:
@@ -200,7 +156,7 @@ def test_nothing_follows_a_won_game(algorithm: str, steps: int, decay: float, fo
     """Where networks see the score, the last decision before the winning peg is a hand's last."""
     hands = last_hands()
     backup = Backup(n_steps=steps, trace_decay=decay)
-    ended = experience_of(hands, sees_scores=True)
+    ended = up_to_the_win(hands)
     found = play_samples(ended, algorithm, "offensive_defensive", toy(), EPSILON, forced, backup)
     played = [cards_before_the_end(hands, hand)[0] for hand in range(len(hands))]
     assert 50 < sum(number < 8 for number in played) < len(hands) - 50
@@ -212,7 +168,7 @@ def test_nothing_follows_a_won_game(algorithm: str, steps: int, decay: float, fo
 def test_plays_after_the_win_are_no_samples(forced: bool) -> None:
     """Nor are rewards of theirs anybody's, also where forced plays are skipped; the discards all stay."""
     hands = last_hands()
-    ended = experience_of(hands, sees_scores=True)
+    ended = up_to_the_win(hands)
     samples = play_samples(ended, "monte_carlo", "offensive", toy(), EPSILON, forced, newest=30)
     expected = []
     for hand in range(len(hands)):
@@ -228,15 +184,9 @@ def test_plays_after_the_win_are_no_samples(forced: bool) -> None:
     assert discards.targets.sum() < discard_samples(hands, "own").targets.sum()
 
 
-def test_without_the_score_hands_are_learned_from_to_their_end() -> None:
-    """The same arrays: a player that does not see the score has no reason to play for what is left of the game."""
-    hands = last_hands()
-    assert experience_of(hands, sees_scores=False) is hands
-
-
 def test_single_hands_end_where_they_end(hands: Trajectories) -> None:
     """They begin at 0-0, so that nobody wins a game; nothing is left out."""
-    ended = experience_of(hands, sees_scores=True)
+    ended = up_to_the_win(hands)
     assert all(np.array_equal(one, two) for one, two in zip(vars(ended).values(), vars(hands).values(), strict=True))
 
 
@@ -369,24 +319,4 @@ def test_legal_plays_are_the_engines(hands: Trajectories) -> None:
     assert found.reshape(-1, 4).tolist() == expected
 
 
-def test_what_was_played_was_legal(hands: Trajectories) -> None:
-    legal = legal_plays(hands.play_states).reshape(-1, 4)
-    assert legal[np.arange(len(legal)), hands.play_actions.reshape(-1)].all()
-    numbers = hands.play_states[:, :, NUM_PLAYED]
-    assert (numbers == np.arange(8)).all()
-
-
 # --- discards -----------------------------------------------------------------------------------------------
-
-
-def test_discard_samples_are_both_seats_of_every_hand(hands: Trajectories) -> None:
-    samples = discard_samples(hands, "own")
-    assert isinstance(samples, Batch) and len(samples) == 2 * len(hands)
-    assert (samples.states == hands.discard_states.reshape(-1, 9)).all()
-    assert (samples.actions == hands.discard_actions.reshape(-1)).all()
-    for hand in range(len(hands)):
-        for seat in (0, 1):
-            mine = hands.play_points[hand][hands.play_seats[hand] == seat].sum() + hands.hand_points[hand, seat]
-            if hands.dealer[hand] == seat:
-                mine += hands.crib_points[hand]
-            assert samples.targets[2 * hand + seat] == mine

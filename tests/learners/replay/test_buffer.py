@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.learners.replay.buffer import ReplayBuffer, hands_per_iteration
+from deepcrib.learners.replay.buffer import ReplayBuffer
+from deepcrib.learners.replay.play import hands_per_iteration
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.checkpoints import load_state, save_state
 
@@ -59,13 +60,6 @@ def test_a_state_of_other_columns_is_refused() -> None:
         ReplayBuffer(epochs=2).load(state)
 
 
-def test_one_epoch_kept_is_the_last_one() -> None:
-    buffer = ReplayBuffer(epochs=1)
-    for number in range(3):
-        buffer.add(epoch(number, 4))
-    assert_same(buffer.hands(), epoch(2, 4))
-
-
 @pytest.mark.parametrize("experiences", [80, 87])  # ten whole hands of eight plays, what is over is no hand
 def test_a_size_keeps_the_newest_hands_whole(experiences: int) -> None:
     epochs = [epoch(number, 4) for number in range(5)]
@@ -78,17 +72,14 @@ def test_a_size_keeps_the_newest_hands_whole(experiences: int) -> None:
     assert (buffer.hands().play_seats >= 0).all()
 
 
-def test_an_epoch_larger_than_the_buffer() -> None:
-    buffer = ReplayBuffer(epochs=1, experiences=24)
-    buffer.add(epoch(0, 2))
-    buffer.add(epoch(1, 9))
-    assert_same(buffer.hands(), epoch(1, 9).take(slice(6, 9)))
-
-
-def test_a_buffer_smaller_than_a_hand_holds_one() -> None:
-    buffer = ReplayBuffer(epochs=1, experiences=5)
-    buffer.add(epoch(0, 3))
-    assert_same(buffer.hands(), epoch(0, 3).take(slice(2, 3)))
+@pytest.mark.parametrize(("experiences", "sizes", "kept"), [(None, (4, 4, 4), 4), (24, (2, 9), 3), (5, (3,), 1)])
+def test_a_small_buffer_holds_the_last_hands(experiences: int | None, sizes: tuple[int, ...], kept: int) -> None:
+    """The last of several epochs; a part of a large one; and one hand where there is room for none."""
+    buffer = ReplayBuffer(epochs=1, experiences=experiences)
+    epochs = [epoch(number, size) for number, size in enumerate(sizes)]
+    for hands in epochs:
+        buffer.add(hands)
+    assert_same(buffer.hands(), epochs[-1].take(slice(-kept, None)))
 
 
 @pytest.mark.parametrize(
@@ -105,18 +96,6 @@ def test_a_buffer_smaller_than_a_hand_holds_one() -> None:
 def test_the_share_replaced(size: int, replacement: float, hands: int) -> None:
     """Table 4 of Bélanger et al. 2019: 10k, 45k and 90k experiences, 10, 20 and 50% of them replaced."""
     assert hands_per_iteration(size, replacement) == hands
-
-
-def test_after_so_many_iterations_the_buffer_is_full_and_then_turns_over() -> None:
-    size, replacement = 160, 0.25  # 20 hands, 5 new ones every time
-    buffer = ReplayBuffer(epochs=1, experiences=size)
-    new = hands_per_iteration(size, replacement)
-    lengths = []
-    for number in range(6):
-        buffer.add(epoch(number, new))
-        lengths.append(len(buffer.hands()))
-    assert lengths == [5, 10, 15, 20, 20, 20]
-    assert_same(buffer.hands().take(slice(0, 5)), epoch(2, 5))
 
 
 @pytest.mark.parametrize("experiences", [None, 56])

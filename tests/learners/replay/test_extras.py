@@ -15,8 +15,8 @@ from deepcrib.learners.replay.extras import (
     Ordered,
     Prioritised,
     Sampling,
-    SumTree,
     combined,
+    proportional,
     sampling_of,
     sweeps,
 )
@@ -43,33 +43,10 @@ def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
     return float(((counts - expected) ** 2 / expected).sum())
 
 
-# --- the tree -----------------------------------------------------------------------------------------------
-
-
-def test_a_tree_worked_by_hand() -> None:
-    """Numbers 3, 1, 2: [0, 3) is the first one's, [3, 4) the second's, [4, 6) the third's."""
-    tree = SumTree(np.array([3.0, 1.0, 2.0]))
-    assert tree.total == 6
-    assert tree.find(np.array([0, 2.9, 3, 3.9, 4, 5.9])).tolist() == [0, 0, 1, 1, 2, 2]
-    tree.update(np.array([0, 2]), np.array([1.0, 5.0]))
-    assert tree.total == 7
-    assert tree.find(np.array([0.9, 1, 2, 6.9, 7.0])).tolist() == [0, 1, 2, 2, 2]  # at the very end too
-
-
-@settings(max_examples=50)
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.data())
-def test_a_tree_finds_what_a_running_sum_finds(numbers: list[int], data: st.DataObject) -> None:
-    """After any changes, for every whole point."""
-    tree = SumTree(np.array(numbers, dtype=np.float64))
-    for _ in range(3):
-        row = st.integers(0, len(numbers) - 1)
-        changes = dict(data.draw(st.lists(st.tuples(row, st.integers(1, 50)), min_size=1, max_size=5)))
-        for row, number in changes.items():
-            numbers[row] = number
-        tree.update(np.array(list(changes)), np.array(list(changes.values()), dtype=np.float64))
-        points = np.arange(sum(numbers))
-        assert tree.total == len(points)
-        assert (tree.find(points.astype(float)) == np.repeat(np.arange(len(numbers)), numbers)).all()
+def test_shares_of_priorities_worked_by_hand() -> None:
+    """Priorities 3, 1, 2: [0, 3) of 6 is the first one's, [3, 4) the second's, [4, 6) the third's."""
+    shares = np.array([0, 2.9, 3, 3.9, 4, 5.9, 6.0]) / 6
+    assert proportional(np.array([3.0, 1.0, 2.0]), shares).tolist() == [0, 0, 1, 1, 2, 2, 2]  # at the very end too
 
 
 # --- prioritised --------------------------------------------------------------------------------------------
@@ -191,13 +168,3 @@ def test_each_minibatch_has_its_share_of_the_newest(num: int, data: st.DataObjec
         share = len(rows) * newest / total
         assert abs(sum(turn[start : start + size]) - share) < 1
         assert len(rows) == size or start + len(rows) == total
-
-
-def test_combined_replay_of_nothing_new_is_uniform() -> None:
-    assert combined(9, 0, 2.0, np.random.default_rng(1)).tolist() == sweeps(9, 2.0, np.random.default_rng(1)).tolist()
-
-
-def test_newest_samples_come_once_more_than_the_others() -> None:
-    """Four old ones, two new ones, one pass in minibatches of two: each holds a turn of the newest or its neighbour."""
-    counts = np.bincount(combined(6, 2, 1.0, np.random.default_rng(5)))
-    assert counts.tolist() == [1, 1, 1, 1, 2, 2]

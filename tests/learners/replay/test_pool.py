@@ -14,17 +14,15 @@ import pytest
 import torch
 
 from deepcrib.agents import AgentError, make_agent
-from deepcrib.errors import OptionError
 from deepcrib.game.randomness import PRETRAINING, derive
-from deepcrib.jobs.hydra.checks import check_values
-from deepcrib.jobs.train.config import Config
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.replay import batch, play
+from deepcrib.learners.pretraining.options import PretrainingOptions
+from deepcrib.learners.pretraining.teacher import LESSONS, Exploring, TeacherPretraining, make_teacher
+from deepcrib.learners.replay import play
 from deepcrib.learners.replay.batch import PlayTargets, legal_plays
 from deepcrib.learners.replay.monitoring import playing_metrics
-from deepcrib.learners.replay.options import AlgorithmOptions, PretrainingOptions, ReplayOptions, RewardOptions
-from deepcrib.learners.replay.play import Pool, make_pool
-from deepcrib.learners.replay.pretraining import LESSONS, Exploring, TeacherPretraining, make_teacher
+from deepcrib.learners.replay.options import AlgorithmOptions, ReplayOptions, RewardOptions, contradictions
+from deepcrib.learners.replay.play import Episodes, Pool
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, learning_games, self_play
 from deepcrib.networks import FeedForward, PlayNetworkConfig
@@ -32,7 +30,7 @@ from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from deepcrib.training.learner import Setting
-from tests.learners.replay.test_replay import Stopped, assert_same_runs, run, same, small
+from tests.support.replay_runs import Stopped, assert_same_runs, run, same, small
 from tests.support.replaying import complete, discard_samples, learner_of, play_samples, restored, saved
 
 
@@ -148,8 +146,8 @@ def test_figures_are_the_learners() -> None:
 
 def pool(past: int = 0, **options: Any) -> Pool:
     """A pool with that many past players, which nobody asks to play."""
-    made = make_pool(ReplayOptions(**options), "cpu")
-    made.past = [SimpleNamespace(agent=f"past {number}") for number in range(past)]
+    made = Pool(ReplayOptions(**options), "cpu")
+    made.past = {number: f"past {number}" for number in range(past)}
     return made
 
 
@@ -229,20 +227,14 @@ def test_who_cannot_be_an_opponent() -> None:
 
 
 def test_what_does_not_go_together() -> None:
-    def refused(learner: dict[str, Any], reward: dict[str, Any]) -> str:
-        with pytest.raises(OptionError) as error:
-            check_values(Config(learner=ReplayOptions(**learner), reward=RewardOptions(**reward)))
-        assert "\n" not in str(error.value)
-        return str(error.value)
+    def refused(learner: dict[str, Any], reward: dict[str, Any]) -> list[str]:
+        return list(contradictions(AlgorithmOptions("sarsa"), RewardOptions(**reward), ReplayOptions(**learner)))
 
-    assert "learner.priming=['greedy'] learner.priming_iterations=0" in refused({"priming": ["greedy"]}, {})
-    assert "learner.priming=[] learner.priming_iterations=3" in refused({"priming_iterations": 3}, {})
-    assert "reward.game_bonus=20: nobody wins" in refused({"unit": "hands"}, {"game_bonus": 20.0})
+    assert "learner.priming=[] learner.priming_iterations=3: " in refused({"priming_iterations": 3}, {})[0]
+    assert "reward.game_bonus=20: nobody wins" in refused({"unit": "hands"}, {"game_bonus": 20.0})[0]
     sized = {"buffer_size": 80, "replacement": 0.5}
-    assert "learner.unit=games and no learner.buffer_size" in refused(sized, {"game_bonus": 20.0})
-    assert "learner.opponent_share=0.0: " in refused({"opponent_share": 0.0}, {})
-    assert "learner.past_kept=0: " in refused({"past_kept": 0}, {})
-    check_values(Config(learner=ReplayOptions(), reward=RewardOptions(game_bonus=20.0, hand_bonus=1.0)))
+    assert "learner.unit=games and no learner.buffer_size" in refused(sized, {"game_bonus": 20.0})[0]
+    assert not refused({}, {"game_bonus": 20.0, "hand_bonus": 1.0})
 
 
 # --- runs with a pool ---------------------------------------------------------------------------------------
@@ -261,7 +253,7 @@ def test_past_players_are_the_checkpoints_of_the_run(tmp_path: Path) -> None:
         assert same(past["play"], kept.play_network.state_dict())
         assert same(past["discard"], kept.discard_network.state_dict())
     assert not same(state["past"][0]["play"], state["past"][1]["play"])
-    players = restored(meeting(iterations=7, **POOL), tmp_path).pool.seating(1, 7, 8)[0]
+    players = restored(meeting(iterations=7, **POOL), tmp_path).episodes.pool.seating(1, 7, 8)[0]
     assert [player.name for player in players] == ["greedy", "past 4", "past 6"]
     assert [player.epsilon for player in players[1:]] == [0.0, 0.0]
 
@@ -380,13 +372,13 @@ def test_a_table_learns_the_mean_returns_of_the_teacher() -> None:
     done: list[int] = []
     teacher = make_teacher(settings.pretraining, "cpu")
     hands = self_play(teacher, 0, 60, derive(settings.seed, PRETRAINING, LESSONS), unit="hands")
-    how = PlayTargets(AlgorithmOptions("monte_carlo"), settings.reward)
-    samples = {
-        "play": batch.play_samples(hands, how, play.q_function(), 0.0),
-        "discard": batch.discard_samples(hands, settings.reward),
-    }
-    networks = {"play": play, "discard": discard}
-    stage = TeacherPretraining(networks, lambda: samples, settings.pretraining, Setting(1))
+    learner = SimpleNamespace(
+        setting=Setting(settings.seed),
+        networks={"play": play, "discard": discard},
+        episodes=Episodes(settings.learner, Setting(settings.seed)),
+        targets=PlayTargets(AlgorithmOptions("sarsa"), settings.reward),
+    )
+    stage = TeacherPretraining(learner, teacher, settings.pretraining)
     complete(stage, writer, done.append)
     returns: dict[tuple[str, int], list[float]] = {}
     for points, seats, states, slots in zip(

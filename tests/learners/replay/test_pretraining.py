@@ -10,8 +10,8 @@ from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.exact import shows
 from deepcrib.exact.shows import all_hands, hand_values, starter_means, starter_values
 from deepcrib.game.cards import parse_cards
-from deepcrib.learners.replay import pretraining
-from deepcrib.learners.replay.options import PretrainingOptions
+from deepcrib.learners.pretraining import show as pretraining
+from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.networks import DiscardNetworkConfig, make_discard_network
 from deepcrib.networks.encoders import make_discard_encoder
 from tests.support.replaying import pretrain

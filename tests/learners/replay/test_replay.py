@@ -1,122 +1,30 @@
-"""The training loop: what is learned, schedules, determinism, resumption (after kill -9 too), what is saved."""
+"""A replay iteration: what is learned, schedules, what is played and learned from."""
 
 from __future__ import annotations
 
-import os
-import random
-import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from safetensors import safe_open
 
-from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.errors import OptionError
 from deepcrib.files.weights import CheckpointError
-from deepcrib.game.engine import Games
-from deepcrib.kernels.workers import use_workers
+from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.replay import batch, play, update
-from deepcrib.learners.replay import learner as replay
 from deepcrib.learners.replay.batch import Batch, PlayTargets
-from deepcrib.learners.replay.options import (
-    AlgorithmOptions,
-    PretrainingOptions,
-    ReplayOptions,
-    RewardOptions,
-    StateOptions,
-)
-from deepcrib.learners.replay.pretraining import ShowPretraining
-from deepcrib.learners.replay.update import LearnedNetwork
+from deepcrib.learners.replay.options import ReplayOptions, RewardOptions
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
-from deepcrib.networks.checkpoints import load_weights
-from deepcrib.networks.encoders import PLAY_COLUMNS, make_discard_encoder, make_play_encoder
-from deepcrib.training.options import EvaluationOptions
+from deepcrib.networks.encoders import PLAY_COLUMNS
 from tests.support.figures import match_of
-from tests.support.reference import plain_discards
-from tests.support.replaying import Trained, discard_samples, play_samples, saved, train
+from tests.support.replay_runs import ALGORITHMS, PLAY_NETWORKS, PUBLISHED, learned, run, same, small, weights
+from tests.support.replaying import play_samples, saved
 
-ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
-PUBLISHED = "belanger2019_cnn_lstm"
-"""The play network, and the state that it reads."""
-PLAY_NETWORKS = ("mlp", PUBLISHED)
-
-
-def small(
-    seed: int = 1,
-    algorithm: str = "sarsa",
-    play: str = "mlp",
-    discard: str = "mlp",
-    opponents: tuple[str, ...] = (),
-    every: int = 0,
-    targets: dict[str, Any] | None = None,
-    **learner: Any,
-) -> Any:
-    """Settings of a run that takes a moment: 20 hands an iteration, small networks, no pretraining."""
-    defaults = {"iterations": 4, "unit": "hands", "episodes": 20, "epochs_kept": 2, "checkpoint_every": 2}
-    return SimpleNamespace(
-        seed=seed,
-        device="cpu",
-        learner=ReplayOptions(**(defaults | learner)),
-        algorithm=AlgorithmOptions(algorithm, **(targets or {})),
-        reward=RewardOptions(),
-        state=StateOptions(PUBLISHED if play == PUBLISHED else "full", "full", dealer=True),
-        discard_network=DiscardNetworkConfig(discard, [16], channels=2),
-        play_network=PlayNetworkConfig(play, [16], channels=2, lstm_hidden=8),
-        pretraining=PretrainingOptions(enabled=False),
-        evaluation=EvaluationOptions(list(opponents), every=every, games=7, epsilon=0.0),
-    )
-
-
-def no_matches(*args: Any) -> Any:
-    raise AssertionError("no match was asked for")
-
-
-def run(folder: Path, settings: Any, **options: Any) -> Trained:
-    folder.mkdir(exist_ok=True)
-    return train(settings, folder, options.pop("evaluate", no_matches), **options)
-
-
-def same(one: Any, two: Any) -> bool:
-    """Bit for bit, through dicts and lists."""
-    if isinstance(one, dict):
-        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two, strict=True))
-    if isinstance(one, torch.Tensor):
-        return one.dtype == two.dtype and torch.equal(one, two)
-    return bool(one == two)
-
-
-def assert_same_runs(one: Path, two: Path) -> None:
-    """The same weights, and the same state (optimisers, buffer, counters) but for the time it took."""
-    assert weights(one) == weights(two)
-    states = [saved(folder) for folder in (one, two)]
-    for state in states:
-        assert {"discard", "play", "buffer", "iteration", "hands"} <= state.keys()
-    assert same(*states)
-
-
-def weights(folder: Path) -> dict[str, Any]:
-    """Everything in the final checkpoint, comparable bit for bit."""
-    with safe_open(folder / "weights.safetensors", framework="np") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
-        return {"metadata": file.metadata()} | {
-            name: (value.shape, str(value.dtype), value.tobytes()) for name, value in tensors.items()
-        }
-
-
-# --- something too easy to fail -----------------------------------------------------------------------------
+PLAY_SAMPLES = batch.play_samples
 
 
 @pytest.fixture(scope="module")
@@ -124,15 +32,7 @@ def hands() -> Trajectories:
     return self_play(make_agent("random"), 0, 600, 1_001, unit="hands")
 
 
-def learned(part: str, network: str, seed: int = 3) -> LearnedNetwork:
-    torch.manual_seed(seed)
-    if part == "play":
-        encoder: Any = make_play_encoder(PUBLISHED if network == PUBLISHED else "full")
-        config: Any = PlayNetworkConfig(network, [64], channels=2, lstm_hidden=32)
-        return LearnedNetwork(encoder, make_play_network(config, encoder.spec), torch.device("cpu"))
-    encoder = make_discard_encoder("full")
-    config = DiscardNetworkConfig(network, [64], channels=2)
-    return LearnedNetwork(encoder, make_discard_network(config, encoder.spec), torch.device("cpu"))
+# --- something too easy to fail -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -220,17 +120,6 @@ def test_every_algorithm_lowers_the_loss_on_its_own_targets(hands: Trajectories,
     assert (samples.targets == frozen).all()
 
 
-@pytest.mark.parametrize("play", PLAY_NETWORKS)
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_an_iteration_of_every_algorithm(algorithm: str, play: str, tmp_path: Path) -> None:
-    figures: list[dict[str, float]] = []
-    settings = small(algorithm=algorithm, play=play, discard="belanger2019", iterations=1)
-    result = run(tmp_path, settings, progress=lambda done, found: figures.append(dict(found)))
-    assert result.iterations == 1 and result.hands == 20
-    assert all(np.isfinite(value) for value in figures[0].values())
-    assert figures[0]["loss/play"] > 0 and figures[0]["loss/discard"] > 0
-
-
 def test_a_minute_of_self_play_is_more_than_enough_to_beat_random(tmp_path: Path) -> None:
     """15,000 hands of self-play, never against it: untrained networks win about half of their games."""
     settings = small(
@@ -286,7 +175,7 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
 
     def spy_samples(hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, **options: Any) -> Batch:
         targets.append(epsilon)
-        return batch.play_samples(hands, how, frozen, epsilon, **options)
+        return PLAY_SAMPLES(hands, how, frozen, epsilon, **options)
 
     def progress(done: int, figures: Any) -> None:
         state = saved(tmp_path)
@@ -295,7 +184,7 @@ def test_the_loop_follows_its_schedules(tmp_path: Path, monkeypatch: pytest.Monk
         assert [figures[f"schedule/{part}_lr"] for part in ("discard", "play")] == rates[-1]
 
     monkeypatch.setattr(play, "self_play", spy_self_play)
-    monkeypatch.setattr(replay, "play_samples", spy_samples)
+    monkeypatch.setattr(batch, "play_samples", spy_samples)
     settings = small(iterations=3, epsilon=0.4, epsilon_decay=0.5, lr_decay=0.1, play_lr=1e-2, checkpoint_every=1)
     run(tmp_path, settings, progress=progress)
     assert played == targets == pytest.approx([0.4, 0.2, 0.1])
@@ -351,9 +240,9 @@ def test_targets_of_an_iteration_come_from_the_networks_before_it(
 
     def spy(hands: Trajectories, how: PlayTargets, frozen: Any, *rest: Any, **options: Any) -> Batch:
         used.append({name: value.clone() for name, value in frozen.network.state_dict().items()})
-        return batch.play_samples(hands, how, frozen, *rest, **options)
+        return PLAY_SAMPLES(hands, how, frozen, *rest, **options)
 
-    monkeypatch.setattr(replay, "play_samples", spy)
+    monkeypatch.setattr(batch, "play_samples", spy)
     settings = small(iterations=3, checkpoint_every=1)
     run(tmp_path, settings, progress=lambda done, figures: left.append(saved(tmp_path)["play"]["network"]))
     assert same(used[1], left[0]) and same(used[2], left[1])
@@ -368,12 +257,12 @@ def test_a_target_network_that_lags(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def spy(hands: Trajectories, how: PlayTargets, frozen: Any, epsilon: float, chooser: Any, **options: Any) -> Batch:
         both = (frozen.network, chooser.network)
         used.append(tuple({name: value.clone() for name, value in one.state_dict().items()} for one in both))
-        return batch.play_samples(hands, how, frozen, epsilon, chooser=chooser, **options)
+        return PLAY_SAMPLES(hands, how, frozen, epsilon, chooser=chooser, **options)
 
     def progress(done: int, figures: Any) -> None:
         left.append(saved(tmp_path)["play"]["network"])
 
-    monkeypatch.setattr(replay, "play_samples", spy)
+    monkeypatch.setattr(batch, "play_samples", spy)
     settings = small(algorithm="q_learning", targets={"double": True}, target_every=2, iterations=5, checkpoint_every=1)
     run(tmp_path, settings, progress=progress)
     valued, chosen = [one for one, _ in used], [two for _, two in used]
@@ -428,15 +317,17 @@ def test_combined_minibatches_of_the_loop_hold_the_newest_epoch(
 @pytest.mark.parametrize(
     ("algorithm", "options", "message"),
     [
-        ("monte_carlo", {"targets": {"n_steps": 3}}, "algorithm.n_steps=3: monte_carlo"),
-        ("monte_carlo", {"targets": {"trace_decay": 0.5}}, "algorithm.trace_decay=0.5: monte_carlo"),
+        ("monte_carlo", {"targets": {"n_steps": 3}}, "algorithm.n_steps=3: read with algorithm=sarsa"),
+        ("monte_carlo", {"targets": {"trace_decay": 0.5}}, "algorithm.trace_decay=0.5: read with algorithm=sarsa"),
         ("monte_carlo", {"target_every": 5}, "learner.target_every=5"),
         ("sarsa", {"targets": {"n_steps": 2, "trace_decay": 0.5}}, "n_steps=2 algorithm.trace_decay=0.5"),
-        ("sarsa", {"targets": {"double": True}, "target_every": 2}, "algorithm.double=true: .*, not sarsa"),
-        ("q_learning", {"targets": {"double": True}}, "algorithm.double=true learner.target_every=1"),
+        ("sarsa", {"targets": {"double": True}, "target_every": 2}, "algorithm.double=true algorithm=sarsa"),
+        ("q_learning", {"targets": {"double": True}}, "algorithm.double=true .*learner.target_every=1: .*2 or more"),
         ("sarsa", {"priority_exponent": 0.5}, "learner.priority_exponent=0.5: .*learner.sampling=prioritised"),
         ("expected_sarsa", {"temperature": 0.1}, "learner.temperature=0.1 algorithm=expected_sarsa: .*temperature=0"),
         ("sarsa", {"sampling": "prioritised", "combined": True}, "learner.combined=true learner.sampling=prioritised"),
+        ("sarsa", {"buffer_size": 1000}, "learner.replacement=None: expected both, or neither"),
+        ("sarsa", {"priming": ["greedy"]}, "learner.priming_iterations=0: expected agents and a number"),
     ],
 )
 def test_options_that_do_not_go_together(algorithm: str, options: dict, message: str, tmp_path: Path) -> None:
@@ -465,11 +356,11 @@ def test_unforced_plays_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         counts: list[int] = []
 
         def spy(*args: Any, counts: list[int] = counts, **options: Any) -> Batch:
-            samples = batch.play_samples(*args, **options)
+            samples = PLAY_SAMPLES(*args, **options)
             counts.append(len(samples))
             return samples
 
-        monkeypatch.setattr(replay, "play_samples", spy)
+        monkeypatch.setattr(batch, "play_samples", spy)
         run(tmp_path / str(forced), small(iterations=1, forced=forced))
         sizes[forced] = counts[0]
     assert sizes[True] == 160 > 1.2 * sizes[False]
@@ -489,8 +380,8 @@ def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_sc
 
         return samples
 
-    monkeypatch.setattr(replay, "play_samples", spy("play", batch.play_samples))
-    monkeypatch.setattr(replay, "discard_samples", spy("discard", batch.discard_samples))
+    monkeypatch.setattr(batch, "play_samples", spy("play", batch.play_samples))
+    monkeypatch.setattr(batch, "discard_samples", spy("discard", batch.discard_samples))
     settings = small(iterations=1, unit="games", episodes=6)
     settings.state.scores = scores
     settings.pretraining = PretrainingOptions(enabled=False, teacher="greedy", teacher_episodes=6, epochs=1)
@@ -501,402 +392,3 @@ def test_what_follows_a_won_game_is_learned_by_those_alone_who_do_not_see_the_sc
         assert (hands.hand_points == 0).any(axis=1).sum() >= (6 if scores else 0)
     [kept] = saved(tmp_path)["buffer"]
     assert (kept["play_seats"] >= 0).all()
-
-
-# --- the same seed, the same weights ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("play", "discard"), [("mlp", "mlp"), (PUBLISHED, "belanger2019")])
-def test_the_same_seed_gives_the_same_weights(play: str, discard: str, tmp_path: Path) -> None:
-    """Whatever the number of Numba threads and the state of torch's own generator, which is left alone."""
-    settings = small(play=play, discard=discard)
-    run(tmp_path / "one", settings)
-    torch.manual_seed(999)
-    np.random.seed(999)  # noqa: NPY002 - the old generator is the one that code might lean on by mistake
-    before = torch.random.get_rng_state()
-    run(tmp_path / "two", settings)
-    assert torch.equal(before, torch.random.get_rng_state())
-    assert_same_runs(tmp_path / "one", tmp_path / "two")
-    use_workers(1)
-    run(tmp_path / "one thread", settings)
-    assert_same_runs(tmp_path / "one", tmp_path / "one thread")
-    run(tmp_path / "other seed", small(seed=2, play=play, discard=discard))
-    assert weights(tmp_path / "one") != weights(tmp_path / "other seed")
-
-
-def test_seeds_start_from_other_weights_and_play_other_hands(tmp_path: Path) -> None:
-    for seed in (1, 2):
-        run(tmp_path / str(seed), small(seed=seed, iterations=0))
-    networks = [load_weights(tmp_path / str(seed)).play_network for seed in (1, 2)]
-    assert not same(*(network.state_dict() for network in networks))
-
-
-def test_monitoring_changes_nothing(tmp_path: Path) -> None:
-    """Matches on the way leave the weights as they would have been without."""
-    run(tmp_path / "without", small())
-    run(tmp_path / "with", small(opponents=("random", "greedy"), every=2), evaluate=Matches())
-    assert_same_runs(tmp_path / "without", tmp_path / "with")
-
-
-# --- resumption ---------------------------------------------------------------------------------------------
-
-
-DOUBLE: dict[str, Any] = {"targets": {"double": True, "trace_decay": 0.5}, "target_every": 4}
-
-
-@pytest.mark.parametrize(
-    ("play", "algorithm", "options"),
-    [
-        ("mlp", "monte_carlo", {}),
-        (PUBLISHED, "expected_sarsa", {}),
-        ("mlp", "q_learning", {"buffer_size": 300, "replacement": 0.3}),
-        ("mlp", "q_learning", {"combined": True} | DOUBLE),  # stopped while the target network lags
-    ],
-)
-def test_n_and_n_iterations_are_2n(play: str, algorithm: str, options: dict, tmp_path: Path) -> None:
-    half = small(algorithm=algorithm, play=play, iterations=3, **options)
-    whole = small(algorithm=algorithm, play=play, iterations=6, **options)
-    run(tmp_path / "whole", whole)
-    first = run(tmp_path / "halves", half)
-    second = run(tmp_path / "halves", whole, resume=True)
-    assert (first.iterations, second.iterations) == (3, 6)
-    assert second.hands == 2 * first.hands and second.learner.seconds > first.learner.seconds
-    assert_same_runs(tmp_path / "whole", tmp_path / "halves")
-
-
-def test_a_finished_run_resumes_to_itself(tmp_path: Path) -> None:
-    run(tmp_path, small())
-    before = weights(tmp_path)
-    result = run(tmp_path, small(), resume=True)
-    assert result.iterations == 4 and weights(tmp_path) == before
-
-
-class Stopped(Exception):  # noqa: N818
-    """Thrown in the middle of a run."""
-
-
-@pytest.mark.parametrize("stop", [2, 3, 5])  # at a saved state, and after one
-def test_a_run_stopped_between_two_saved_states(stop: int, tmp_path: Path) -> None:
-    """Learning rates and weights that depend on the number of iterations, and a fixed discard agent."""
-    settings = small(iterations=6, lr_schedule="linear", discard_agent="greedy", sampling="prioritised")
-    run(tmp_path / "whole", settings)
-
-    def interrupt(done: int, figures: Any) -> None:
-        if done == stop:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        run(tmp_path / "stopped", settings, progress=interrupt)
-    assert saved(tmp_path / "stopped")["iteration"] == stop // 2 * 2
-    run(tmp_path / "stopped", settings, resume=True)
-    assert_same_runs(tmp_path / "whole", tmp_path / "stopped")
-
-
-def test_resuming_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="state.pt") as error:
-        run(tmp_path, small(), resume=True)
-    assert "\n" not in str(error.value)
-
-
-def for_ever(iterations: int = 1_000_000) -> Any:
-    """The run that is killed; its schedule does not depend on the number of iterations."""
-    return small(iterations=iterations, episodes=12, checkpoint_every=3)
-
-
-def train_for_ever(folder: str, resume: str) -> None:
-    """What the killed processes do."""
-    torch.set_num_threads(1)
-    run(Path(folder), for_ever(), resume=resume == "resume")
-
-
-def kill_at_random(folder: Path, resume: bool, delay: float) -> None:
-    """Start a run, wait until it has saved a state, and a moment more; then kill -9."""
-    arguments = f"{str(folder)!r}, {'resume' if resume else 'new'!r}"
-    call = f"from tests.learners.replay.test_replay import train_for_ever; train_for_ever({arguments})"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
-    state = folder / "state.pt"
-    before = state.stat().st_mtime_ns if resume else None
-    process = subprocess.Popen([sys.executable, "-c", call], env=environment, stderr=subprocess.PIPE, text=True)
-    try:
-        while not state.exists() or state.stat().st_mtime_ns == before:
-            assert process.poll() is None, process.stderr.read()
-            time.sleep(0.002)
-        time.sleep(delay)
-        assert process.poll() is None, process.stderr.read()
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
-    assert process.returncode == -signal.SIGKILL
-
-
-@pytest.mark.slow  # test_cli kills a run once in every suite
-def test_a_run_killed_at_random_moments_ends_with_the_weights_of_one_never_killed(tmp_path: Path) -> None:
-    """kill -9 twice, the second time in a resumed run; other moments every time the test runs."""
-    killed, whole = tmp_path / "killed", tmp_path / "whole"
-    for resume in (False, True):
-        kill_at_random(killed, resume, random.uniform(0, 0.4))
-    done = saved(killed)["iteration"]
-    assert done >= 6 and done % 3 == 0
-    run(killed, for_ever(done + 4), resume=True)
-    run(whole, for_ever(done + 4))
-    assert_same_runs(whole, killed)
-
-
-# --- what else a run does -----------------------------------------------------------------------------------
-
-
-class Matches:
-    """In place of `evaluate`: remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Any, ...]] = []
-
-    def __call__(self, agent: QNetworkAgent, opponent: Any, games: int, seed: int) -> Any:
-        self.calls.append((opponent, games, seed, agent.epsilon))
-        return match_of(win_rate=0.5, ci_low=0.4, ci_high=0.6)
-
-
-class Writer:
-    """In place of a SummaryWriter."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.scalars: dict[str, dict[int, float]] = {}
-        self.histograms: dict[str, dict[int, int]] = {}
-        self.saved_at_flush: list[int] = []
-
-    def add_scalar(self, tag: str, value: float, step: int) -> None:
-        assert step not in self.scalars.setdefault(tag, {})
-        self.scalars[tag][step] = float(value)
-
-    def add_histogram(self, tag: str, values: np.ndarray, step: int, bins: np.ndarray) -> None:
-        assert step not in self.histograms.setdefault(tag, {})
-        self.histograms[tag][step] = len(values)
-
-    def flush(self) -> None:
-        """Events must be on the disk before the state that a resumed run goes on from."""
-        state = self.folder / "state.pt"
-        self.saved_at_flush.append(saved(state.parent)["iteration"] if state.exists() else 0)
-
-
-def test_matches_on_the_way(tmp_path: Path) -> None:
-    """Every second iteration, against each opponent, greedily, other games every time."""
-    matches, figures = Matches(), {}
-    settings = small(iterations=5, opponents=("random", "greedy"), every=2)
-    run(tmp_path, settings, evaluate=matches, progress=lambda done, found: figures.update({done: dict(found)}))
-    assert [(call[0].name, call[1], call[3]) for call in matches.calls] == [("random", 7, 0.0), ("greedy", 7, 0.0)] * 2
-    seeds = [call[2] for call in matches.calls]
-    assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
-    for done, found in figures.items():
-        assert ("greedy/win_rate" in found) == (done % 2 == 0)
-    assert figures[4]["random/win_rate_low"] == 0.4 and figures[4]["random/win_rate_high"] == 0.6
-    other = Matches()
-    settings.evaluation.seed = 77
-    run(tmp_path / "other", settings, evaluate=other)
-    assert {call[2] for call in other.calls}.isdisjoint(seeds)
-
-
-def test_scalars(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
-    settings = small(iterations=5, opponents=("random",), every=5)
-    run(tmp_path, settings, evaluate=Matches(), writer=writer)
-    every = {f"{what}/{part}" for what in ("loss",) for part in ("discard", "play")}
-    every |= {
-        f"{what}/{part}_{kind}" for what in ("q", "target") for part in ("discard", "play") for kind in ("mean", "std")
-    }
-    every |= {"schedule/epsilon", "schedule/discard_lr", "schedule/play_lr", "speed/hands_per_second"}
-    for tag in every:
-        assert sorted(writer.scalars[tag]) == [1, 2, 3, 4, 5], tag
-    assert list(writer.scalars["random/win_rate"]) == [5]
-    for tag in (f"{what}/{part}" for what in ("q", "target") for part in ("discard", "play")):
-        assert list(writer.histograms[tag]) == [5], tag
-    assert writer.saved_at_flush == sorted(writer.saved_at_flush)
-    # before the first iteration, after iterations 2 and 4, and after the last: each before its state
-    assert writer.saved_at_flush[:4] == [0, 0, 2, 4]
-
-
-def test_what_a_run_leaves(tmp_path: Path) -> None:
-    """Final weights, and those of every saved iteration; each an agent by its path."""
-    result = run(tmp_path, small(iterations=5))
-    assert result.weights == tmp_path / "weights.safetensors"
-    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
-    assert names == [f"iterations_0000000{number}.safetensors" for number in (0, 2, 4, 5)]
-    final = load_weights(tmp_path)
-    expected = {"rules": "acc", "learner": "replay", "algorithm": "sarsa", "seed": 1, "iteration": 5, "hands": 100}
-    expected |= {"reward_play": "offensive_defensive", "reward_discard": "own"}
-    assert final.metadata.items() >= expected.items()
-    loaded = make_agent(tmp_path)
-    games = [play_match([agent, make_agent("greedy")], 20, 3) for agent in (result.agent, loaded)]
-    assert (games[0].scores == games[1].scores).all()
-    assert load_weights(tmp_path / "checkpoints" / names[1]).metadata["iteration"] == 2
-
-
-@pytest.mark.parametrize("by", ["greedy", {"name": "weighted", "initial": "hand_max_min"}])
-def test_a_run_keeps_its_discard_agent(by: Any, tmp_path: Path) -> None:
-    """Its folder and its checkpoints are agents that discard as the run did."""
-    result = run(tmp_path, small(discard_agent=by))
-    assert load_weights(tmp_path).metadata["discards_by"] == by
-    table = Games(np.arange(200), 3)
-    seen = table.discard_observation(table.deal(), np.zeros(200, dtype=np.int8))
-    expected = make_agent(by).discard(seen)
-    for path in (tmp_path, tmp_path / "checkpoints" / "iterations_00000002.safetensors"):
-        np.testing.assert_array_equal(make_agent(path).discard(seen), expected)
-    again, other = make_agent(tmp_path), make_agent({"path": str(tmp_path), "discards": "random"})
-    assert (play_match((again, result.agent), 20, 3, duplicate=True).winner == 0).mean() == 0.5  # twins
-    assert (other.discard(seen) != expected).any()
-    assert load_weights(run(tmp_path / "both", small()).weights).metadata["discards_by"] is None
-
-
-def test_another_runs_discards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights are kept with the run, which can be moved alone; where they are gone a line says so, and what helps."""
-    run(tmp_path / "first", small(seed=2))
-    monkeypatch.chdir(tmp_path)
-    run(tmp_path / "second", small(discard_agent={"name": "q_network", "path": "first"}))
-    run(tmp_path / "third", small(discard_agent="second/weights.safetensors"))
-    kept = [load_weights(tmp_path / name).metadata["discards_by"] for name in ("second", "third")]
-    files = [file for name in ("second", "third") for file in (tmp_path / name / "agents").glob("*.safetensors")]
-    assert kept == [{"name": "q_network", "path": f"agents/{files[0].name}"}, f"agents/{files[1].name}"]
-    for file, copied in zip(files, ("first", "second"), strict=True):
-        assert file.read_bytes() == (tmp_path / copied / "weights.safetensors").read_bytes()
-    monkeypatch.chdir("/")
-    table = Games(np.arange(200), 3)
-    seen = table.discard_observation(table.deal(), np.zeros(200, dtype=np.int8))
-    expected = make_agent(tmp_path / "first").discard(seen)
-    for name in ("second", "third"):
-        np.testing.assert_array_equal(make_agent(tmp_path / name).discard(seen), expected)
-    (tmp_path / "first").rename(tmp_path / "moved")
-    (tmp_path / "third").rename(tmp_path / "alone")
-    shutil.rmtree(tmp_path / "second" / "agents")
-    np.testing.assert_array_equal(make_agent(tmp_path / "alone").discard(seen), expected)
-    with pytest.raises(AgentError) as error:
-        make_agent(tmp_path / "second")
-    weights = tmp_path / "second" / "weights.safetensors"
-    said = f"{weights} names an agent that cannot be made: no checkpoint at {files[0]}; "
-    assert str(error.value) == said + f"name another as {{path: {weights}, discards: AGENT}}"
-    other = make_agent({"path": str(tmp_path / "second"), "discards": str(tmp_path / "moved")})
-    np.testing.assert_array_equal(other.discard(seen), expected)
-
-
-def test_fixed_discards_train_the_play_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hands are thrown as the fixed agent throws them, and no discard network is made, trained or saved."""
-    seen: list[Trajectories] = []
-
-    def spy(*args: Any, **options: Any) -> Trajectories:
-        seen.append(self_play(*args, **options))
-        return seen[-1]
-
-    monkeypatch.setattr(play, "self_play", spy)
-    figures: list[Any] = []
-    settings = small(discard_agent="greedy")
-    settings.pretraining.enabled = True  # there is nothing to pretrain
-    result = run(tmp_path, settings, progress=lambda done, found: figures.append(found))
-    assert result.agent.discard_q is None and result.agent.discards_by.name == "greedy"
-    assert result.pretraining is None
-    checkpoint = load_weights(tmp_path)
-    assert checkpoint.discard_network is None and checkpoint.discard_encoder is None
-    assert checkpoint.play_network is not None
-    assert saved(tmp_path)["discard"] is None
-    assert "loss/play" in figures[0] and "loss/discard" not in figures[0]
-    for states, actions in zip(seen[0].discard_states, seen[0].discard_actions, strict=True):
-        for seat in (0, 1):
-            assert actions[seat] in plain_discards("greedy", states[seat, :6].tolist())
-
-
-@pytest.fixture
-def pretraining(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Pretraining that only sets the biases to 0.5; the list grows by its seed at each call."""
-    seeds: list[int] = []
-
-    def step(stage: Any) -> dict[str, float]:
-        seeds.append(stage.setting.seed)
-        with torch.no_grad():
-            for parameter in stage.network.parameters():
-                if parameter.dim() == 1:
-                    parameter.fill_(0.5)
-        stage.steps_done, stage.result = stage.num_steps, "pretrained"
-        return {}
-
-    monkeypatch.setattr(ShowPretraining, "step", step)
-    return seeds
-
-
-def test_pretraining_comes_first_and_once(pretraining: list[int], tmp_path: Path) -> None:
-    half, whole = small(iterations=2), small(iterations=4)
-    for settings in (half, whole):
-        settings.pretraining.enabled = True
-    result = run(tmp_path / "whole", whole)
-    assert result.pretraining == "pretrained" and len(pretraining) == 1
-    run(tmp_path / "halves", half)
-    assert run(tmp_path / "halves", whole, resume=True).pretraining is None
-    assert len(pretraining) == 2
-    assert_same_runs(tmp_path / "whole", tmp_path / "halves")
-    run(tmp_path / "without", small())
-    assert weights(tmp_path / "without") != weights(tmp_path / "whole")
-    assert len(pretraining) == 2
-
-
-def test_pretrained_weights_are_what_self_play_starts_from(pretraining: list[int], tmp_path: Path) -> None:
-    settings = small(iterations=0)
-    settings.pretraining.enabled = True
-    run(tmp_path, settings)
-    network = load_weights(tmp_path).discard_network
-    assert all((value == 0.5).all() for value in network.state_dict().values() if value.dim() == 1)
-
-
-def tensors(folder: Path) -> dict[str, Any]:
-    """The weights alone."""
-    return {name: value for name, value in weights(folder).items() if name != "metadata"}
-
-
-def test_training_that_begins_with_other_weights(pretraining: list[int], tmp_path: Path) -> None:
-    """Of either network, with new optimisers, in place of pretraining; a resumed run goes on with its own."""
-    first, other = tmp_path / "first", small(iterations=0, seed=2)
-    run(first, small(iterations=2))
-    run(tmp_path / "other", other)
-    assert tensors(tmp_path / "other") != tensors(first)
-    other.learner.initial, other.pretraining.enabled = str(first), True
-    run(tmp_path / "taken", other)
-    assert tensors(tmp_path / "taken") == tensors(first) and not pretraining
-    whole, half = (small(iterations=n, seed=2, initial=str(first)) for n in (4, 2))
-    run(tmp_path / "whole", whole)
-    run(tmp_path / "halves", half)
-    run(tmp_path / "halves", whole, resume=True)
-    assert_same_runs(tmp_path / "whole", tmp_path / "halves")
-    run(tmp_path / "play alone", small(iterations=0, initial=str(first), discard_agent="greedy"))
-    assert tensors(tmp_path / "play alone") == {
-        name: value for name, value in tensors(first).items() if name.startswith("play.")
-    }
-
-
-def test_weights_that_training_cannot_begin_with(tmp_path: Path) -> None:
-    run(tmp_path / "play alone", small(iterations=0, discard_agent="greedy"))
-    run(tmp_path / "both", small(iterations=0))
-    wider, seeing = (small(initial=str(tmp_path / "both")) for _ in range(2))
-    wider.discard_network.hidden, seeing.state.scores = [17], True
-    for settings, message in (
-        (
-            small(initial=str(tmp_path / "play alone")),
-            "it has no discard network; expected one, or learner.discard_agent",
-        ),
-        (small(initial="greedy"), "learner.initial=greedy: expected networks that learner=replay has trained"),
-        (wider, r"its discard network has hidden=\[16\] \(expected hidden=\[17\]\)"),
-        (seeing, r"its play network has scores=False \(expected scores=True\)"),
-    ):
-        with pytest.raises(OptionError, match=message):
-            run(tmp_path / "refused", settings)
-    with pytest.raises(AgentError, match="unknown agent 'nobody'"):
-        run(tmp_path / "refused", small(initial="nobody"))
-
-
-def test_rules_with_a_random_dealer(tmp_path: Path) -> None:
-    run(tmp_path, small(unit="games", episodes=8, iterations=1), dealing="random_dealer")
-    assert load_weights(tmp_path).metadata["rules"] == "random_dealer"
-    dealers = saved(tmp_path)["buffer"][0]["dealer"].numpy()
-    assert len(dealers) > 8 * 5
-
-
-def test_both_seats_learn(hands: Trajectories) -> None:
-    """Samples come from both seats alike: every discard and every play of every hand."""
-    assert len(discard_samples(hands, "own")) == 2 * len(hands)
-    plays = play_samples(hands, "monte_carlo", "margin", learned("play", "mlp").q_function(), 0.0)
-    assert len(plays) == 8 * len(hands)

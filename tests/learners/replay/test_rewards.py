@@ -10,10 +10,8 @@ import pytest
 
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games
-from deepcrib.learners.replay.batch import points_of
 from deepcrib.learners.replay.rewards import (
     PLAY_REWARDS,
-    Points,
     discard_returns,
     game,
     game_ties,
@@ -23,7 +21,6 @@ from deepcrib.learners.replay.rewards import (
     offensive_defensive,
     play_rewards,
     play_totals,
-    returns_to_the_end,
     up_to_the_win,
     winning_discards,
     winning_pegs,
@@ -31,7 +28,7 @@ from deepcrib.learners.replay.rewards import (
 )
 from deepcrib.matches import play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_RANKS, OWN_RANKS
+from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS
 from tests.support import reference
 from tests.support.reference import Board, cards
 from tests.support.replaying import discard_samples
@@ -134,20 +131,6 @@ def test_a_batch_is_its_hands() -> None:
         assert PLAY_REWARDS[name](points, seats).tolist() == [getattr(hand, name) for hand in hands]
 
 
-def test_every_reward_has_its_name() -> None:
-    assert set(PLAY_REWARDS) == {"offensive", "offensive_defensive", "game", "game_ties", "margin"}
-
-
-def test_returns_of_one_hand() -> None:
-    """Own rewards 1, 2, 4, 8 of player 0 and 16, 32, 64, 128 of player 1, no discount."""
-    seats = np.array([[0, 1, 0, 1, 1, 0, 0, 1]], dtype=np.int8)
-    rewards = np.array([[1, 16, 2, 32, 64, 4, 8, 128]], dtype=np.float32)
-    returns = returns_to_the_end(rewards, next_own(seats))
-    # player 0: 8; 4 + 8; 2 + 12; 1 + 14. player 1 the same, 16 times.
-    assert returns.tolist() == [[15, 240, 14, 224, 192, 12, 8, 128]]
-    assert rewards.tolist() == [[1, 16, 2, 32, 64, 4, 8, 128]]  # left as they were
-
-
 # --- the definitions, over real hands -----------------------------------------------------------------------
 
 
@@ -199,10 +182,6 @@ def pegs_of(hands: Trajectories, hand: int) -> list[reference.Peg]:
     return board.pegged
 
 
-def test_offensive_is_the_points_of_the_card(hands: Trajectories) -> None:
-    assert (offensive(hands.play_points, hands.play_seats) == hands.play_points).all()
-
-
 def test_offensive_defensive_is_its_definition(hands: Trajectories, rows: list) -> None:
     expected = [[plain_offensive_defensive(p, s, play) for play in range(8)] for p, s in rows]
     assert offensive_defensive(hands.play_points, hands.play_seats).tolist() == expected
@@ -216,30 +195,11 @@ def test_margin_is_its_definition(hands: Trajectories, rows: list) -> None:
         assert found[hand].tolist() == [plain_margin(pegs, seats, play) for play in range(8)]
 
 
-def test_margin_and_offensive_defensive_agree_with_two_players(hands: Trajectories, rows: list) -> None:
-    """By the definitions, not only because one calls the other."""
-    for hand in range(600):
-        points, seats = rows[hand]
-        pegs = pegs_of(hands, hand)
-        for play in range(8):
-            assert plain_margin(pegs, seats, play) == plain_offensive_defensive(points, seats, play)
-    assert (
-        margin(hands.play_points, hands.play_seats) == offensive_defensive(hands.play_points, hands.play_seats)
-    ).all()
-
-
 def test_margins_telescope(hands: Trajectories, rows: list) -> None:
     """Their sum from a card on is one's own minus the opponent's points of the play from there on."""
     following = next_own(hands.play_seats)
     returns = returns_to_the_end(margin(hands.play_points, hands.play_seats), following)
     expected = [[sum(p[k] if s[k] == s[play] else -p[k] for k in range(play, 8)) for play in range(8)] for p, s in rows]
-    assert returns.tolist() == expected
-
-
-def test_sums_of_own_points_telescope_too(hands: Trajectories, rows: list) -> None:
-    following = next_own(hands.play_seats)
-    returns = returns_to_the_end(offensive(hands.play_points, hands.play_seats), following)
-    expected = [[sum(p[k] for k in range(play, 8) if s[k] == s[play]) for play in range(8)] for p, s in rows]
     assert returns.tolist() == expected
 
 
@@ -333,14 +293,14 @@ def test_every_discards_return_is_of_its_own_hand_seat_and_role(games: tuple[Tra
         [hand.play[seat] + hand.show[seat] + (hand.crib if seat == hand.dealer else 0) for seat in (0, 1)]
         for hand in alone
     ]
-    assert discard_returns(points_of(together), "own").tolist() == expected
+    assert discard_returns(together, "own").tolist() == expected
     differences = [[own - other, other - own] for own, other in expected]
-    assert discard_returns(points_of(together), "difference").tolist() == differences
+    assert discard_returns(together, "difference").tolist() == differences
     assert sum(hand.heels for hand in alone) > 0  # so that heels would have shown
     # The baseline takes the opponent's hand out of the difference, nothing else; `own` does not have it.
     based = [[d + hand.show[1 - s] for s, d in enumerate(row)] for hand, row in zip(alone, differences, strict=True)]
-    assert discard_returns(points_of(together), "difference", baseline=True).tolist() == based
-    assert discard_returns(points_of(together), "own", baseline=True).tolist() == expected
+    assert discard_returns(together, "difference", baseline=True).tolist() == based
+    assert discard_returns(together, "own", baseline=True).tolist() == expected
 
 
 @pytest.mark.parametrize("reward", ["own", "difference"])
@@ -363,14 +323,6 @@ def test_discard_samples_hold_the_hand_that_earned_the_return(
             expected = worth[seat] - (worth[1 - seat] if reward == "difference" else 0)
             assert unmatched.pop(key) == [expected]
     assert not unmatched
-
-
-def test_half_of_the_discard_samples_are_a_dealers(games: tuple[Trajectories, list[DealtHand]]) -> None:
-    samples = discard_samples(games[0], "own")
-    is_dealer = samples.states[:, DISCARD_IS_DEALER].astype(bool)
-    assert is_dealer.sum() * 2 == len(samples)
-    gap = samples.targets[is_dealer].mean() - samples.targets[~is_dealer].mean()
-    assert gap > 3  # the crib, about 4.5 points, and the last card
 
 
 def test_a_play_knows_the_discards_of_its_own_hand(games: tuple[Trajectories, list[DealtHand]]) -> None:
@@ -412,13 +364,13 @@ def test_the_opponents_hand_is_a_baseline_that_no_discard_moves() -> None:
 def test_mean_returns_are_what_people_expect_of_a_hand() -> None:
     """The dealer makes 16.2 points a hand and the pone 10.2 (American Cribbage Congress tips, heels included)."""
     hands = self_play(make_agent("greedy"), 0, 20_000, 503, unit="hands")
-    returns = discard_returns(points_of(hands), "own")
+    returns = discard_returns(hands, "own")
     assert (hands.dealer == np.arange(len(hands)) % 2).all()
     dealer = returns[np.arange(len(hands)), hands.dealer]
     pone = returns[np.arange(len(hands)), 1 - hands.dealer]
     assert dealer.mean() == pytest.approx(16.2, abs=0.5)
     assert pone.mean() == pytest.approx(10.2, abs=0.4)
-    difference = discard_returns(points_of(hands), "difference")
+    difference = discard_returns(hands, "difference")
     assert (difference.sum(axis=1) == 0).all()
     assert (difference[np.arange(len(hands)), hands.dealer] == dealer - pone).all()
 
@@ -429,19 +381,33 @@ def test_play_totals(hands: Trajectories, rows: list) -> None:
     assert totals.tolist() == expected
 
 
-def test_an_unknown_discard_reward(hands: Trajectories) -> None:
-    with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own or difference"):
-        discard_returns(points_of(hands), "mine")
-
-
 # --- who won the game ---------------------------------------------------------------------------------------
 
 
-def hand_at(before: tuple[int, int], heels: int = 0, shown: tuple[int, int] = (0, 0), crib: int = 0) -> Points:
+def hand_at(before: tuple[int, int], heels: int = 0, shown: tuple[int, int] = (0, 0), crib: int = 0) -> Trajectories:
     """THREE_IN_A_ROW (seats 0 1 0 1 1 1 0 0, points 0 0 0 0 2 1 0 1, dealt by seat 1) at scores before it."""
-    hand = THREE_IN_A_ROW
-    arrays = (hand.seats, hand.points, np.array([shown]), np.array([crib]), np.array([heels]), np.ones(1))
-    return Points(*(array.astype(np.int8) for array in (*arrays, np.array([before]))))
+    hand, seen = THREE_IN_A_ROW, np.zeros((1, 2, 9))
+    seen[:, :, DISCARD_OWN_SCORE] = before
+    chosen = seen, np.zeros((1, 2)), np.zeros((1, 8, 24)), np.zeros((1, 8))
+    points = (
+        hand.seats,
+        hand.points,
+        np.array([shown]),
+        np.array([crib]),
+        np.array([heels]),
+        np.ones(1),
+        np.ones((1, 2)),
+    )
+    return Trajectories(*(array.astype(np.int8) for array in (*chosen, *points)))
+
+
+def returns_to_the_end(rewards: np.ndarray, following: np.ndarray) -> np.ndarray:
+    """[H, 8] sums of one's own rewards from each play on."""
+    returns, hands = rewards.copy(), np.arange(len(rewards))
+    for play in range(7, -1, -1):
+        later = following[:, play]
+        returns[:, play] += np.where(later >= 0, returns[hands, later], 0)
+    return returns
 
 
 @pytest.mark.parametrize(
@@ -460,7 +426,7 @@ def hand_at(before: tuple[int, int], heels: int = 0, shown: tuple[int, int] = (0
         (hand_at((0, 0), heels=2, shown=(29, 29), crib=29), -1, -1),
     ],
 )
-def test_the_bonus_is_for_the_winners_last_card(hand: Points, winner: int, card: int) -> None:
+def test_the_bonus_is_for_the_winners_last_card(hand: Trajectories, winner: int, card: int) -> None:
     plays = [float(k == card) for k in range(8)]
     assert winning_plays(hand)[0].tolist() == plays
     assert winning_discards(hand)[0].tolist() == [float(seat == winner) for seat in (0, 1)]
@@ -497,7 +463,7 @@ def test_the_bonus_is_for_the_winners_last_card(hand: Points, winner: int, card:
     ],
 )
 def test_up_to_the_win(
-    hand: Points, cards_played: int, returns: list, game_returns: list, shown: list, crib: int
+    hand: Trajectories, cards_played: int, returns: list, game_returns: list, shown: list, crib: int
 ) -> None:
     """Seats 0 1 0 1 1 1 0 0 with points 0 0 0 0 2 1 0 1, dealt by seat 1: only what came before the end counts."""
     ended = up_to_the_win(hand)
@@ -545,10 +511,10 @@ def test_the_winner_is_the_engines() -> None:
         table = Games([number], 505)
         while not table.finished[0]:
             play_hand(table, [make_agent("greedy")], np.zeros((1, 2), dtype=np.int64))
-        winner, peg = winning_pegs(points_of(hands))
+        winner, peg = winning_pegs(hands)
         assert winner[-1] == table.state.winner[0] and (winner[:-1] == -1).all() and (peg[:-1] == -1).all()
         kinds.add(int(peg[-1]))
-        counted = up_to_the_win(points_of(hands))
+        counted = up_to_the_win(hands)
         assert (counted.play_seats >= 0).sum() == 8 * (len(hands) - 1) + table.state.num_played[0]
         points = discard_returns(counted, "own").sum(axis=0)
         np.add.at(points, counted.dealer, counted.heels)

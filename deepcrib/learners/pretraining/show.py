@@ -3,24 +3,14 @@
 Bélanger et al. 2019, section 3.6.4: all 270,725 combinations, minibatches of 64, three epochs. The network
 sees four kept cards and no thrown ones; role and scores, which do not matter to a show, are random. Of the head
 `dueling` the advantages alone learn the show, since there are no other discards of the same hand to compare with.
-
-A supervised start: both networks learn what a teacher's decisions were worth, before the first iteration. O'Connor 2000
-names "supervised learning on expert data" as the other way, and its limits: expert data are costly and the learner is
-"no better than the human expert". Here the expert is an agent, so its games cost nothing, and what is learned are no
-moves but values, the returns of its decisions, which replay iterations then improve on.
-
-Either is a learner that `fit` runs as a stage before the first iteration.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,23 +18,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.exact.shows import NUM_STARTERS, all_hands, hand_values, starter_means, starter_values
 from deepcrib.game.cards import NO_CARD
-from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.randomness import PRETRAINING, derive, uniform
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE
-from deepcrib.kernels import jit
-from deepcrib.kernels.workers import run_pieces
-from deepcrib.learners.replay.batch import Batch
-from deepcrib.learners.replay.options import PretrainingOptions
-from deepcrib.learners.replay.update import LearnedNetwork
+from deepcrib.learners.pretraining.options import PretrainingOptions
+from deepcrib.learners.pretraining.stage import Pretraining
 from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 from deepcrib.networks.fast import adam_step
-from deepcrib.training.learner import Learner, Metrics, Setting
+from deepcrib.training.learner import Metrics, Setting
 
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
 """The discard action that throws the last two slots, which are empty here."""
@@ -71,29 +55,6 @@ class PretrainingResult:
     sample_error: float
     loss: float  # mean of the last minibatches, points squared (head `categorical`: nats)
     hands: int
-
-
-class Pretraining(Learner):
-    """A stage of these options: it has no agent, and what it leaves is in the networks."""
-
-    def __init__(self, options: PretrainingOptions, setting: Setting) -> None:
-        super().__init__(setting)
-        self.options = options
-
-    def agent(self) -> None:
-        """None."""
-
-    def save(self, path: Path) -> None:
-        """Write nothing."""
-
-    def state_dict(self) -> dict[str, Any]:
-        """Options."""
-        return {"options": asdict(self.options)}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Raises ValueError for other options."""
-        if state["options"] != asdict(self.options):
-            raise ValueError("its pretraining is not done: expected the same options pretraining.*")
 
 
 class ShowPretraining(Pretraining):
@@ -235,105 +196,3 @@ def _targets(hands: np.ndarray, options: PretrainingOptions, generator: torch.Ge
     if not options.starter:
         return hand_values(hands)
     return starter_values(hands, torch.randint(NUM_STARTERS, (len(hands),), generator=generator).numpy())
-
-
-# --- a teacher --------------------------------------------------------------------------------------------------------
-
-
-LESSONS = 1
-"""The index of `derive` for the teacher's games; 0 is the show's pretraining."""
-_EXPLORATION = 1 << 32
-"""The index of the random number of a key that decides on exploration: no agent uses it, theirs begin with 0."""
-
-
-class Exploring:
-    """Another agent that makes any legal choice instead of its own with probability epsilon; for two players.
-
-    Without that, values of what a teacher never does would be guesses, and the highest of many guesses is too high.
-    """
-
-    num_players = frozenset({2})
-
-    def __init__(self, discards_by: Agent, plays_by: Agent, discard_epsilon: float, play_epsilon: float) -> None:
-        self.name = f"exploring {plays_by.name}"
-        self.discards_by, self.plays_by = discards_by, plays_by
-        self.discard_epsilon, self.play_epsilon = discard_epsilon, play_epsilon
-        self._any = make_agent("random")
-
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        own, other = self.discards_by.discard(observation), self._any.discard(observation)
-        return np.where(_explores(observation.key, self.discard_epsilon), other, own)
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        own, other = self.plays_by.play(observation), self._any.play(observation)
-        return np.where(_explores(observation.key, self.play_epsilon), other, own)
-
-
-@jit
-def _explores(keys: np.ndarray, epsilon: float) -> np.ndarray:
-    """[N] exploration mask, Bernoulli(epsilon) by key."""
-    explores = np.empty(len(keys), dtype=np.bool_)
-    for r in range(len(keys)):
-        explores[r] = uniform(keys[r], _EXPLORATION) < epsilon
-    return explores
-
-
-def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | None = None) -> Exploring:
-    """The teacher with its exploration; another agent's discards stand where only the play is learned."""
-    agent = make_agent(options.teacher, device)
-    require_players(agent, 2)
-    epsilon = options.teacher_epsilon
-    return Exploring(discards_by or agent, agent, 0.0 if discards_by else epsilon, epsilon)
-
-
-class TeacherPretraining(Pretraining):
-    """Steps are passes. Each network learns its samples, with an optimiser of its own, in `options.epochs` of them."""
-
-    unit = "passes"
-    checkpoint_every = 1
-
-    def __init__(
-        self,
-        networks: Mapping[str, LearnedNetwork],
-        lessons: Callable[[], Mapping[str, Batch]],
-        options: PretrainingOptions,
-        setting: Setting,
-    ) -> None:
-        """Networks by `play` and `discard`; lessons: makes the samples of each, when they are needed."""
-        super().__init__(options, setting)
-        self.num_steps, self.lessons = options.epochs, lessons
-        self.students = {part: LearnedNetwork(own.encoder, own.network, own.device) for part, own in networks.items()}
-        seed, streams = derive(setting.seed, PRETRAINING, LESSONS), {"play": 0, "discard": 1}
-        self.generators = {part: np.random.default_rng((seed, streams[part])) for part in networks}
-        self._samples: Mapping[str, Batch] = {}
-
-    def step(self) -> Metrics:
-        """One pass. Raises DivergenceError where the learning rate is too high."""
-        options, self._samples = self.options, self._samples or self.lessons()
-        lr = options.lr * (1 - self.steps_done / options.epochs)
-        passes = [
-            partial(student.train_pass, self._samples[part], lr, options.batch_size, 1.0, self.generators[part])
-            for part, student in self.students.items()
-        ]
-        passed = zip(self.students, run_pieces(passes), strict=True)
-        metrics = {f"teacher/{part}_loss": found.loss for part, found in passed}
-        self.steps_done += 1
-        if self.steps_done == self.num_steps:
-            self._samples = {}  # there may be many
-        self.tick(self.steps_done)
-        return metrics
-
-    def state_dict(self) -> dict[str, Any]:
-        """Optimisers and generators, whose numbers are too long for other integers."""
-        drawn = {part: json.dumps(generator.bit_generator.state) for part, generator in self.generators.items()}
-        optimizers = {part: student.optimizer.state_dict() for part, student in self.students.items()}
-        return super().state_dict() | {"drawn": drawn, "optimizers": optimizers}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over a saved state. Raises ValueError for one of other options."""
-        super().load_state_dict(state)
-        for part, student in self.students.items():
-            load_optimizer(student.optimizer, state["optimizers"][part])
-            self.generators[part].bit_generator.state = json.loads(state["drawn"][part])
