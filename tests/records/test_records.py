@@ -147,50 +147,45 @@ def put(number: int, line: str) -> Callable[[list[str]], None]:
     return apply
 
 
+PLAYER = {"name": "a", "kind": "human"}
 BROKEN = [
     (put(3, "{"), r"line 4: '\{' is no JSON, expected a line of a game record"),
     (put(0, "hand,dealer,own_score"), "line 1: 'hand,dealer,own_score' is no JSON"),
     (put(0, '{"event": "game"}'), 'line 1: this is no game record: expected a first line with .* "deepcrib.game"'),
     (put(0, "[1]"), r"line 1: '\[1\]' is no event"),
-    (change(0, version=2), "line 1: version='2': expected 1"),
-    (change(0, players=[]), "line 1: players='\\[\\]': expected a list of 2 to 4"),
-    (
-        change(0, players=[{"name": "a", "kind": "cat"}] * 2),
-        "line 1: kind='cat' of player 'a': expected human or agent",
-    ),
-    (change(0, rules="mine"), "line 1: rules='mine': expected one of acc, random_dealer"),
-    (
-        change(0, players=[{"name": "a\nb", "kind": "agent"}] * 2),
-        r"name='a\\nb': expected characters that can be printed",
-    ),
-    (
-        change(0, players=[{"name": "a", "kind": "human", "age": 1}] * 2),
-        "player has no 'age': expected name, kind, spec",
-    ),
-    (change(0, version=True), "line 1: version='true': expected 1"),
-    (change(0, version=1.0), "line 1: version='1.0': expected 1"),
-    (change(0, rules=None), "line 1: rules='null': expected one of acc"),
-    (change(0, mood="good"), "line 1: game has no 'mood': expected format, version, players"),
-    (change(0, started=5), "line 1: started='5': expected a text"),
-    (change(0, seed=2**63), "line 1: seed='9223372036854775808': expected at most"),
-    (change(0, seed=float("nan")), "line 1: .* is no JSON"),
     (put(0, '{"event": "game", "seed": ' + "9" * 5000 + "}"), "line 1: .* is no JSON"),
     (put(3, '{"event": "hint", "seat": 0, "seat": 1}'), "line 4: the key 'seat' stands twice"),
-    (change(2, cards="5H " * 1000), "line 3: discard, cards='5H .*: expected no more cards than there are"),
-    (change(-1, scores=[121.0, True]), "end, scores=.*: expected 2 scores from 0 to 121"),
-    (change(0, seed=-1), "line 1: seed='-1': expected a whole number"),
+    (change(0, version=2), "line 1: game, version='2': Expected int <= 1"),
+    (change(0, version=True), "version='true': Expected int, got bool"),
+    (change(0, version=1.0), "version='1.0': Expected int, got float"),
+    (change(0, players=[]), "line 1: game, players='\\[\\]': Expected array of length >= 2"),
+    (change(0, players=[PLAYER, PLAYER | {"kind": "cat"}]), r"players\[1\]=.*: kind='cat': expected human or agent"),
+    (change(0, players=[PLAYER, {"name": "a"}]), r"players\[1\]=.*: Object missing required field kind"),
+    (change(0, players=[PLAYER, PLAYER | {"age": 1}]), r"players\[1\]=.*: Object contains unknown field age"),
+    (change(0, rules="mine"), "line 1: game: rules='mine': expected one of acc, random_dealer"),
+    (change(0, rules=None), "line 1: game: Object missing required field rules: expected event, format, version"),
+    (
+        change(0, **{"mo\x1bod": 1}),
+        "line 1: game: Object contains unknown field mo.od: expected event, format, version",
+    ),
+    (change(0, started=5), "line 1: game, started='5': Expected str, got int"),
+    (change(0, seed=2**63), "line 1: game, seed='9223372036854775808': Expected int <= "),
+    (change(0, seed=float("nan")), "line 1: .* is no JSON"),
+    (change(0, seed=-1), "line 1: game, seed='-1': Expected int >= 0"),
     (change(1, event="shuffle"), "line 2: event 'shuffle': expected one of game, deal, discard"),
-    (change(1, dealer=2), "line 2: deal, dealer='2': expected a seat 0..1"),
-    (change(1, dealer=True), "line 2: deal, dealer='true': expected a seat 0..1"),
-    (change(1, crib_card="5H"), "line 2: deal, crib_card='5H': expected none but with three players"),
+    (change(1, dealer=2), "line 2: deal, dealer='2': Expected int <= 1"),
+    (change(1, dealer=True), "line 2: deal, dealer='true': Expected int, got bool"),
+    (change(1, crib_card="5H"), "line 2: deal: Object contains unknown field crib_card: expected hand, dealer, cards"),
+    (change(1, cards=["5H", 5]), r"line 2: deal, cards\[1\]='5': expected cards as text"),
     (change(2, cards="5H 1Z"), "line 3: discard, cards='5H 1Z': not a card: '1Z'"),
     (change(2, cards="5H 5H"), "line 3: discard, .* the card 5H stands twice"),
-    (change(2, cards=5), "line 3: discard, cards='5': expected cards as text"),
-    (change(2, mood="good"), "line 3: discard has no 'mood': expected seat, cards"),
-    (change(5, points=None), "line 6: play without points: expected seat, card, points"),
-    (change(5, points=-1), "line 6: play, points='-1': expected a whole number"),
+    (change(2, cards="5H " * 1000), "line 3: discard, cards='5H .*: expected no more cards than there are"),
+    (change(5, points=None), "line 6: play: Object missing required field points: expected seat, card, points"),
+    (change(5, points=-1), "line 6: play, points='-1': Expected int >= 0"),
     (change(5, card="5H 6H"), "line 6: play, card='5H 6H': expected one card"),
-    (change(-1, scores=[121, 122]), "end, scores=.*: expected 2 scores from 0 to 121"),
+    (change(-1, scores=[121.0, True]), r"end, scores\[0\]='121.0': Expected int, got float"),
+    (change(-1, scores=[121, 122]), r"end, scores\[1\]='122': Expected int <= 121"),
+    (change(-1, scores=[121]), "end, scores=.*: Expected array of length >= 2"),
 ]
 
 
@@ -202,7 +197,7 @@ def test_a_broken_line_is_named(spoil: Callable[[list[str]], None], message: str
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
     with pytest.raises(RecordError, match=message) as raised:
         read_games(path)
-    assert str(path) in str(raised.value) and "\n" not in str(raised.value) and len(str(raised.value)) < 400
+    assert str(path) in str(raised.value) and str(raised.value).isprintable() and len(str(raised.value)) < 400
 
 
 @pytest.mark.parametrize(
@@ -306,5 +301,7 @@ def test_names_that_a_terminal_would_obey_are_refused(name: str, tmp_path: Path)
     path = tmp_path / "games.jsonl"
     GameWriter(path).begin(replace(played(7, person=0, name="Ann"), events=()))
     path.write_text(path.read_text().replace('"Ann"', json.dumps(name)))
-    with pytest.raises(RecordError, match="games.jsonl, line 1: name=.*: expected characters that can be printed"):
+    with pytest.raises(
+        RecordError, match=r"games.jsonl, line 1: game, players\[0\]=.*: expected characters that can be printed"
+    ):
         read_games(path)
