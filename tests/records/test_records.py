@@ -164,10 +164,7 @@ BROKEN = [
     (change(0, players=[PLAYER, PLAYER | {"age": 1}]), r"players\[1\]=.*: Object contains unknown field age"),
     (change(0, rules="mine"), "line 1: game: rules='mine': expected one of acc, random_dealer"),
     (change(0, rules=None), "line 1: game: Object missing required field rules: expected event, format, version"),
-    (
-        change(0, **{"mo\x1bod": 1}),
-        "line 1: game: Object contains unknown field mo.od: expected event, format, version",
-    ),
+    (change(0, **{"mo\x1bod": 1}), "line 1: game: Object contains unknown field mo.od: expected event, format"),
     (change(0, started=5), "line 1: game, started='5': Expected str, got int"),
     (change(0, seed=2**63), "line 1: game, seed='9223372036854775808': Expected int <= "),
     (change(0, seed=float("nan")), "line 1: .* is no JSON"),
@@ -301,7 +298,5 @@ def test_names_that_a_terminal_would_obey_are_refused(name: str, tmp_path: Path)
     path = tmp_path / "games.jsonl"
     GameWriter(path).begin(replace(played(7, person=0, name="Ann"), events=()))
     path.write_text(path.read_text().replace('"Ann"', json.dumps(name)))
-    with pytest.raises(
-        RecordError, match=r"games.jsonl, line 1: game, players\[0\]=.*: expected characters that can be printed"
-    ):
+    with pytest.raises(RecordError, match=r"line 1: game, players\[0\]=.*: expected characters that can be printed"):
         read_games(path)
