@@ -104,12 +104,11 @@ def view_of(
     """What `viewer` sees of one game: a record of `Games.state`, which is only read.
 
     previous_scores: [P] points before the last ones, see `pegs_behind`. names: [P]. turn: who discards next, which
-    the record does not tell; without it, the viewer if it has not discarded, else the first from the dealer's left. In
-    the play the record knows.
+    the record does not tell; None: the first from the dealer's left that has not. In the play the record knows.
     """
     g = SimpleNamespace(**{name: game[name].tolist() for name in game.dtype.names})
     dealt, phase = g.hand_number >= 0, _phase(g)
-    choosing = _turn(g, phase, viewer, turn)
+    choosing = _turn(g, phase, turn)
     return TableView(
         names=tuple(names),
         viewer=None if viewer is None else int(viewer),
@@ -151,15 +150,13 @@ def _has_discarded(g: Any, seat: int) -> bool:
     return bool(g.kept[seat][0] != NO_CARD)
 
 
-def _turn(g: Any, phase: str, viewer: int | None, turn: int | None) -> int | None:
+def _turn(g: Any, phase: str, turn: int | None) -> int | None:
     if phase == "play":
         return g.turn if g.turn >= 0 else None
     if phase != "discard" or g.hand_number < 0:
         return None
-    if turn is not None:
-        return int(turn)
-    seats = [(g.dealer + step) % len(g.scores) for step in range(1, len(g.scores) + 1)]
-    return next((seat for seat in (viewer, *seats) if seat is not None and not _has_discarded(g, seat)), None)
+    seats = [(g.dealer + step) % len(g.scores) for step in range(1, len(g.scores) + 1)] if turn is None else [turn]
+    return next((seat for seat in seats if not _has_discarded(g, seat)), None)
 
 
 def _hand(g: Any, seat: int, viewer: int | None) -> Cards:

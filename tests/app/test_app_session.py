@@ -14,7 +14,7 @@ from deepcrib.agents import AgentError, make_agent
 from deepcrib.app import Session, check_resumable, new_header
 from deepcrib.app.hints import play_hint
 from deepcrib.app.table import Table, held_words
-from deepcrib.app.words import grouped, margin_word, play_parts, show_parts
+from deepcrib.app.words import grouped, play_parts, show_parts
 from deepcrib.game.cards import parse_card, parse_cards
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.observations import PlayObservation
@@ -64,22 +64,6 @@ def test_the_file_holds_what_happened_and_replays_to_the_same_game(num_players: 
     assert replace(record, file=None, line=0) == one.record and record.finished
     again = replay(record)
     assert (again.games.scores[0] == one.game["scores"]).all() and max(one.game["scores"]) == 121
-
-
-def test_a_choice_that_is_looked_at_is_not_made(tmp_path: Path) -> None:
-    one = session(tmp_path / "game.jsonl", dealer=1)
-    table = Table(["Ann", "greedy 1"], 0)
-    for phase in ("discard", "play"):
-        for event in go_on(one, my_turn(phase)):
-            table.tell(event)
-        state, text = one.game.tobytes(), (tmp_path / "game.jsonl").read_text()
-        table.view(one.game, one.to_choose if phase == "discard" else None, legal(one)[0])
-        assert (one.game.tobytes(), (tmp_path / "game.jsonl").read_text()) == (state, text)
-        (event, *others) = one.choose(legal(one)[-1])
-        for each in (event, *others):
-            table.tell(each)
-        assert event.kind == phase and event.seat == 0
-        assert read_games(tmp_path / "game.jsonl")[0].events[-1] == one.events[-1]
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -230,23 +214,6 @@ def test_games_that_cannot_go_on_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "other.jsonl").exists()
 
 
-def test_hints_are_recorded_and_change_nothing(tmp_path: Path) -> None:
-    one = session(tmp_path / "game.jsonl", 4)
-    go_on(one, my_turn("discard"))
-    one.hint()
-    go_on(one, my_turn("play"))
-    one.hint()
-    go_on(one)
-    (record,) = read_games(tmp_path / "game.jsonl")
-    assert [event.seat for event in record.events if event.kind == "hint"] == [0, 0]
-    plain = session(tmp_path / "plain.jsonl", 4)
-    go_on(plain, my_turn("discard"))
-    go_on(plain, my_turn("play"))
-    go_on(plain)
-    assert [event for event in one.events if event.kind != "hint"] == plain.events
-    replay(record)
-
-
 # --- words ------------------------------------------------------------------------------------------------------
 
 
@@ -298,10 +265,6 @@ def test_plays_in_words() -> None:
     assert why("TC 5H", 3, is_last=True) == "fifteen for 2, last card for 1"
     assert why("2C 2H 2S 2D", 12) == "double pair royal for 12"
     assert why("TC KH", 0) == ""
-
-
-def test_skunk_is_said_at_31_points() -> None:
-    assert margin_word((121, 90), 0) == "skunk" and margin_word((91, 121), 1) == ""
 
 
 # --- the table ------------------------------------------------------------------------------------------------

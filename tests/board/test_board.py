@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import FrozenInstanceError, fields, replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepcrib.board import HIDDEN, pegs_behind, text_of, view_of
-from deepcrib.board.pegboard import peg_holes, place_of
-from deepcrib.errors import OptionError
+from deepcrib.board.pegboard import peg_holes
 from deepcrib.game.engine import Games
 from tests.support.hidden import shuffled_behind
 from tests.support.reference import cards, pips
@@ -26,24 +24,6 @@ CARD_NAME = re.compile(r"(?<![A-Z0-9])[A23456789TJQK][CDHS](?![A-Za-z0-9])")
 
 
 # --- the board ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_every_hole_has_a_place_of_its_own(players: int) -> None:
-    """Each player: 120 holes, the finish, and two holes to start from."""
-    holes = [(seat, hole) for seat in range(players) for hole in range(-1, 122)]
-    assert len({place_of(players, seat, hole) for seat, hole in holes}) == len(holes) == players * 123
-
-
-@pytest.mark.parametrize("players", PLAYERS)
-def test_tracks_run_up_and_back_in_groups_of_five(players: int) -> None:
-    for seat in range(players):
-        places = [place_of(players, seat, hole) for hole in range(1, 121)]
-        steps = [after[1] - here[1] for here, after in pairwise(places)]
-        assert steps == ([1, 1, 1, 1, 2] * 12)[:59] + [0] + ([-1, -1, -1, -1, -2] * 12)[:59]
-        # No two tracks cross in the bend: the inner one of the upper row is the inner one of the lower row.
-        assert {line for line, _ in places[:60]} == {1 + seat}
-        assert {line for line, _ in places[60:]} == {2 * players + 1 - seat}
 
 
 @given(st.integers(0, 121), st.integers(0, 121))
@@ -120,16 +100,6 @@ def test_turn_and_legal_slots(players: int) -> None:
                 legal = games.play_observation(np.array([0])).legal[0]
                 assert view.legal == tuple(np.flatnonzero(legal))
                 assert all(view.hands[view.turn][slot] >= 0 for slot in view.legal)
-
-
-def test_without_a_turn_the_viewer_discards_first_if_it_has_not_yet() -> None:
-    games = Games([1], 3, first_dealer=[0])
-    rows = games.deal()
-    assert (seen(games, 0).turn, seen(games, 1).turn, seen(games, None).turn) == (0, 1, 1)
-    games.discard(rows, [0], [0])
-    assert (seen(games, 0).turn, seen(games, 1).turn, seen(games, None).turn) == (1, 1, 1)
-    games.discard(rows, [1], [0])
-    assert (seen(games, 0).turn, seen(games, 0).phase) == (None, "discard")
 
 
 def test_a_spectator_sees_all_hands_and_the_crib() -> None:
@@ -310,8 +280,3 @@ def test_labels_are_initials_where_these_differ() -> None:
     for names in (("player_0", "player_1"), ("", "East"), ("\x1b[31m", "[")):
         text = text_of(replace(view, names=names))
         assert [line[0] for line in text.splitlines()[2:4]] == ["0", "1"] and "\x1b" not in text
-
-
-def test_unknown_symbols() -> None:
-    with pytest.raises(OptionError, match="suits is 'runes', expected one of symbols, letters"):
-        text_of(views(2, 0)[0], suits="runes")

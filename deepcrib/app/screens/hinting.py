@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from deepcrib.analysis.hand_values import HandValues
-from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint, with_exact
+from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint
 from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.words import ASSUMED, card_names, colored, grid
 from deepcrib.game.cards import parse_cards
-from deepcrib.game.observations import PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayObservation
 
 WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
 NAME_WIDTHS = (13, 8)
@@ -32,26 +32,25 @@ EXACT_NOTE = (
 
 async def fill_hint(setup: Setup, session: Session, dialog: Dialog) -> None:
     """Show what is known of the choice as soon as it is, in the thread; what nobody looks at any more is left out."""
-    observation = await setup.worker.do(session.observation)
-    if isinstance(observation, PlayObservation):
-        await _fill_play(setup, observation, dialog)
-        return
-    for agents in [{}, setup.hints] if setup.hints else [{}]:
+    stages = _stages(setup, await setup.worker.do(session.observation))
+    for number, stage in enumerate(stages, start=1):
         if dialog.is_attached:
-            values = await setup.worker.do(discard_hint, observation, agents)
-            dialog.show(discard_grid(values, setup.suits), "" if agents == setup.hints else WORKING)
+            dialog.show(await setup.worker.do(stage), WORKING if number < len(stages) else "")
 
 
-async def _fill_play(setup: Setup, observation: PlayObservation, dialog: Dialog) -> None:
-    """What scores at once, then what players think, then the exact values."""
-    hint = play_hint(observation, {})
-    dialog.show(play_grid(hint, setup.suits), WORKING)
-    if setup.hints:
-        hint = await setup.worker.do(play_hint, observation, setup.hints)
-        dialog.show(play_grid(hint, setup.suits), WORKING)
-    if dialog.is_attached:
-        hint = await setup.worker.do(lambda: with_exact(hint, observation, exact_player()))
-        dialog.show(play_grid(hint, setup.suits))
+def _stages(setup: Setup, observation: DiscardObservation | PlayObservation) -> list[Callable[[], RenderableType]]:
+    """What is known at once, then what players think; of the play then the exact values."""
+    hints, suits = setup.hints, setup.suits
+    if isinstance(observation, DiscardObservation):
+        return [
+            lambda: discard_grid(discard_hint(observation, {}), suits),
+            lambda: discard_grid(discard_hint(observation, hints), suits),
+        ]
+    return [
+        lambda: play_grid(play_hint(observation, {}), suits),
+        lambda: play_grid(play_hint(observation, hints), suits),
+        lambda: play_grid(play_hint(observation, hints, exact_player()), suits),
+    ]
 
 
 def discard_grid(values: HandValues, suits: str) -> RenderableType:
