@@ -77,7 +77,7 @@ class Canvas:
         self, line: int, column: int, card: int, frame: str, mark: str = "", mark_style: str = "", dim: bool = False
     ) -> None:
         """A card of 5 columns and 3 lines, with a character in its lower edge."""
-        top_left, top_right, low_left, low_right, across, side = frame
+        top_left, top_right, low_left, low_right, across, side = tuple(frame)
         edge = "dim" if dim or frame == ASIDE else "bold" if frame == self.signs.heavy else ""
         name, style = self._face(card)
         self.put(line, column, top_left + 3 * across + top_right, edge)
