@@ -120,6 +120,13 @@ DECISIONS: dict[str, type[GameOptions]] = {"all": GameOptions, "play": PlayOptio
 """The learner's decisions, with the options of their environment."""
 
 
+def game_options(decisions: str, given: Mapping[str, Any]) -> GameOptions:
+    """The options of an environment in which the learner decides this. Raises OptionError."""
+    if problem := one_of(*DECISIONS)(decisions):
+        raise OptionError(f"decisions={decisions}: {problem}")
+    return options_of(DECISIONS[decisions], given)
+
+
 def options_of(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
     """The options of an environment from keyword arguments. Raises OptionError on an unknown one, or a wrong value."""
     names = [field.name for field in fields(kind)]

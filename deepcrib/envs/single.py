@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes, check_number
 from deepcrib.envs.observation import action_space, observation_space
-from deepcrib.envs.options import DECISIONS, options_of
+from deepcrib.envs.options import game_options
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
 
 Observation = dict[str, NDArray[np.int8]]
@@ -32,7 +32,7 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
 
     def __init__(self, decisions: str = "all", *, render_mode: str | None = None, **options: Any) -> None:
-        self.episodes = Episodes(1, options_of(DECISIONS[decisions], options))
+        self.episodes = Episodes(1, game_options(decisions, options))
         self.observation_space = observation_space(self.episodes.num_players)
         self.action_space = action_space(self.episodes.num_players)
         self.render_mode = render_mode

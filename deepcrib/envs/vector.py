@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes, Rows
 from deepcrib.envs.observation import action_space, observation_space
-from deepcrib.envs.options import DECISIONS, options_of
+from deepcrib.envs.options import game_options
 from deepcrib.errors import OptionError
 
 Observations = dict[str, NDArray[np.int8]]
@@ -48,7 +48,7 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         if render_mode is not None:
             raise OptionError(f"render_mode={render_mode!r}: expected None, a vector environment is not drawn")
         self.num_envs = num_envs
-        self.episodes = Episodes(num_envs, options_of(DECISIONS[decisions], options), copy=copy)
+        self.episodes = Episodes(num_envs, game_options(decisions, options), copy=copy)
         self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.episodes.num_players)

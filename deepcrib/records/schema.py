@@ -219,9 +219,9 @@ def _converted(kind: str, content: Mapping[str, Any], type_: type[_T]) -> _T:
         for key, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
             value = value[key] if key else value[int(index)]
         where = "" if value is content else f", {path.strip('.`')}={_shortened(value)}"
-        if "field `" in problem and value is content:
-            problem += f": expected {', '.join(getattr(type_, '__struct_encode_fields__', ()))}"
-        raise RecordError(f"{kind}{where}: {_printable(problem.replace('`', ''))}") from error
+        keys = ", ".join(getattr(type_, "__struct_encode_fields__", ()))
+        expected = f": expected {keys}" if "field `" in problem and value is content else ""
+        raise RecordError(f"{kind}{where}: {_printable(problem.replace('`', ''))}{expected}") from error
 
 
 def _cards(type_: type[_Cards], value: Any) -> _Cards:

@@ -337,6 +337,7 @@ def test_the_engine_says_why_a_card_is_refused() -> None:
         (GAME, {"opponent": ["greedy", "greedy"]}, "opponent has 2 agents, expected 1"),
         (GAME, {"render_mode": "svg"}, "render_mode='svg': expected None or one of ansi, human, rgb_array"),
         (GAME, {"discards": "greedy"}, "unknown option 'discards'"),
+        (GAME, {"decisions": "bids"}, "decisions=bids: expected one of all, play, discard"),
         (BANDIT, {"reward": "points"}, "reward=points: expected one of sampled, exact"),
         (BANDIT, {"reward": "exact", "num_players": 3}, "reward='exact': expected num_players=2, not 3"),
         (BANDIT, {"episode": "game"}, "episode=game: expected one of hand"),

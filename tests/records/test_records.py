@@ -160,6 +160,7 @@ BROKEN = [
     (change(0, rules="mine"), "line 1: game: rules='mine': expected one of acc, random_dealer"),
     (change(0, rules=None), "line 1: game: Object missing required field rules: expected event, format, version"),
     (change(0, **{"mo\x1bod": 1}), "line 1: game: Object contains unknown field mo.od: expected event, format"),
+    (change(0, **{"m" * 1000: 1}), "line 1: game: Object contains unknown field m*: expected event, format"),
     (change(0, started=5), "line 1: game, started='5': Expected str, got int"),
     (change(0, seed=2**63), "line 1: game, seed='9223372036854775808': Expected int <= "),
     (change(0, seed=float("nan")), "line 1: .* is no JSON"),
