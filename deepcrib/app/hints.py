@@ -66,7 +66,7 @@ def play_hint(
     series = [int(card) for card in observation.history[0, start:end]]
     parts = tuple(tuple(play_parts([*series, card], 0, is_last=False)) for card in cards)
     values = {name: _values(agent, observation, slots) for name, agent in agents.items()}
-    choices = {name: (int(ask(agent, observation)[0]),) for name, agent in agents.items()}
+    choices: dict[str, tuple[int, ...]] = {name: (int(ask(agent, observation)[0]),) for name, agent in agents.items()}
     if exact is not None:
         means = exact.play_values(observation)[0]
         best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))

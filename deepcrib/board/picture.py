@@ -14,7 +14,7 @@ from rich.style import Style
 from deepcrib.board.canvas import COLUMNS, Canvas
 
 WIDTH, HEIGHT, FONT_SIZE = 12, 24, 20  # pixels; the characters of the font are 12 wide
-Color = tuple[int, int, int]
+Color = tuple[int, ...]
 BACKGROUND: Color = (24, 28, 32)
 INK: Color = (215, 215, 215)
 BRIGHT: Color = (255, 255, 255)

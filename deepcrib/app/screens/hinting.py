@@ -60,7 +60,7 @@ def discard_grid(values: HandValues, suits: str) -> RenderableType:
         one, choices = values.discards[action], values.agents.values()
         cards = [colored(card_names(parse_cards(cards), suits), suits) for cards in (one.toss, one.keep)]
         means = f"{one.hand_mean:.2f}", f"{one.crib_mean:+.2f}", f"{one.pegging:+.2f}", Text(f"{one.total:.2f}", "bold")
-        opinions = [marked(choice.values and choice.values[action], action in choice.likeliest) for choice in choices]
+        opinions = [marked(choice.values, action, action in choice.likeliest) for choice in choices]
         rows.append([*cards, *means, *opinions])
     return _grid(("throw", "keep", "hand", "crib", "play", "total"), list(values.agents), rows, DISCARD_NOTE)
 
@@ -71,8 +71,7 @@ def play_grid(hint: PlayHint, suits: str) -> RenderableType:
     for place in hint.best_first:
         card = colored(card_names([hint.cards[place]], suits), suits)
         opinions = [
-            marked(values and values[place], hint.slots[place] in hint.choices[name])
-            for name, values in hint.values.items()
+            marked(values, place, hint.slots[place] in hint.choices[name]) for name, values in hint.values.items()
         ]
         rows.append([card, ", ".join(map(str, hint.parts[place])) or "-", *opinions])
     return _grid(("card", "now"), list(hint.values), rows, PLAY_NOTE + EXACT_NOTE * (EXACT in hint.values))
@@ -85,8 +84,9 @@ def _grid(
     return Group(grid((*columns, *names), rows, gap=1 if len(agents) > 1 else 2), Text(note, "dim"))
 
 
-def marked(value: float | None, chosen: bool) -> str:
-    """`+1.23*`: a value if there is one, and a star on what would be chosen."""
+def marked(values: Sequence[float | None] | None, place: int, chosen: bool) -> str:
+    """`+1.23*`: the value at a place if there is one, and a star on what would be chosen."""
+    value = None if values is None else values[place]
     return ("" if value is None else f"{value:+.2f}") + ("*" if chosen else " ")
 
 
