@@ -32,6 +32,15 @@ def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
     return following
 
 
+def returns_to_the_end(rewards: Float, following: NDArray[np.int64]) -> Float:
+    """[H, K] sums of one's own rewards from each play to the end of the hand (section 3: gamma = 1)."""
+    returns, hands = rewards.astype(np.float32), np.arange(len(rewards))
+    for play in range(rewards.shape[1] - 1, -1, -1):
+        later = following[:, play]
+        returns[:, play] += np.where(later >= 0, returns[hands, later], 0)
+    return returns
+
+
 def offensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
     """Points of the action itself (Bélanger et al. 2019, section 3.7.1)."""
     return points.astype(np.float32)

@@ -21,6 +21,7 @@ from deepcrib.learners.replay.rewards import (
     offensive_defensive,
     play_rewards,
     play_totals,
+    returns_to_the_end,
     up_to_the_win,
     winning_discards,
     winning_pegs,
@@ -399,15 +400,6 @@ def hand_at(before: tuple[int, int], heels: int = 0, shown: tuple[int, int] = (0
         np.ones((1, 2)),
     )
     return Trajectories(*(array.astype(np.int8) for array in (*chosen, *points)))
-
-
-def returns_to_the_end(rewards: np.ndarray, following: np.ndarray) -> np.ndarray:
-    """[H, 8] sums of one's own rewards from each play on."""
-    returns, hands = rewards.copy(), np.arange(len(rewards))
-    for play in range(7, -1, -1):
-        later = following[:, play]
-        returns[:, play] += np.where(later >= 0, returns[hands, later], 0)
-    return returns
 
 
 @pytest.mark.parametrize(
