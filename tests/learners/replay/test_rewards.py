@@ -430,7 +430,7 @@ def test_play_totals(hands: Trajectories, rows: list) -> None:
 
 
 def test_an_unknown_discard_reward(hands: Trajectories) -> None:
-    with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own or difference"):
+    with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own, difference"):
         discard_returns(points_of(hands), "mine")
 
 
