@@ -81,7 +81,7 @@ def make_learner(options: LearnerOptions, setting: Setting, groups: Mapping[str,
 def find_learner(name: str) -> Entry:
     """How the learner of a name is made. Raises OptionError.
 
-    One from outside the package, `module:Class`, says it in its `__init__(self, options: OPTIONS, setting, *, GROUP,
+    One from outside the package, `module:Class`, says it in its `__init__(self, options: OPTIONS, setting, *, reward,
     ...)`: options of a class of its own, and the groups of the config that it is given.
     """
     found: Any = LEARNERS.find(name)
@@ -91,5 +91,5 @@ def find_learner(name: str) -> Entry:
     if not (is_dataclass(kind) and issubclass(kind, LearnerOptions)):  # type: ignore[arg-type]
         expected = "expected __init__(self, options: OPTIONS, setting), OPTIONS a dataclass that derives from"
         raise OptionError(f"learner {name!r}: {expected} {LearnerOptions.__module__}.LearnerOptions")
-    parameters = signature(found.__init__).parameters.values()
-    return Entry(kind, name, tuple(item.name for item in parameters if item.kind == item.KEYWORD_ONLY))
+    known = {group for entry in LEARNERS.values() for group in entry.groups}
+    return Entry(kind, name, tuple(sorted(known.intersection(signature(found.__init__).parameters))))

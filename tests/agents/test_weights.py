@@ -152,7 +152,7 @@ HEADERS: dict[str, tuple[dict[str, str | None], str]] = {
     "several lines": ({"format_version": "1\n2"}, r"version '1\n2'; this one"),
     "no agent": ({"agent": None}, "cannot read: KeyError('agent')"),
     "no such agent": ({"agent": "a\nb"}, r"holds weights of 'a\nb', expected one of q_network, weighted, "),
-    "a module": ({"agent": "os:getcwd"}, "holds weights of 'os:getcwd', expected one of q_network, weighted, "),
+    "a module": ({"agent": "os:getcwd"}, "agent names os:getcwd, which is code from outside of deepcrib: expected"),
     "no metadata": ({"metadata": None}, "cannot read: KeyError('metadata')"),
     "no JSON": ({"metadata": "{"}, "cannot read: JSONDecodeError"),
     "a list": ({"metadata": "[1]"}, "cannot read: expected a mapping"),
