@@ -87,8 +87,8 @@ def find_learner(name: str) -> Entry:
     found: Any = LEARNERS.find(name)
     if isinstance(found, Entry):
         return found
-    kind = get_type_hints(found.__init__).get("options")
-    if not (is_dataclass(kind) and issubclass(kind, LearnerOptions)):  # type: ignore[arg-type]
+    kind: Any = get_type_hints(found.__init__).get("options")
+    if not (isinstance(kind, type) and is_dataclass(kind) and issubclass(kind, LearnerOptions)):
         expected = "expected __init__(self, options: OPTIONS, setting), OPTIONS a dataclass that derives from"
         raise OptionError(f"learner {name!r}: {expected} {LearnerOptions.__module__}.LearnerOptions")
     known = {group for entry in LEARNERS.values() for group in entry.groups}

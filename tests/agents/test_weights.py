@@ -19,6 +19,7 @@ from deepcrib.agents.specs.registry import LOADED
 from deepcrib.cli import main
 from deepcrib.errors import UserError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.files.trust import UntrustedError
 from deepcrib.files.weights import CheckpointError, read_weights, write_weights
 from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 from deepcrib.networks import PlayNetworkConfig, make_play_network
@@ -63,7 +64,7 @@ def header_of(path: Path) -> dict[str, str]:
 
 
 def refusal(path: Path, read: Callable[[str], Any] = make_agent) -> str:
-    with pytest.raises(CheckpointError) as caught:
+    with pytest.raises((CheckpointError, UntrustedError)) as caught:
         read(str(path))
     message = str(caught.value)
     assert "\n" not in message and str(path) in message

@@ -37,7 +37,7 @@ class Builder:
 
     def function(self) -> Callable[..., Any]:
         """What makes the agent."""
-        return object_at(self.make)  # type: ignore[no-any-return]
+        return object_at(self.make)
 
     def options(self) -> dict[str, bool]:
         """The names of its options, and whether each must be given."""
