@@ -5,8 +5,8 @@ What an agent needs is imported when the agent is asked for; its class, from the
 
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasDiscardValues, HasProbabilities, require_players
 from deepcrib.agents.specs.making import make_agent, name_agents
-from deepcrib.agents.specs.travel import UntrustedError, kept_spec
-from deepcrib.files.trust import trusting
+from deepcrib.agents.specs.travel import kept_spec
+from deepcrib.files.trust import UntrustedError, trusting
 
 __all__ = [
     "Agent",

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
 from deepcrib.agents.specs.making import make_agent
-from deepcrib.agents.specs.travel import UntrustedError
 from deepcrib.errors import UserError
-from deepcrib.files.trust import FromFile
+from deepcrib.files.trust import FromFile, UntrustedError
 from deepcrib.files.weights import SavedWeights, other_agents
 from deepcrib.game.mixed import draw, epsilon_greedy_probabilities
 from deepcrib.game.observations import DiscardObservation, PlayObservation

@@ -23,7 +23,7 @@ from safetensors.numpy import save
 
 from deepcrib.errors import RunError, UserError
 from deepcrib.files import write_atomic
-from deepcrib.files.trust import FromFile, is_trusting, lies_in
+from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, plain_of_file
 
 FORMAT = "deepcrib weights"
 FORMAT_VERSION = "2"
@@ -40,7 +40,8 @@ class CheckpointError(UserError):
 class SavedWeights:
     """What a file holds: arrays by name, and metadata in plain values.
 
-    path: as it was given, of the file or the run folder. agent: an entry of `specs.registry.LOADED`.
+    path: as it was given, of the file or the run folder. agent: an entry of `specs.registry.LOADED`, or the class of an
+    agent from outside the package, `module:Class`.
     """
 
     path: str
@@ -53,12 +54,16 @@ class SavedWeights:
         """The file itself, also where a run folder was given."""
         return _file_of(Path(self.path))
 
+    def plain(self, part: str, value: Any) -> Any:
+        """A value of the file's, which names no code but what its reader names as well. Raises UntrustedError."""
+        return plain_of_file(FromFile(value, self.file, part), f"{{path: {self.path}, plugins: [NAME]}}")
+
     @contextmanager
     def unpacking(self) -> Iterator[None]:
         """While an agent is made of them: what is missing or does not fit ends in one line, a CheckpointError."""
         try:
             yield
-        except CheckpointError:
+        except (CheckpointError, UntrustedError):
             raise
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]

@@ -8,10 +8,11 @@ To add a learner: a folder here with its options (a subclass of `LearnerOptions`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+from dataclasses import dataclass, is_dataclass
+from inspect import signature
+from typing import Any, get_type_hints
 
+from deepcrib.errors import OptionError
 from deepcrib.learners.evolution.options import EvolutionOptions
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.mirror.options import MirrorOptions
@@ -21,6 +22,7 @@ from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
+from deepcrib.plugins import Registry, is_place, object_at, subclass_of
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
 
@@ -43,7 +45,7 @@ class Entry:
     begin: str = ""
 
 
-LEARNERS = {
+_LEARNERS = {
     "replay": Entry(
         ReplayOptions,
         "replay.learner:ReplayLearner",
@@ -65,21 +67,36 @@ LEARNERS = {
 }
 
 
+LEARNERS: Registry[Entry] = Registry("learner", _LEARNERS, subclass_of(Learner))
+
+
 def make_learner(options: LearnerOptions, setting: Setting, groups: Mapping[str, Any]) -> Learner:
     """The learner of these options; groups: what is configured, of which each learner is given its own.
 
     Raises OptionError where options do not go together, AgentError for an opponent that there is not.
     """
-    entry = LEARNERS[options.name]
+    entry = find_learner(options.name)
     own = {group: groups[group] for group in entry.groups}
-    pretraining = own.pop("pretraining", None)
-    learner: Learner = _named(entry.make)(options, setting, **own)
+    pretraining = own.pop("pretraining") if entry.begin else None
+    made = object_at(entry.make if is_place(options.name) else f"deepcrib.learners.{entry.make}")
+    learner: Learner = made(options, setting, **own)
     if entry.begin:
-        learner.stages = _named(entry.begin)(learner, pretraining)
+        learner.stages = object_at(f"deepcrib.learners.{entry.begin}")(learner, pretraining)
     return learner
 
 
-def _named(place: str) -> Any:
-    """What `module:name` in this folder is, imported now."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(f"deepcrib.learners.{module}"), name)
+def find_learner(name: str) -> Entry:
+    """How the learner of a name is made. Raises OptionError.
+
+    One from outside the package, `module:Class`, says it in its `__init__(self, options: OPTIONS, setting, *, reward,
+    ...)`: options of a class of its own, and the groups of the config that it is given.
+    """
+    found: Any = LEARNERS.find(name)
+    if isinstance(found, Entry):
+        return found
+    kind: Any = get_type_hints(found.__init__).get("options")
+    if not (isinstance(kind, type) and is_dataclass(kind) and issubclass(kind, LearnerOptions)):
+        expected = "expected __init__(self, options: OPTIONS, setting), OPTIONS a dataclass that derives from"
+        raise OptionError(f"learner {name!r}: {expected} {LearnerOptions.__module__}.LearnerOptions")
+    known = {group for entry in LEARNERS.values() for group in entry.groups}
+    return Entry(kind, name, tuple(sorted(known.intersection(signature(found.__init__).parameters))))

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from deepcrib.errors import OptionError
 from deepcrib.networks.encoders import Spec
 from deepcrib.networks.heads.q_heads import CategoricalHead, Head, make_head
-from deepcrib.options import at_least, between, each, one_in, option
+from deepcrib.options import at_least, between, each, option
+from deepcrib.plugins import named_in
 
 
 @dataclass
@@ -21,8 +22,8 @@ class NetworkConfig:
     channels: int = option(4, "channels of each convolution", at_least(1))
     head: str = option(
         "value",
-        "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017)",
-        one_in("deepcrib.networks.heads.q_heads:HEADS"),
+        "or `dueling` (Wang et al. 2016), `categorical` (Bellemare et al. 2017), module:Class",
+        named_in("deepcrib.networks.heads.q_heads:HEADS"),
     )
     noisy: bool = option(False, "noisy head for exploration (Fortunato et al. 2018); use with learner.epsilon=0")
     atoms_low: int = option(-30, "`categorical`: lowest return, points", between(-1000, 1000))
@@ -36,7 +37,7 @@ class DiscardNetworkConfig(NetworkConfig):
     The atoms, of the head `categorical`, by default hold every return of a hand, of either sign.
     """
 
-    name: str = option("mlp", "architecture", one_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
+    name: str = option("mlp", "architecture, or module:Class", named_in("deepcrib.networks.registry:DISCARD_NETWORKS"))
     hidden: list[int] = option([256, 128], "units of each dense layer", each(at_least(1)))
     channels: int = option(8, "channels of each convolution", at_least(1))
     atoms_low: int = option(-80, "`categorical`: lowest return, points", between(-1000, 1000))
@@ -52,7 +53,7 @@ class PlayNetworkConfig(NetworkConfig):
     bonuses besides.
     """
 
-    name: str = option("mlp", "architecture", one_in("deepcrib.networks.registry:PLAY_NETWORKS"))
+    name: str = option("mlp", "architecture, or module:Class", named_in("deepcrib.networks.registry:PLAY_NETWORKS"))
     lstm_hidden: int = option(64, "units of the LSTM", at_least(1))
 
 

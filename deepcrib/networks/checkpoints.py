@@ -93,6 +93,7 @@ def make_networks(saved: SavedWeights, device: torch.device | str = "cpu") -> Ch
     metadata = dict(saved.metadata)
     with saved.unpacking():
         described = metadata.pop("networks")
+        saved.plain("networks", described)
         made = {part: _rebuild(saved, part, described[part]) for part in ("discard", "play")}
     for network, _ in made.values():
         if network is not None:
@@ -104,7 +105,8 @@ def make_networks(saved: SavedWeights, device: torch.device | str = "cpu") -> Ch
 def make_policy(saved: SavedWeights, device: torch.device | str = "cpu") -> tuple[QNetwork, Encoder]:
     """The network of a policy, in evaluation mode, and its encoder. Raises CheckpointError."""
     with saved.unpacking():
-        network, encoder = _rebuild(saved, "policy", saved.metadata["networks"]["policy"])
+        described = saved.plain("networks", saved.metadata["networks"])
+        network, encoder = _rebuild(saved, "policy", described["policy"])
         if network is None:
             raise ValueError("there is no network")
     return network.to(device).eval(), encoder

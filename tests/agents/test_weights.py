@@ -19,6 +19,7 @@ from deepcrib.agents.specs.registry import LOADED
 from deepcrib.cli import main
 from deepcrib.errors import UserError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
+from deepcrib.files.trust import UntrustedError
 from deepcrib.files.weights import CheckpointError, read_weights, write_weights
 from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 from deepcrib.networks import PlayNetworkConfig, make_play_network
@@ -63,7 +64,7 @@ def header_of(path: Path) -> dict[str, str]:
 
 
 def refusal(path: Path, read: Callable[[str], Any] = make_agent) -> str:
-    with pytest.raises(CheckpointError) as caught:
+    with pytest.raises((CheckpointError, UntrustedError)) as caught:
         read(str(path))
     message = str(caught.value)
     assert "\n" not in message and str(path) in message
@@ -152,7 +153,7 @@ HEADERS: dict[str, tuple[dict[str, str | None], str]] = {
     "several lines": ({"format_version": "1\n2"}, r"version '1\n2'; this one"),
     "no agent": ({"agent": None}, "cannot read: KeyError('agent')"),
     "no such agent": ({"agent": "a\nb"}, r"holds weights of 'a\nb', expected one of q_network, weighted, "),
-    "a module": ({"agent": "os:getcwd"}, "holds weights of 'os:getcwd', expected one of q_network, weighted, "),
+    "a module": ({"agent": "os:getcwd"}, "agent names os:getcwd, which is code from outside of deepcrib: expected"),
     "no metadata": ({"metadata": None}, "cannot read: KeyError('metadata')"),
     "no JSON": ({"metadata": "{"}, "cannot read: JSONDecodeError"),
     "a list": ({"metadata": "[1]"}, "cannot read: expected a mapping"),

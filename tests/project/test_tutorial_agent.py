@@ -71,4 +71,5 @@ def test_a_wrong_call_ends_with_one_line(folder: Path) -> None:
     words = [Path(sys.executable).with_name("deepcrib"), "evaluate", "agent=my_agent:Careles", "opponent=greedy"]
     done = subprocess.run([*words, "games=2"], cwd=folder, env=clean, capture_output=True, text=True)
     assert done.returncode == 2
-    assert re.fullmatch(r"deepcrib: agent 'my_agent:Careles': module my_agent \(.*\) has no Careles\n", done.stderr)
+    line = r"deepcrib: agent 'my_agent:Careles': module my_agent \(.*\) has no Careles: did you mean Careful\?\n"
+    assert re.fullmatch(line, done.stderr)

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from inspect import signature
 from typing import Any
 
 from deepcrib.agents.base import Agent, AgentError, checked_agent
-from deepcrib.agents.outside import is_place, make_outside
+from deepcrib.agents.outside import make_outside
 from deepcrib.agents.packaged import packaged_weights
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, Builder, shown_names
 from deepcrib.agents.specs.travel import is_path, spec_of_file
-from deepcrib.files.trust import FromFile, trusting
+from deepcrib.files.trust import FromFile, is_trusting, trusting
 from deepcrib.files.weights import CheckpointError, read_weights
 from deepcrib.options import did_you_mean
+from deepcrib.plugins import is_place
 
 Options = dict[str, Any]
 
@@ -28,9 +30,9 @@ def make_agent(spec: Any, device: str = "cpu", *, trust: bool = False) -> Agent:
 
     A name, the path of a checkpoint file or run folder, `package.module:Class` of an agent from outside the package
     (`agents.outside`), or a mapping with a `name` and options: `{name: random_weights, seed: 2}`,
-    `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT}`, `{name: "my_agent:Mine", depth: 2}`; or what a file
-    says of one (`FromFile`). trust: what the spec's files name may be code, and lie anywhere.
-    Raises AgentError, OptionError or CheckpointError.
+    `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT, plugins: [module:Class]}` (plugins: code that the
+    file may name), `{name: "my_agent:Mine", depth: 2}`; or what a file says of one (`FromFile`).
+    trust: what the spec's files name may be code, and lie anywhere. Raises AgentError, OptionError or CheckpointError.
     """
     if trust:
         with trusting():
@@ -100,13 +102,22 @@ def load_checkpoint(
     epsilon: float | None = None,
     temperature: float | None = None,
     discards: Agent | None = None,
+    plugins: Sequence[str] = (),
 ) -> Agent:
-    """The agent of weights in a file, or of a finished run folder; options that are None are not given."""
-    return _loaded(path, {"epsilon": epsilon, "temperature": temperature, "discards": discards}, device)
+    """The agent of weights in a file, or of a finished run folder; options that are None are not given.
+
+    plugins: code from outside the package, `module:name`, that the file may name.
+    """
+    with trusting(plugins) if plugins and not is_trusting() else nullcontext():
+        return _loaded(path, {"epsilon": epsilon, "temperature": temperature, "discards": discards}, device)
 
 
 def _loaded(path: str, options: Options, device: str) -> Agent:
     saved = read_weights(path)
+    if is_place(saved.agent):
+        saved.plain("agent", saved.agent)
+        given = {name: value for name, value in options.items() if value is not None}
+        return make_outside(saved.agent, {"saved": saved, **given}, "from_weights")
     if saved.agent not in LOADED:
         raise CheckpointError(f"{path} holds weights of {saved.agent!r}, expected one of {', '.join(LOADED)}")
     given = {option: value for option, value in options.items() if value is not None}
@@ -164,6 +175,7 @@ def _seed(value: Any) -> int:
 
 _READ: dict[str, Callable[[Any], Any]] = {
     "path": _path,
+    "plugins": lambda value: value if isinstance(value, list | tuple) else [value],
     "epsilon": _number("epsilon", "a number from 0 to 1"),
     "temperature": _number("temperature", "points, 0 or more"),
     "seed": _seed,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from inspect import signature
 from typing import Any
 
 from deepcrib.agents.packaged import CHAMPION, CHAMPIONS_OWN, packaged_weights
 from deepcrib.exact.strategies.names import STRATEGIES
+from deepcrib.plugins import object_at
 
 SCRIPTED_NAMES = ("random", "deterministic", "greedy")
 MINIMAX_NAMES = ("minimax", "greedy_minimax")
@@ -37,9 +37,7 @@ class Builder:
 
     def function(self) -> Callable[..., Any]:
         """What makes the agent."""
-        module, _, name = self.make.partition(":")
-        function: Callable[..., Any] = getattr(import_module(module), name)
-        return function
+        return object_at(self.make)
 
     def options(self) -> dict[str, bool]:
         """The names of its options, and whether each must be given."""

@@ -13,12 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from deepcrib.agents.base import AgentError
-from deepcrib.agents.outside import is_place
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, is_name
 from deepcrib.files import write_atomic
-from deepcrib.files.trust import FromFile, is_trusting, lies_in, trusting
+from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, refused, trusting
 from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, read_weights
+from deepcrib.plugins import is_place
 
 KEPT = "agents"
 """Folder beside weights that holds those of the agents that they name."""
@@ -30,10 +29,6 @@ _NAMING = {
     *(option for made in (BUILDERS, LOADED) for one in made.values() for option in one.agents),
 }
 """Options of a mapping whose values are agents again, or may be."""
-
-
-class UntrustedError(AgentError):
-    """A file names what is neither an agent of the package nor a file beside it."""
 
 
 def spec_of_file(said: FromFile) -> Any:
@@ -48,9 +43,9 @@ def spec_of_file(said: FromFile) -> Any:
         if kind == AGENT and is_name(text):
             return text
         if kind != PATH and is_place(text):
-            if is_trusting():
+            if is_trusting(text):
                 return text
-            raise _refused(said, f"{text}, which is code from outside of deepcrib")
+            raise refused(said, f"{text}, which is code from outside of deepcrib")
         beside = said.file.parent / text
         if kind == OTHER or (kind == AGENT and not is_path(text) and not exists(beside)):
             return text
@@ -58,27 +53,22 @@ def spec_of_file(said: FromFile) -> Any:
             return str(beside.absolute())
         if is_trusting():
             return text
-        raise _refused(said, f"{text}, which does not lie beside it")
+        raise refused(said, f"{text}, which does not lie beside it")
 
     try:
         return _each_text(said.spec, allowed)
     except RecursionError:
-        raise _refused(said, "an agent within an agent, too deeply") from None
+        raise refused(said, "an agent within an agent, too deeply") from None
 
 
-def needs_trust(said: FromFile) -> bool:
-    """Whether a file that says so has to be trusted."""
+def needs_trust(said: FromFile, read: Callable[[FromFile], Any] = spec_of_file) -> bool:
+    """Whether a file that says so has to be trusted; read: what decides about it."""
     with trusting(False):
         try:
-            spec_of_file(said)
+            read(said)
         except UntrustedError:
             return True
     return False
-
-
-def _refused(said: FromFile, what: str) -> UntrustedError:
-    expected = "expected an agent of deepcrib or a file beside it (trust=true allows it, as naming it yourself does)"
-    return UntrustedError(f"{said.file}: {said.part} names {what}: {expected}")
 
 
 def _each_text(spec: Any, change: Callable[[str, str], str], kind: str = AGENT) -> Any:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.asking import FaultError
-from deepcrib.agents.outside import file_of, is_place
+from deepcrib.agents.outside import file_of
 from deepcrib.agents.packaged import packaged_weights
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs.registry import BUILDERS
@@ -39,6 +39,7 @@ from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, other_agents, 
 from deepcrib.kernels import seconds_running
 from deepcrib.kernels.sources import source_hash
 from deepcrib.matches import Progress, play_match
+from deepcrib.plugins import is_place
 
 PAIRINGS = "pairings"
 """Folder of a league's run that holds a file a pairing."""

@@ -22,9 +22,9 @@ def checked_options(config: DictConfig, overrides: Sequence[Override], saved: Pa
     """
     check_names(config)
     options = OmegaConf.to_object(config)
-    check_values(options, overrides)
-    if saved:
+    if saved:  # first: a check imports what is named
         take_specs(options, saved, {override.key_or_group for override in overrides})
+    check_values(options, overrides)
     return options
 
 

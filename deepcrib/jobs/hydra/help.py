@@ -60,8 +60,10 @@ def print_job(job: Job, overrides: Sequence[str], config_dir: str | None = None)
         choice = config[group].name
         note = f"  (it does not read {', '.join(sorted(unread))})" if unread else ""
         out.print(f"\n[bold]Options with {group}={choice}[/]{note}")
-        out.print(_grid(list(_option_rows(classes[choice], config[group], f"{group}.", (f"{group}.name",)))))
-        rest = [f"deepcrib help {job.name} {group}={other}" for other in classes if other != choice]
+        kind: Any = OmegaConf.get_type(config[group])
+        out.print(_grid(list(_option_rows(kind, config[group], f"{group}.", (f"{group}.name",)))))
+        others = [*(other for other in classes if other != choice), "module:Class"]
+        rest = [f"deepcrib help {job.name} {group}={other}" for other in others]
         out.print(f"\n[bold]Options with another {group}[/]\n  " + "\n  ".join(rest))
     out.print("\n[bold]Runs[/]")
     out.print(_grid(_RUN_ROWS))

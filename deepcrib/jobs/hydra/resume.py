@@ -12,8 +12,9 @@ it says of agents and files is held against `agents.specs.travel.spec_of_file`.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,13 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from deepcrib.agents.specs.travel import needs_trust, spec_of_file
-from deepcrib.errors import OptionError, RunError
+from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files.runs import CONFIG, flat
-from deepcrib.files.trust import FromFile, require_no_way_out, require_small_yaml
+from deepcrib.files.trust import FromFile, is_trusting, plain_of_file, require_no_way_out, require_small_yaml, trusting
+from deepcrib.jobs.hydra.own_learner import options_of
 from deepcrib.jobs.hydra.schema import is_group, option_type, parse, variants_of
 from deepcrib.jobs.shared.console import short_path
+from deepcrib.plugins import is_place
 
 OF_THE_CALL = {"resume": None, "trust": False}
 """Options of one call alone, as `config.yaml` has them."""
@@ -59,7 +62,8 @@ def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Se
     folder = Path(path).expanduser().absolute()
     if not (folder / CONFIG).is_file():
         raise RunError(f"resume={path}: expected the folder of an earlier run, which holds {CONFIG}")
-    config = saved_config(folder / CONFIG, schema)
+    given = {override.key_or_group: override.value() for override in parse(overrides)}
+    config = saved_config(folder / CONFIG, schema, given.values(), trust=given.get("trust") is True)
     for override in parse(overrides):
         key, word = override.key_or_group, override.input_line or ""
         if key == "hydra.run.dir":
@@ -78,7 +82,7 @@ def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Se
 def require_same_options(folder: Path, config: DictConfig, schema: type) -> None:
     """Raise RefusedError where the folder of a sweep's run holds one with other options than `config`."""
     try:
-        saved = _flat_options(saved_config(folder / CONFIG, schema))
+        saved = _flat_options(saved_config(folder / CONFIG, schema, _flat_options(config).values()))
     except RunError as error:
         raise RefusedError(str(error)) from error
     ours = _flat_options(config)
@@ -91,7 +95,7 @@ def require_same_options(folder: Path, config: DictConfig, schema: type) -> None
 
 def is_same(folder: Path, config: DictConfig, schema: type) -> bool:
     """Whether the run in a folder was started with the options `config`."""
-    return config_text(config) == config_text(saved_config(folder / CONFIG, schema))
+    return config_text(config) == config_text(saved_config(folder / CONFIG, schema, _flat_options(config).values()))
 
 
 def _flat_options(config: DictConfig) -> dict[str, Any]:
@@ -102,29 +106,31 @@ def _flat_options(config: DictConfig) -> dict[str, Any]:
 
 
 def take_specs(options: Any, file: Path, given: Collection[str]) -> None:
-    """Make specs of a person of those that a run's `config.yaml` holds. Raises UntrustedError.
+    """Make a person's own of what a run's `config.yaml` names: agents, files and code. Raises UntrustedError.
 
     given: the names of the options that this call sets itself; they are a person's already.
     """
-    for holder, name, said in _specs(options, file):
+    for holder, name, said, read in _named(options, file):
         if said.part not in given:
-            setattr(holder, name, spec_of_file(said))
+            setattr(holder, name, read(said))
 
 
 def resume_words(options: Any, folder: Path) -> str:
     """With what a run of these options goes on: `resume=FOLDER`, and `trust=true` where a file may not say as much."""
-    trust = any(needs_trust(said) for _, _, said in _specs(options, folder / CONFIG))
+    trust = any(needs_trust(said, read) for _, _, said, read in _named(options, folder / CONFIG))
     return f"resume={shlex.quote(short_path(folder))}{' trust=true' if trust else ''}"
 
 
-def _specs(options: Any, file: Path, prefix: str = "") -> Iterator[tuple[Any, str, FromFile]]:
-    """Options that name agents or files: their holder, name in it, and what a run's file says of them."""
+def _named(options: Any, file: Path, prefix: str = "") -> Iterator[tuple[Any, str, FromFile, Callable[..., Any]]]:
+    """Every option: its holder, name in it, what a run's file says of it, and what decides whether it may."""
     for item in fields(options):
         value = getattr(options, item.name)
         if is_dataclass(value):
-            yield from _specs(value, file, f"{prefix}{item.name}.")
-        elif item.metadata.get("spec"):
-            yield options, item.name, FromFile(value, file, f"{prefix}{item.name}")
+            yield from _named(value, file, f"{prefix}{item.name}.")
+        else:
+            part = f"{prefix}{item.name}"
+            plain = partial(plain_of_file, allowing=f"{part}={value}")
+            yield options, item.name, FromFile(value, file, part), spec_of_file if item.metadata.get("spec") else plain
 
 
 def config_text(config: DictConfig) -> str:
@@ -135,17 +141,26 @@ def config_text(config: DictConfig) -> str:
     return OmegaConf.to_yaml(OmegaConf.create(plain))
 
 
-def saved_config(path: Path, schema: type) -> DictConfig:
-    """The options that a run was started with. Raises RunError where the file holds none of this job."""
+def saved_config(path: Path, schema: type, given: Collection[Any] = (), trust: bool = False) -> DictConfig:
+    """The options that a run was started with. Raises RunError where the file holds none of this job.
+
+    given: values that this call sets itself: a learner from outside the package has to be among them. trust: or not.
+    """
     try:
         saved = _plain_options(path.read_text(encoding="utf-8"))
         config: Any = OmegaConf.structured(schema)
         for group, classes in variants_of(schema).items():
             if (name := str(OmegaConf.select(saved, f"{group}.name"))) in classes:
                 config[group] = classes[name]
+            elif is_place(name):
+                with trusting(trust or is_trusting() or given):
+                    plain_of_file(FromFile(name, path, f"{group}.name"), f"{group}.name={name}")
+                config[group] = options_of(name)
         config.merge_with(saved)
         if "trust" in config:
             config.trust = False  # which no file can say
+    except UserError:
+        raise
     except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         reason = str(getattr(error, "problem", None) or error).strip().splitlines()[0]  # `problem` is YAML's
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error

@@ -21,6 +21,7 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import (
@@ -33,7 +34,9 @@ from omegaconf.errors import (
 
 from deepcrib.errors import FailureError, OptionError, UserError
 from deepcrib.jobs import Job
+from deepcrib.jobs.hydra.own_learner import GROUP, LearnerPath, LearnerSource, options_of
 from deepcrib.options import did_you_mean
+from deepcrib.plugins import is_place
 
 VARIANTS = "variants"
 SCHEMA_SUFFIX = "_schema"
@@ -68,6 +71,8 @@ def register_schema(job: Job) -> type:
     for group, classes in variants_of(schema).items():
         for choice, kind in classes.items():
             store.store(group=group, name=f"{choice}{SCHEMA_SUFFIX}", node=kind)
+        for plugin in (LearnerSource, LearnerPath):
+            Plugins.instance().register(plugin)
     return schema
 
 
@@ -105,6 +110,9 @@ def _check_choice(override: Override, names: Sequence[str]) -> None:
     """Refuse a name that a group does not have. Hydra knows names in a folder of the group, but lists none of them."""
     choice = override.value()
     if isinstance(choice, dict) or choice in names:
+        return
+    if override.key_or_group == GROUP and is_place(choice):
+        options_of(str(choice))
         return
     listed = f"one of {', '.join(names)}"
     if override.key_or_group == "experiment":

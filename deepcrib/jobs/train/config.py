@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from deepcrib.jobs.hydra.schema import VARIANTS
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.learners.pretraining.options import PretrainingOptions
-from deepcrib.learners.registry import LEARNERS
+from deepcrib.learners.registry import LEARNERS, find_learner
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     ReplayOptions,
@@ -18,6 +18,7 @@ from deepcrib.learners.replay.options import (
 )
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.options import at_least, option, seed_value
+from deepcrib.plugins import is_place
 from deepcrib.training.options import EvaluationOptions, LearnerOptions
 
 _LEARNERS = {name: learner.options for name, learner in LEARNERS.items()}
@@ -25,7 +26,7 @@ _LEARNERS = {name: learner.options for name, learner in LEARNERS.items()}
 
 def unread(learner: str) -> set[str]:
     """The groups and options that other learners read, and this one does not."""
-    own = LEARNERS[learner]
+    own = find_learner(learner)
     read = {part for entry in LEARNERS.values() for part in (*entry.groups, *entry.reads)}
     return read - {*own.groups, *own.reads}
 
@@ -54,7 +55,7 @@ class Config:
     def contradictions(self, overrides: Mapping[str, str]) -> Iterator[str]:
         """A line for each of the options that do not go together; overrides: words of the call, by option."""
         learner = self.learner.name
-        if type(self.learner) is not _LEARNERS.get(learner):
+        if type(self.learner) is not (find_learner(learner).options if is_place(learner) else _LEARNERS.get(learner)):
             present = next((name for name, kind in _LEARNERS.items() if kind is type(self.learner)), "")
             expected = (
                 present or f"one of {', '.join(_LEARNERS)}, whose options begin with `defaults: [NAME_schema, _self_]`"

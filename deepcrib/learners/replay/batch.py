@@ -160,9 +160,8 @@ def _next_values(
     Of the head `categorical` distributions [H, 8, K] take the place of values. All of them come in large batches,
     since the network is frozen.
     """
-    bootstrap = ALGORITHMS.get(algorithm.name)
-    if bootstrap is None:
-        raise ValueError(f"unknown algorithm {algorithm.name!r}")
+    bootstrap = ALGORITHMS.find(algorithm.name)
+    assert bootstrap is not None
     rows, plays = np.nonzero(following >= 0)
     later = following[rows, plays]
     states, actions = hands.play_states[rows, later], hands.play_actions[rows, later]

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from deepcrib.options import at_least, between, fraction, one_in, one_of, option, optional, positive
+from deepcrib.options import at_least, between, fraction, one_of, option, optional, positive
+from deepcrib.plugins import named_in
 from deepcrib.training.options import LearnerOptions, unread_options
 
 
@@ -17,7 +18,9 @@ from deepcrib.training.options import LearnerOptions, unread_options
 class AlgorithmOptions:
     """Group `algorithm`: how a play's target is formed (section 3.7.2; docs/learning_options.md for all but `name`)."""
 
-    name: str = option("monte_carlo", "target of a play", one_in("deepcrib.learners.replay.targets:ALGORITHMS"))
+    name: str = option(
+        "monte_carlo", "target of a play, or module:name", named_in("deepcrib.learners.replay.targets:ALGORITHMS")
+    )
     n_steps: int = option(1, "steps before bootstrapping from the network; 4 and more: the return", at_least(1))
     trace_decay: float = option(
         0.0, "lambda of the lambda-return, instead of n_steps: 0 one step, 1 the return", between(0, 1)
@@ -35,12 +38,14 @@ class RewardOptions:
     """
 
     play: str = option(
-        "offensive_defensive", "what a play is rewarded with", one_in("deepcrib.learners.replay.rewards:PLAY_REWARDS")
+        "offensive_defensive",
+        "what a play is rewarded with, or module:function",
+        named_in("deepcrib.learners.replay.rewards:PLAY_REWARDS"),
     )
     discard: str = option(
         "own",
-        "return of a discard: own points of the hand, or `difference` to the opponent's",
-        one_of("own", "difference"),
+        "return of a discard: own points of the hand, `difference` to the opponent's, or module:function",
+        named_in("deepcrib.learners.replay.rewards:DISCARD_REWARDS"),
     )
     discard_baseline: bool = option(False, "only for `difference`")
     game_bonus: float = option(0.0, "bonus for the winner at the end of a game, points", at_least(0))
@@ -52,10 +57,14 @@ class StateOptions:
     """Group `state`: which encoder each network reads, and its optional channels."""
 
     play: str = option(
-        "basic", "encoder of the play network's input", one_in("deepcrib.networks.encoders:PLAY_ENCODERS")
+        "basic",
+        "encoder of the play network's input, or module:name",
+        named_in("deepcrib.networks.encoders:PLAY_ENCODERS"),
     )
     discard: str = option(
-        "basic", "encoder of the discard network's input", one_in("deepcrib.networks.encoders:DISCARD_ENCODERS")
+        "basic",
+        "encoder of the discard network's input, or module:name",
+        named_in("deepcrib.networks.encoders:DISCARD_ENCODERS"),
     )
     dealer: bool = option(False, "dealer flag in the play state (our states and all of discards have it anyway)")
     scores: bool = option(False, "both players' scores, in both states; experience then ends where a game is won")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.rules import MAX_SCORE
+from deepcrib.plugins import Registry, function_of
 
 if TYPE_CHECKING:
     from deepcrib.matches.trajectories import Trajectories
@@ -80,13 +81,14 @@ def game_ties(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
     return game(points, seats, tie=0.5)
 
 
-PLAY_REWARDS = {
+_PLAY_REWARDS = {
     "offensive": offensive,
     "offensive_defensive": offensive_defensive,
     "game": game,
     "game_ties": game_ties,
     "margin": margin,
 }
+PLAY_REWARDS = Registry("play reward", _PLAY_REWARDS, function_of("points", "seats"))
 
 
 def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_bonus: float = 0.0) -> Float:
@@ -96,7 +98,7 @@ def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_b
     additional large reward at the end of the game for the winner"), the last before the peg that won it. The loser
     gets nothing. hand_bonus: with one's last card, for the most points in the play of the hand; half of it for as many.
     """
-    rewards: Float = PLAY_REWARDS[kind](hands.play_points, hands.play_seats)
+    rewards: Float = PLAY_REWARDS.find(kind)(hands.play_points, hands.play_seats)
     if hand_bonus:
         rewards = rewards + np.float32(hand_bonus) * game_ties(hands.play_points, hands.play_seats)
     if game_bonus:
@@ -168,22 +170,30 @@ def play_totals(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
     return np.stack([(points * (seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1).astype(np.float32)
 
 
-def discard_returns(hands: Trajectories, kind: str, baseline: bool = False, game_bonus: float = 0.0) -> Float:
-    """[H, 2] return of each seat's discard, from the points of that same hand.
-
-    `own`: own play and hand, and the crib for the dealer; no heels (section 3.6.1). `difference`: the same minus the
-    opponent's, with the crib for its owner. With `baseline`, `difference` leaves the opponent's hand out: given one's
-    own six cards it does not depend on which two of them are thrown, so that it only adds noise. game_bonus: for the
-    discard of the hand in which one wins the game, as `play_rewards` has it for the play.
-    """
-    returns = _point_returns(hands, kind, baseline)
-    return returns + np.float32(game_bonus) * winning_discards(hands) if game_bonus else returns
-
-
-def _point_returns(hands: Trajectories, kind: str, baseline: bool) -> Float:
+def own(hands: Trajectories) -> Float:
+    """[H, 2] points of one's play and hand, and of the crib for the dealer; no heels (section 3.6.1)."""
     totals = play_totals(hands.play_points, hands.play_seats) + hands.hand_points
     totals[np.arange(len(totals)), hands.dealer] += hands.crib_points
-    if kind == "own":
-        return totals
-    difference = totals - totals[:, ::-1]
-    return (difference + hands.hand_points[:, ::-1]).astype(np.float32) if baseline else difference
+    return totals
+
+
+def difference(hands: Trajectories) -> Float:
+    """[H, 2] the same minus the opponent's, with the crib for its owner."""
+    totals = own(hands)
+    return totals - totals[:, ::-1]
+
+
+DISCARD_REWARDS = Registry("discard reward", {"own": own, "difference": difference}, function_of("hands"))
+
+
+def discard_returns(hands: Trajectories, kind: str, baseline: bool = False, game_bonus: float = 0.0) -> Float:
+    """[H, 2] return of each seat's discard, from the points of that same hand, by one of DISCARD_REWARDS.
+
+    With `baseline`, `difference` leaves the opponent's hand out: given one's own six cards it does not depend on which
+    two of them are thrown, so that it only adds noise. game_bonus: for the discard of the hand in which one wins the
+    game, as `play_rewards` has it for the play.
+    """
+    returns: Float = DISCARD_REWARDS.find(kind)(hands)
+    if baseline and kind == "difference":
+        returns = (returns + hands.hand_points[:, ::-1]).astype(np.float32)
+    return returns + np.float32(game_bonus) * winning_discards(hands) if game_bonus else returns

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.mixed import epsilon_greedy_probabilities
+from deepcrib.plugins import Registry
 
 Float = NDArray[np.float32]
 Values = NDArray[np.floating]
@@ -150,10 +152,18 @@ def _q_learning(q_tp1: Float, q_selector_tp1: Float, a_tp1: Actions, epsilon: fl
     return q_learning_value(q_tp1) if q_selector_tp1 is q_tp1 else double_q_value(q_tp1, q_selector_tp1)
 
 
-ALGORITHMS: dict[str, Bootstrap | None] = {
-    "monte_carlo": None,
-    "sarsa": Bootstrap(lambda q, chooser, a, epsilon: sarsa_value(q, a), _taken, taken_alone=True),
-    "expected_sarsa": Bootstrap(lambda q, chooser, a, epsilon: expected_sarsa_value(q, epsilon), _exploring),
-    "q_learning": Bootstrap(_q_learning, _best, greedy=True),
-}
+def _is_bootstrap(found: Any) -> str | None:
+    return None if isinstance(found, Bootstrap) else f"expected a {__name__}.Bootstrap"
+
+
+ALGORITHMS: Registry[Bootstrap | None] = Registry(
+    "algorithm",
+    {
+        "monte_carlo": None,
+        "sarsa": Bootstrap(lambda q, chooser, a, epsilon: sarsa_value(q, a), _taken, taken_alone=True),
+        "expected_sarsa": Bootstrap(lambda q, chooser, a, epsilon: expected_sarsa_value(q, epsilon), _exploring),
+        "q_learning": Bootstrap(_q_learning, _best, greedy=True),
+    },
+    _is_bootstrap,
+)
 """By the name in the group `algorithm`; None: targets are returns, and no next decision is valued."""

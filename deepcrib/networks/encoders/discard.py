@@ -12,8 +12,9 @@ import numpy as np
 from deepcrib.game.cards import JACK, NUM_RANKS, rank_of, suit_of
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, MAX_SCORE
 from deepcrib.kernels import jit
-from deepcrib.networks.encoders.spec import COUNT, FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, SUIT_CHANNELS, Block
+from deepcrib.networks.encoders.spec import COUNT, FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, SUIT_CHANNELS, Block, is_table
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
+from deepcrib.plugins import Registry
 
 NUM_THROWN = 2
 # Every unordered pair of ranks, equal ones included, has a channel: 91 of them.
@@ -193,10 +194,11 @@ _SCORES = tuple(
 _MEANING = "one is the dealer, whose crib it is"
 _OPTIONAL = (Block("dealer", FLAG, ("dealer",), _MEANING, _dealer, option="dealer"), *_SCORES)
 
-DISCARD_ENCODERS: dict[str, tuple[Block, ...]] = {
+_TABLES: dict[str, tuple[Block, ...]] = {
     # Bélanger et al. 2019, section 3.6.3.
     "basic": (*_KEPT, *_OPTIONAL),
     "full": (*_KEPT, *_THROWN, *_OPTIONAL),
     "afterstate": (*_AFTERSTATE, Block("dealer", FLAG, ("dealer",), _MEANING, _dealer), *_SCORES),
 }
+DISCARD_ENCODERS = Registry("discard encoder", _TABLES, is_table)
 """By name, as in `state.discard`; see PLAY_ENCODERS."""

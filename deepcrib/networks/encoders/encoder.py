@@ -7,7 +7,7 @@ size of the float rows, and is what crosses to a GPU.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -22,16 +22,17 @@ from deepcrib.networks.encoders.play import PLAY_ENCODERS
 from deepcrib.networks.encoders.spec import Block, lay_out
 from deepcrib.networks.encoders.states import legal_discards, legal_plays
 from deepcrib.networks.fast import PIECE, distinct_rows
+from deepcrib.plugins import Registry
 
 
 def make_play_encoder(name: str, dealer: bool = False, scores: bool = False) -> Encoder:
     """The encoder of plays of a table of PLAY_ENCODERS, with the channels of these options."""
-    return Encoder("play", PLAY_ENCODERS, legal_plays, name, dealer, scores)
+    return Encoder(PLAY_ENCODERS, legal_plays, name, dealer, scores)
 
 
 def make_discard_encoder(name: str, dealer: bool = True, scores: bool = False) -> Encoder:
     """The encoder of discards of a table of DISCARD_ENCODERS, with the channels of these options."""
-    return Encoder("discard", DISCARD_ENCODERS, legal_discards, name, dealer, scores)
+    return Encoder(DISCARD_ENCODERS, legal_discards, name, dealer, scores)
 
 
 class Encoder:
@@ -46,18 +47,15 @@ class Encoder:
 
     def __init__(
         self,
-        part: str,
-        tables: Mapping[str, Sequence[Block]],
+        tables: Registry[tuple[Block, ...]],
         legal: Callable[[np.ndarray], np.ndarray],
         name: str,
         dealer: bool,
         scores: bool,
     ) -> None:
-        """Raises ValueError for a name that no table has. part: `play` or `discard`."""
-        if name not in tables:
-            raise ValueError(f"unknown {part} encoder {name!r} (expected one of {', '.join(tables)})")
+        """Raises OptionError for a name that no table has."""
         self.name, self.legal = name, legal
-        self.spec = lay_out(name, tables[name], dealer, scores)
+        self.spec = lay_out(name, tables.find(name), dealer, scores)
         self.width, self.scales = self.spec.width, self.spec.scales
         self.columns = 0
         self._fills: list[tuple[Callable[..., None], int, slice]] = []

@@ -11,7 +11,7 @@ from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, add_rank, pla
 from deepcrib.kernels import jit
 from deepcrib.networks.encoders.belanger2019 import CNN_LSTM_BLOCKS, FEED_FORWARD_BLOCKS
 from deepcrib.networks.encoders.spec import COUNT as COUNTS
-from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, Block
+from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, Block, is_table
 from deepcrib.networks.encoders.states import (
     COUNT,
     DISCARD_RANKS,
@@ -29,6 +29,7 @@ from deepcrib.networks.encoders.states import (
     SERIES_START,
     STARTER_RANK,
 )
+from deepcrib.plugins import Registry
 
 _LEFT = HAND_SIZE - 1  # cards in hand besides the candidate, at most
 
@@ -226,7 +227,7 @@ _AFTERSTATE = (
     *_SCORES,
 )
 
-PLAY_ENCODERS: dict[str, tuple[Block, ...]] = {
+_TABLES: dict[str, tuple[Block, ...]] = {
     # Bélanger et al. 2019, section 3.7.4.
     "basic": (_HAND, _SERIES, *_OPTIONAL),
     "full": (
@@ -249,4 +250,5 @@ PLAY_ENCODERS: dict[str, tuple[Block, ...]] = {
     "belanger2019_cnn_lstm": (*CNN_LSTM_BLOCKS, *_OPTIONAL),
     "belanger2019_mlp": (*FEED_FORWARD_BLOCKS, *_OPTIONAL),
 }
+PLAY_ENCODERS = Registry("play encoder", _TABLES, is_table)
 """By name, as in `state.play`. A channel is its fill and a Block: in a new table, where others' weights are to stay."""

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -118,6 +119,13 @@ class Spec:
                 lines.append(f"| {where} | {row} | {' '.join(block.channels)} | {kind} | {meaning} |")
                 first, meaning = last + 1, "as above"
         return "\n".join(lines)
+
+
+def is_table(found: Any) -> str | None:
+    """A check: the blocks of an encoder, which have their fills."""
+    blocks = found if isinstance(found, tuple | list) else ()
+    known = all(isinstance(block, Block) and callable(block.fill) for block in blocks)
+    return None if blocks and known else "expected a tuple of deepcrib.networks.encoders.Block, each with its fill"
 
 
 def lay_out(name: str, table: Iterable[Block], dealer: bool = True, scores: bool = True) -> Spec:

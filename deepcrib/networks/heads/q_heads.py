@@ -12,8 +12,7 @@ from torch.nn import functional
 from deepcrib.errors import OptionError
 from deepcrib.networks.heads.noise import NoisyLinear
 from deepcrib.networks.layers import MLP, dense_layers
-
-HEADS = ("value", "dueling", "categorical")
+from deepcrib.plugins import Registry, subclass_of
 
 
 class Regression:
@@ -106,18 +105,20 @@ class CategoricalHead(nn.Module):
 
 
 Head = ValueHead | DuelingHead | CategoricalHead
+HEADS: Registry[type[Head]] = Registry(
+    "head",
+    {"value": ValueHead, "dueling": DuelingHead, "categorical": CategoricalHead},
+    subclass_of(ValueHead, DuelingHead, CategoricalHead),
+)
+"""By name. One from outside is made as the head of the package that it derives from."""
 
 
 def make_head(name: str, width: int, hidden: list[int], noisy: bool, atoms: tuple[int, int]) -> Head:
     """Head of a name for features [B, width]; atoms: the lowest and the highest, of `categorical` alone."""
-    linear = NoisyLinear if noisy else nn.Linear
-    if name == "value":
-        return ValueHead(width, hidden, linear)
-    if name == "dueling":
-        return DuelingHead(width, hidden, linear)
-    if name == "categorical":
-        return CategoricalHead(width, hidden, *atoms, linear)
-    raise ValueError(f"unknown head {name!r} (expected one of {', '.join(HEADS)})")
+    linear, head = NoisyLinear if noisy else nn.Linear, HEADS.find(name)
+    if issubclass(head, CategoricalHead):
+        return head(width, hidden, *atoms, linear)
+    return head(width, hidden, linear)
 
 
 def _means(rows: Tensor, groups: Tensor, sizes: Tensor) -> Tensor:

@@ -382,6 +382,11 @@ def test_play_totals(hands: Trajectories, rows: list) -> None:
     assert totals.tolist() == expected
 
 
+def test_an_unknown_discard_reward(hands: Trajectories) -> None:
+    with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own, difference"):
+        discard_returns(hands, "mine")
+
+
 # --- who won the game ---------------------------------------------------------------------------------------
 
 
