@@ -36,15 +36,7 @@ from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.intervals import mean_interval
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.td.perceptron import (
-    Entries,
-    Perceptron,
-    add_gradient,
-    backward,
-    forward,
-    layer_sizes,
-    new_weights,
-)
+from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 
 PLAYERS = ("random", "ideal", "cheating")
 DEALT = 6
@@ -308,7 +300,7 @@ def _fill_values(
     ones = np.ones(HAND_SIZE)
     for action in range(NUM_DISCARDS):
         _keep(hand, action, kept)
-        values[action] = forward(Perceptron(weights, sizes), Entries(kept, ones, HAND_SIZE), units)
+        values[action] = forward(weights, sizes, kept, ones, HAND_SIZE, units)
 
 
 @jit
@@ -325,7 +317,6 @@ def _learn_hands(
     hand, kept, ones = np.empty(DEALT, dtype=np.int64), np.empty(HAND_SIZE, dtype=np.int64), np.ones(HAND_SIZE)
     units, slopes = np.empty(sizes[1:-1].sum()), np.empty(sizes[1:-1].sum())
     values = np.empty(NUM_DISCARDS)
-    net, inputs = Perceptron(weights, sizes), Entries(kept, ones, HAND_SIZE)
     for number in range(first, last):
         starter = _deal_hand(seed, number, hand)
         _fill_values(hand, weights, sizes, kept, units, values)
@@ -333,9 +324,9 @@ def _learn_hands(
         if np.isnan(values.sum()) or (epsilon > 0 and uniform(key, _EXPLORE) < epsilon):
             values[:] = 0  # all alike
         _keep(hand, pick(best_choices(values), key), kept)
-        error = show_points(kept, starter, False) - forward(net, inputs, units)
-        backward(net, units, slopes)
-        add_gradient(net, inputs, units, slopes, lr * error)
+        error = show_points(kept, starter, False) - forward(weights, sizes, kept, ones, HAND_SIZE, units)
+        backward(weights, sizes, units, slopes)
+        add_gradient(weights, sizes, kept, ones, HAND_SIZE, units, slopes, lr * error)
 
 
 if __name__ == "__main__":

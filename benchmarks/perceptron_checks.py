@@ -17,15 +17,7 @@ from numpy.typing import NDArray
 from deepcrib.files import write_atomic
 from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive, uniform
 from deepcrib.kernels import jit
-from deepcrib.learners.td.perceptron import (
-    Entries,
-    Perceptron,
-    add_gradient,
-    backward,
-    forward,
-    layer_sizes,
-    new_weights,
-)
+from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 
 FUNCTIONS = {"constant": 2, "sum": 2, "sine": 1}
 """Inputs of each: the paper has two for the constant, too."""
@@ -52,11 +44,11 @@ def learn(function: str, seed: int, steps: Sequence[int] = STEPS, lr: float = LR
     """Mean square error after each number of points."""
     number, inputs = list(FUNCTIONS).index(function), FUNCTIONS[function]
     sizes = layer_sizes(inputs, [HIDDEN])
-    net, stream = Perceptron(new_weights(sizes, derive(seed, NETWORKS)), sizes), derive(seed, SELF_PLAY)
+    weights, stream = new_weights(sizes, derive(seed, NETWORKS)), derive(seed, SELF_PLAY)
     places, errors, done = points(inputs), {}, 0
     for step in steps:
-        _learn(number, stream, done, step, net, lr)
-        errors[step], done = float(_error(number, places, net)), step
+        _learn(number, stream, done, step, weights, sizes, lr)
+        errors[step], done = float(_error(number, places, weights, sizes)), step
     return errors
 
 
@@ -77,26 +69,25 @@ def target(number: int, x: np.ndarray) -> float:
 
 
 @jit
-def _learn(number: int, seed: int, first: int, last: int, net: Perceptron, lr: float) -> None:
+def _learn(number: int, seed: int, first: int, last: int, weights: np.ndarray, sizes: np.ndarray, lr: float) -> None:
     """w += lr (target - output) grad output, at the points first..last - 1 of a stream."""
-    inputs, hidden = net.sizes[0], net.sizes[1]
-    x = np.empty(inputs)
-    entries = Entries(np.arange(inputs), x, inputs)
-    units, slopes = np.empty(hidden), np.empty(hidden)
+    inputs = sizes[0]
+    index, x = np.arange(inputs), np.empty(inputs)
+    units, slopes = np.empty(sizes[1]), np.empty(sizes[1])
     for step in range(first, last):
         for i in range(inputs):
             x[i] = uniform(seed, step * inputs + i)
-        rate = lr * (target(number, x) - forward(net, entries, units))
-        backward(net, units, slopes)
-        add_gradient(net, entries, units, slopes, rate)
+        rate = lr * (target(number, x) - forward(weights, sizes, index, x, inputs, units))
+        backward(weights, sizes, units, slopes)
+        add_gradient(weights, sizes, index, x, inputs, units, slopes, rate)
 
 
 @jit
-def _error(number: int, places: np.ndarray, net: Perceptron) -> float:
-    total, inputs = 0.0, net.sizes[0]
-    index, units = np.arange(inputs), np.empty(net.sizes[1])
+def _error(number: int, places: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> float:
+    total, inputs = 0.0, sizes[0]
+    index, units = np.arange(inputs), np.empty(sizes[1])
     for row in range(len(places)):
-        error = target(number, places[row]) - forward(net, Entries(index, places[row], inputs), units)
+        error = target(number, places[row]) - forward(weights, sizes, index, places[row], inputs, units)
         total += error * error
     return total / len(places)
 

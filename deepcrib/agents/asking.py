@@ -79,28 +79,27 @@ class Probabilities:
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15], or 5. Raises FaultError."""
-        num = len(discard_slots(observation.hand.shape[1]))
-        if isinstance(self.agent, HasProbabilities):
-            with _blamed(self.agent, "discard_probabilities"):
-                found = self.agent.discard_probabilities(observation)
-            return self._told("discard_probabilities", found, (len(observation), num))
-        return self._certain(observation, np.ones((len(observation), num), dtype=np.bool_))
+        return self._of("discard_probabilities", observation, len(discard_slots(observation.hand.shape[1])))
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]. Raises FaultError."""
-        if isinstance(self.agent, HasProbabilities):
-            with _blamed(self.agent, "play_probabilities"):
-                found = self.agent.play_probabilities(observation)
-            return self._told("play_probabilities", found, (len(observation), HAND_SIZE))
-        return self._certain(observation, observation.legal)
+        return self._of("play_probabilities", observation, HAND_SIZE)
 
-    def _told(self, method: str, given: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
-        found = _array(self.agent, method, given, "f", "floats", shape)
-        sums = found.sum(axis=1)
+    def _of(
+        self, method: str, observation: DiscardObservation | PlayObservation, num_choices: int
+    ) -> NDArray[np.float64]:
+        shape = len(observation), num_choices
+        if not isinstance(self.agent, HasProbabilities):
+            legal = observation.legal if isinstance(observation, PlayObservation) else np.ones(shape, dtype=np.bool_)
+            return self._certain(observation, legal)
+        with _blamed(self.agent, method):
+            given = getattr(self.agent, method)(observation)
+        probabilities = _array(self.agent, method, given, "f", "floats", shape)
+        sums = probabilities.sum(axis=1)
         wrong = np.flatnonzero(~(np.abs(sums - 1) < _ROUNDING))
         if len(wrong):
             raise FaultError(self.agent.name, f"{method} gave a row whose sum is {sums[wrong[0]]:g}, expected 1")
-        return found
+        return probabilities
 
     def _certain(
         self, observation: DiscardObservation | PlayObservation, legal: NDArray[np.bool_]

@@ -17,7 +17,7 @@ from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import HAND_SIZE, KINDS, discard_slots, is_legal_play
+from deepcrib.game.rules import KINDS, discard_slots
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
 from deepcrib.records.replay import ROW
 
@@ -117,26 +117,14 @@ class Session:
             return self.turns.games.discard_observation(ROW, [self.to_choose])
         return self.turns.play_observation(ROW)
 
-    def check(self, action: int) -> None:
-        """Raise IllegalActionError on a choice of the person that the engine would refuse, in words for a person."""
-        if self.to_choose != self.person:
-            raise IllegalActionError("it is not your turn")
-        if self.turns.phase[0] == DISCARD:
-            dealt = int((self.game["dealt"][self.person] != NO_CARD).sum())
-            if not 0 <= action < len(discard_slots(dealt)):
-                raise IllegalActionError(f"there is no discard {action}")
-            return
-        card = self.game["left"][self.person, action] if 0 <= action < HAND_SIZE else NO_CARD
-        if card == NO_CARD:
-            raise IllegalActionError(f"there is no card {action + 1}")
-        if not is_legal_play(int(self.game["count"]), int(card)):
-            raise IllegalActionError("that card would go over 31")
-
     def choose(self, action: int) -> list[Event]:
         """The person's choice; nothing happens yet where others throw first. Raises IllegalActionError."""
-        self.check(action)
+        if self.to_choose != self.person:
+            raise IllegalActionError("it is not your turn")
         if self.turns.seat[0] == self.person:
             return self._choose(action)
+        if not 0 <= action < len(discard_slots(len(self.game["dealt"][self.person]))):
+            raise IllegalActionError(f"there is no discard {action}")
         self.early = action
         return []
 
@@ -193,7 +181,7 @@ class Session:
 def new_header(person: str, opponents: Sequence[Player], rules: str, seed: int, game: int) -> GameRecord:
     """The header of a new game, the person at seat 0."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    return GameRecord((Player(person), *opponents), rules, seed, game, started, __version__)
+    return GameRecord((Player(person, "human"), *opponents), rules, seed, game, started, __version__)
 
 
 def check_resumable(record: GameRecord) -> None:

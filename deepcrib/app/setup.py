@@ -9,26 +9,27 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
-from queue import PriorityQueue
-from subprocess import Popen
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
 from deepcrib import kernels
 from deepcrib.agents import Agent
-from deepcrib.app.preparing import preparations, start_helper
+from deepcrib.app.hints import discard_hint, exact_player, play_hint
 from deepcrib.app.session import Session
+from deepcrib.app.words import play_parts, show_parts
+from deepcrib.game.engine import Games, Turns
+from deepcrib.game.rules import is_legal_play
+from deepcrib.records.replay import ROW
 
 _T = TypeVar("_T")
-_NOW, _LATER = 0, 1
 
 
 class Worker:
-    """Does one thing after another in a thread of its own; what somebody waits for comes before what can wait.
+    """Does one thing after another in a thread of its own, and between them, one by one, what can wait.
 
-    One thread, since Numba compiles one function at a time anyway, and in this order what is waited for waits for no
-    more than the step that has begun. It is a daemon: whoever quits does not wait for it.
+    One thread, since Numba compiles one function at a time anyway. It is a daemon: an application that ends does not
+    wait for it.
     """
 
     def __init__(self) -> None:
@@ -36,52 +37,42 @@ class Worker:
         """How many things are being done, or wait for it, that somebody waits for."""
         self.preparing = False
         """Whether anything is left of what can wait."""
-        self._work: PriorityQueue[tuple[int, int, Callable[[], object]]] = PriorityQueue()
-        self._number = count()
+        self._work: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         run = partial(copy_context().run, self._run)  # so that files are trusted here, too, or not
         Thread(target=run, name="deepcrib-worker", daemon=True).start()
 
     async def do(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """What the function returns, or raises."""
-        future: Future[_T] = Future()
-
-        def work() -> None:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(function(*arguments))
-                except Exception as error:
-                    future.set_exception(error)
-
         self.busy += 1
-        self._put(_NOW, work)
         try:
-            return await asyncio.wrap_future(future)
+            return await self._done(partial(function, *arguments))
         finally:
             self.busy -= 1
 
-    def prepare(self, steps: Iterable[Callable[[], object]]) -> None:
-        """Do these when there is nothing else to do. A step that fails is left: what needs it will fail, and say so."""
+    async def prepare(self, steps: Iterable[Callable[[], object]]) -> None:
+        """Do these: the next one stands in the queue only when the one before is done, behind what was asked for.
 
-        def prepare(step: Callable[[], object]) -> None:
-            if self.preparing:
-                step()
-
+        A step that fails is left: what needs it will fail, and say so.
+        """
         self.preparing = True
-        for step in (*steps, self.rest):
-            self._put(_LATER, partial(prepare, step))
-
-    def rest(self) -> None:
-        """Leave what can wait."""
+        for step in steps:
+            with contextlib.suppress(Exception):
+                await self._done(step)
         self.preparing = False
 
-    def _put(self, when: int, work: Callable[[], object]) -> None:
-        self._work.put((when, next(self._number), work))
+    async def _done(self, function: Callable[[], _T]) -> _T:
+        future: Future[_T] = Future()
+        self._work.put((future, function))
+        return await asyncio.wrap_future(future)
 
     def _run(self) -> None:
         while True:
-            _, _, work = self._work.get()
-            with contextlib.suppress(Exception):
-                work()
+            future, function = self._work.get()
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function())
+                except Exception as error:
+                    future.set_exception(error)
 
 
 COMPILING = "preparing hints: compiling, once for this version"
@@ -108,7 +99,6 @@ class Setup:
     worker: Worker = field(default_factory=Worker)
     _compiling: bool = False
     _prepared: bool = False
-    _helper: Popen[bytes] | None = None
 
     @property
     def heading(self) -> str:
@@ -118,24 +108,42 @@ class Setup:
         note = COMPILING if self._compiling and self.worker.preparing else ""
         return "   ".join(filter(None, (f"games won {won}, lost {len(games) - won}" if games else "", note)))
 
-    def prepare(self, session: Session) -> None:
+    async def prepare(self, session: Session) -> None:
         """Behind the board, compile and load what hints and the opponent need; the first time only."""
-        agents: list[Agent] = [agent for agent in session.agents if agent is not None]
+        agents = [agent for agent in session.agents if agent is not None]
         if not self._prepared and len(agents) == 1:
             self._prepared = True
-            self.worker.prepare(preparations(agents[0], self.hints))
+            kernels.on_compile(partial(setattr, self, "_compiling", True))
+            await self.worker.prepare(preparations(agents[0], self.hints))
 
-    def watch_compiling(self) -> None:
-        """Let a second process help, and the heading say so, once something is to be compiled."""
 
-        def begin() -> None:
-            self._compiling, self._helper = True, start_helper()
+def prepare_words() -> None:
+    """Compile and load what the screen itself calls: it would stand still while the worker compiles something else."""
+    play_parts([0, 4, 8], 0, is_last=False)
+    show_parts((0, 4, 8, 12), 16, is_crib=False)
+    is_legal_play(0, 0)
 
-        kernels.on_compile(begin)
 
-    def end(self) -> None:
-        """Nothing is prepared any more for nobody."""
-        self.worker.rest()
-        if self._helper is not None:
-            with self._helper:
-                self._helper.kill()
+def preparations(opponent: Agent, hints: Mapping[str, Agent]) -> list[Callable[[], object]]:
+    """What compiles and loads the code of hints and of an opponent of two-player games, in the order of their need.
+
+    The figures that a first hint shows, the opponent's discard, what hints say of it, then the same of the play.
+    """
+    return [
+        lambda: discard_hint(_sample().discard_observation(ROW), {}),
+        lambda: opponent.discard(_sample().discard_observation(ROW)),
+        lambda: discard_hint(_sample().discard_observation(ROW), hints),
+        lambda: opponent.play(_sample(0, 0).play_observation(ROW)),
+        lambda: play_hint(_sample(0, 0).play_observation(ROW), hints),
+        lambda: exact_player().play_values(_sample(0, 0).play_observation(ROW)),
+    ]
+
+
+def _sample(*discards: int) -> Turns:
+    """Some hand after the first discards."""
+    turns = Turns(Games([0], 0, first_dealer=[0]), hands=1)
+    turns.settle()
+    for action in discards:
+        turns.choose(ROW, [action])
+        turns.settle()
+    return turns

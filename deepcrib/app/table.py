@@ -24,7 +24,7 @@ class Table:
     Args:
         names: by seat; the person is spoken of as `you`.
         person: seat.
-        suits: how cards are written, a key of `board.text.SIGNS`.
+        suits: how cards are written, a key of `board.canvas.SIGNS`.
     """
 
     def __init__(self, names: Sequence[str], person: int, suits: str = "symbols") -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations, groupby
 from typing import NamedTuple
 
 import numpy as np
+from rich.table import Table
 from rich.text import Text
 
-from deepcrib.board import text as drawing
+from deepcrib.board.canvas import SIGNS, SUIT_STYLES, card_name
 from deepcrib.game.cards import JACK, NUM_SUITS, RANKS, SUITS, VALUES
 from deepcrib.game.rules import (
     COUNT_LIMIT,
@@ -97,15 +98,27 @@ def _plural(reason: str, number: int) -> str:
 
 def card_names(cards: Sequence[int], suits: str = "symbols") -> str:
     """`5♥ 10♣`, or `5H 10C` with suits=letters."""
-    return " ".join(drawing.card_name(card, drawing.SIGNS[suits].suits) for card in cards)
+    return " ".join(card_name(card, SIGNS[suits].suits) for card in cards)
 
 
 def colored(text: str, suits: str, style: str = "") -> Text:
     """A text whose cards stand in the colours of their suits."""
-    found = Text(text, style)
-    for sign, color in zip(drawing.SIGNS[suits].suits, drawing.SUIT_STYLES, strict=True):
-        found.highlight_regex(rf"(?:10|[A2-9JQK]){sign}", color)
-    return found
+    line = Text(text, style)
+    for sign, color in zip(SIGNS[suits].suits, SUIT_STYLES, strict=True):
+        line.highlight_regex(rf"(?:10|[A2-9JQK]){sign}", color)
+    return line
+
+
+def grid(
+    columns: Sequence[str], rows: Iterable[Iterable[Text | str]], left: Collection[int] = (0, 1), gap: int = 1
+) -> Table:
+    """A table without lines; left: the columns that are aligned on the left. gap: blanks between columns."""
+    table = Table(box=None, padding=(0, gap, 0, 0), header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number in left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def margin_word(scores: Sequence[int], winner: int) -> str:

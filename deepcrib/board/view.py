@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
-from deepcrib.errors import OptionError
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import HAND_SIZE, MAX_SCORE, is_legal_play
 
 HIDDEN = -2
 """A card that lies face down; `NO_CARD` is the place of one that is gone."""
 
+NAME_WIDTH = 16
 Cards = tuple[int, ...]
 
 
@@ -76,6 +77,18 @@ class TableView:
         """P: 2, 3 or 4."""
         return len(self.names)
 
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """One character a player: the first of each name where these differ, else the number of the seat."""
+        first = tuple(shortened(name).strip().upper()[:1] for name in self.names)
+        return first if all(first) and len(set(first)) == len(first) else tuple(map(str, range(len(first))))
+
+
+def shortened(name: str) -> str:
+    """A name of at most 16 characters, the rest cut off; what cannot be printed is left out."""
+    name = "".join(character for character in name if character.isprintable())
+    return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 1] + "~"
+
 
 def pegs_behind(previous: Sequence[int], before: Sequence[int], now: Sequence[int]) -> tuple[int, ...]:
     """Where the back pegs [P] stand after a step that moved the scores from `before` to `now`.
@@ -91,13 +104,11 @@ def view_of(
     """What `viewer` sees of one game: a record of `Games.state`, which is only read.
 
     previous_scores: [P] points before the last ones, see `pegs_behind`. names: [P]. turn: who discards next, which
-    the record does not tell; without it, the viewer if it has not discarded, else the first from the dealer's left. In
-    the play the record knows. Raises OptionError for a seat, a score or a number of names that does not fit the game.
+    the record does not tell; None: the first from the dealer's left that has not. In the play the record knows.
     """
-    _check(game, viewer, previous_scores, names, turn)
     g = SimpleNamespace(**{name: game[name].tolist() for name in game.dtype.names})
     dealt, phase = g.hand_number >= 0, _phase(g)
-    choosing = _turn(g, phase, viewer, turn)
+    choosing = _turn(g, phase, turn)
     return TableView(
         names=tuple(names),
         viewer=None if viewer is None else int(viewer),
@@ -126,22 +137,6 @@ def _present(cards: Sequence[int]) -> Cards:
     return tuple(card for card in cards if card != NO_CARD)
 
 
-def _check(
-    game: Any, viewer: int | None, previous_scores: Sequence[int], names: Sequence[str], turn: int | None
-) -> None:
-    """Raise OptionError where an argument does not fit the game."""
-    num_players = len(game["scores"])
-    for what, seat in (("viewer", viewer), ("turn", turn)):
-        if seat is not None and not 0 <= seat < num_players:
-            raise OptionError(f"{what} is {seat}, expected a seat 0..{num_players - 1} or None")
-    for what, given in (("names", names), ("previous_scores", previous_scores)):
-        if len(given) != num_players:
-            raise OptionError(f"{what} is {list(given)!r}, expected one for each of {num_players} players")
-    for seat, (previous, score) in enumerate(zip(previous_scores, game["scores"], strict=True)):
-        if not 0 <= previous <= score:
-            raise OptionError(f"previous_scores[{seat}] is {previous}, expected 0..{score}, the score")
-
-
 # g is the record in plain values.
 
 
@@ -155,17 +150,13 @@ def _has_discarded(g: Any, seat: int) -> bool:
     return bool(g.kept[seat][0] != NO_CARD)
 
 
-def _turn(g: Any, phase: str, viewer: int | None, turn: int | None) -> int | None:
+def _turn(g: Any, phase: str, turn: int | None) -> int | None:
     if phase == "play":
         return g.turn if g.turn >= 0 else None
     if phase != "discard" or g.hand_number < 0:
         return None
-    if turn is not None:
-        if _has_discarded(g, turn):
-            raise OptionError(f"turn is {turn}, expected a seat that has not discarded yet")
-        return int(turn)
-    seats = [(g.dealer + step) % len(g.scores) for step in range(1, len(g.scores) + 1)]
-    return next((seat for seat in (viewer, *seats) if seat is not None and not _has_discarded(g, seat)), None)
+    seats = [(g.dealer + step) % len(g.scores) for step in range(1, len(g.scores) + 1)] if turn is None else [turn]
+    return next((seat for seat in seats if not _has_discarded(g, seat)), None)
 
 
 def _hand(g: Any, seat: int, viewer: int | None) -> Cards:

@@ -14,15 +14,11 @@ except ModuleNotFoundError as error:
 
 from deepcrib.envs.observation import num_actions, num_discards, observation_spec
 from deepcrib.envs.players import PolicyAgent, deepcrib_action, encode, random_actions
-from deepcrib.envs.single import CribbageDiscardEnv, CribbageEnv, CribbagePlayEnv
-from deepcrib.envs.vector import CribbageDiscardVectorEnv, CribbagePlayVectorEnv, CribbageVectorEnv
+from deepcrib.envs.single import CribbageEnv
+from deepcrib.envs.vector import CribbageVectorEnv
 
 __all__ = [
-    "CribbageDiscardEnv",
-    "CribbageDiscardVectorEnv",
     "CribbageEnv",
-    "CribbagePlayEnv",
-    "CribbagePlayVectorEnv",
     "CribbageVectorEnv",
     "ENVIRONMENTS",
     "PolicyAgent",
@@ -37,8 +33,10 @@ __all__ = [
 ENVIRONMENTS = ("deepcrib/Cribbage-v1", "deepcrib/CribbagePlay-v1", "deepcrib/CribbageDiscard-v1")
 """Ids, as Gymnasium knows them."""
 
-for _id in ENVIRONMENTS:
-    _name = _id.removeprefix("deepcrib/").removesuffix("-v1")
+for _id, _decisions in zip(ENVIRONMENTS, ("all", "play", "discard"), strict=True):
     gymnasium.register(
-        _id, entry_point=f"deepcrib.envs.single:{_name}Env", vector_entry_point=f"deepcrib.envs.vector:{_name}VectorEnv"
+        _id,
+        entry_point="deepcrib.envs.single:CribbageEnv",
+        vector_entry_point="deepcrib.envs.vector:CribbageVectorEnv",
+        kwargs={"decisions": _decisions},
     )

@@ -162,7 +162,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         return self._screen.draw(self._game, None, self.possible_agents, self._seat if self._seat >= 0 else None)
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """There is nothing to release; PettingZoo asks for it of an environment that can be drawn."""
 
     @property
     def _game(self) -> np.void:

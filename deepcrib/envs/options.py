@@ -17,7 +17,7 @@ from deepcrib.envs.stepping import ALL, BY_AGENT, BY_LEARNER, PLAYED, REWARDS, S
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import DEALING
 from deepcrib.game.rules import MAX_SCORE
-from deepcrib.options import one_of, option, optional
+from deepcrib.options import one_of, option, optional, problems
 
 _Made = TypeVar("_Made", bound="TableOptions")
 
@@ -52,10 +52,8 @@ class TableOptions:
 
     def __post_init__(self) -> None:
         observation_spec(self.num_players)  # refuses other numbers
-        for item in fields(self):
-            value, check = getattr(self, item.name), item.metadata.get("check")
-            if problem := check and check(value):
-                raise OptionError(f"{item.name}={value!r}: {problem}")
+        for problem in problems(self):
+            raise OptionError(problem)
         if self.reward == "win" and self.episode == "hand":
             raise OptionError("reward='win': expected episode='game', since nobody wins a hand")
 
@@ -118,6 +116,17 @@ class DiscardOptions(GameOptions):
             raise OptionError(f"reward='exact': expected num_players=2, not {self.num_players}")
 
 
+DECISIONS: dict[str, type[GameOptions]] = {"all": GameOptions, "play": PlayOptions, "discard": DiscardOptions}
+"""The learner's decisions, with the options of their environment."""
+
+
+def game_options(decisions: str, given: Mapping[str, Any]) -> GameOptions:
+    """The options of an environment in which the learner decides this. Raises OptionError."""
+    if problem := one_of(*DECISIONS)(decisions):
+        raise OptionError(f"decisions={decisions}: {problem}")
+    return options_of(DECISIONS[decisions], given)
+
+
 def options_of(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
     """The options of an environment from keyword arguments. Raises OptionError on an unknown one, or a wrong value."""
     names = [field.name for field in fields(kind)]
@@ -127,29 +136,28 @@ def options_of(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
     return kind(**given)
 
 
-def agent_of(spec: Any, num_players: int) -> Agent:
-    """An agent for so many players from its spec, or itself. Raises AgentError."""
-    agent = make_agent(spec)
-    require_players(agent, num_players)
-    return agent
-
-
 def discarder_of(options: GameOptions) -> Agent | None:
-    """The agent that discards for the learner, None: the learner itself."""
+    """The agent that discards for the learner, None: the learner itself. Raises AgentError."""
     if not isinstance(options, PlayOptions):
         return None
     default = "expected_value" if options.num_players == 2 else "greedy"
-    return agent_of(default if options.discards is None else options.discards, options.num_players)
+    return _agent(default if options.discards is None else options.discards, options.num_players)
 
 
 def opponents_of(options: GameOptions) -> list[Agent]:
-    """The num_players - 1 agents to the learner's left; one spec makes one agent for all of them."""
-    count = options.num_players - 1
-    if not isinstance(options.opponent, list | tuple):
-        return [agent_of(options.opponent, options.num_players)] * count
-    if len(options.opponent) != count:
-        raise OptionError(f"opponent has {len(options.opponent)} agents, expected {count} (or one for all)")
-    return [agent_of(spec, options.num_players) for spec in options.opponent]
+    """The num_players - 1 agents to the learner's left; one spec makes one agent for all of them. Raises AgentError."""
+    specs, count = options.opponent, options.num_players - 1
+    if not isinstance(specs, list | tuple):
+        return [_agent(specs, options.num_players)] * count
+    if len(specs) != count:
+        raise OptionError(f"opponent has {len(specs)} agents, expected {count} (or one for all)")
+    return [_agent(spec, options.num_players) for spec in specs]
+
+
+def _agent(spec: Any, num_players: int) -> Agent:
+    agent = make_agent(spec)
+    require_players(agent, num_players)
+    return agent
 
 
 def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: Sequence[Agent | None]) -> Settings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes, check_number
 from deepcrib.envs.observation import action_space, observation_space
-from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, options_of
+from deepcrib.envs.options import game_options
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
 
 Observation = dict[str, NDArray[np.int8]]
@@ -21,18 +21,18 @@ Observation = dict[str, NDArray[np.int8]]
 class CribbageEnv(gymnasium.Env[Any, Any]):
     """A game of cribbage against agents: `gymnasium.make("deepcrib/Cribbage-v1")`.
 
-    Episode k of a seed has the cards, the cut and the learner's seat of the vector environments' episode k.
+    Episode k of a seed has the cards, the cut and the learner's seat of the vector environment's episode k.
 
     Args:
+        decisions: what the learner decides: `all`, the `play` (an agent discards), or one `discard` an episode.
         render_mode: `ansi` (text), `human` (text on the terminal after every step) or `rgb_array` (a picture).
-        options: see `GameOptions`, and `PlayOptions` and `DiscardOptions` for the other two environments.
+        options: see `GameOptions`, `PlayOptions` and `DiscardOptions`.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
-    options: ClassVar[type[GameOptions]] = GameOptions
 
-    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
-        self.episodes = Episodes(1, options_of(self.options, options))
+    def __init__(self, decisions: str = "all", *, render_mode: str | None = None, **options: Any) -> None:
+        self.episodes = Episodes(1, game_options(decisions, options))
         self.observation_space = observation_space(self.episodes.num_players)
         self.action_space = action_space(self.episodes.num_players)
         self.render_mode = render_mode
@@ -91,15 +91,3 @@ class CribbageEnv(gymnasium.Env[Any, Any]):
 
     def _info(self) -> dict[str, Any]:
         return {name: v[0] if v[0].ndim else v[0].item() for name, v in self.episodes.info().items()}
-
-
-class CribbagePlayEnv(CribbageEnv):
-    """The play alone, an agent discards: `gymnasium.make("deepcrib/CribbagePlay-v1")`."""
-
-    options = PlayOptions
-
-
-class CribbageDiscardEnv(CribbageEnv):
-    """One discard an episode: `gymnasium.make("deepcrib/CribbageDiscard-v1")`."""
-
-    options = DiscardOptions

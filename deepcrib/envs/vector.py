@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from deepcrib.agents import Agent
 from deepcrib.envs.episodes import MAX_SEED, Episodes, Rows
 from deepcrib.envs.observation import action_space, observation_space
-from deepcrib.envs.options import DiscardOptions, GameOptions, PlayOptions, options_of
+from deepcrib.envs.options import game_options
 from deepcrib.errors import OptionError
 
 Observations = dict[str, NDArray[np.int8]]
@@ -28,17 +28,17 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
 
     Args:
         num_envs: N.
+        decisions: what the learner decides: `all`, the `play` (an agent discards), or one `discard` an episode.
         autoreset_mode: NEXT_STEP (the step after the last begins the next episode, with reward 0), SAME_STEP (the last
             step does; info holds final_obs and final_info) or DISABLED (`reset(options={"reset_mask": mask})` does).
         copy: fresh arrays of observations and masks with every step; False: the same ones are overwritten.
-        options: see `GameOptions`, and `PlayOptions` and `DiscardOptions` for the other two environments.
+        options: see `GameOptions`, `PlayOptions` and `DiscardOptions`.
     """
-
-    options: ClassVar[type[GameOptions]] = GameOptions
 
     def __init__(
         self,
         num_envs: int = 1,
+        decisions: str = "all",
         *,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
@@ -48,7 +48,7 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         if render_mode is not None:
             raise OptionError(f"render_mode={render_mode!r}: expected None, a vector environment is not drawn")
         self.num_envs = num_envs
-        self.episodes = Episodes(num_envs, options_of(self.options, options), copy=copy)
+        self.episodes = Episodes(num_envs, game_options(decisions, options), copy=copy)
         self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.episodes.num_players)
@@ -128,18 +128,6 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
             "final_info": _masked(self.episodes.info(), over),
             "_final_info": over.copy(),
         }
-
-
-class CribbagePlayVectorEnv(CribbageVectorEnv):
-    """The play alone, an agent discards: `gymnasium.make_vec("deepcrib/CribbagePlay-v1", num_envs=N)`."""
-
-    options = PlayOptions
-
-
-class CribbageDiscardVectorEnv(CribbageVectorEnv):
-    """One discard an episode: `gymnasium.make_vec("deepcrib/CribbageDiscard-v1", num_envs=N)`."""
-
-    options = DiscardOptions
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:

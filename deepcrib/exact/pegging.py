@@ -115,27 +115,15 @@ class PeggingRecords:
         """Read what `save` wrote. Raises StatisticsError for a file that is missing, damaged or of something else."""
         try:
             with np.load(path, allow_pickle=False) as file:
-                gained, given, exact = file["gained"], file["given"], file["exact"]
+                gained, given, exact = file["gained"], file["given"], bool(file["exact"])
         except OSError as error:
             raise StatisticsError(f"cannot read the pegging records {path}: {error.strerror or error}") from error
         except _DAMAGE as error:
             raise StatisticsError(f"{path} is damaged or holds no pegging records") from error
-        if exact.shape != () or exact.dtype != np.bool_:
-            raise StatisticsError(f"pegging records {path}: exact is {exact.dtype} {exact.shape}, expected one bool")
-        _require_histograms(path, gained, given)
-        return PeggingRecords(gained, given, bool(exact))
-
-
-def _require_histograms(path: Path, gained: NDArray, given: NDArray) -> None:
-    expected = (NUM_RANK_SETS_4, 2, MAX_POINTS)
-    for name, histogram in (("gained", gained), ("given", given)):
-        if histogram.shape != expected or histogram.dtype != np.int64:
-            found = f"{histogram.dtype} {histogram.shape}"
-            raise StatisticsError(f"pegging records {path}: {name} is {found}, expected int64 {expected}")
-        if histogram.min() < 0:
-            raise StatisticsError(f"pegging records {path}: {name} holds a negative number of hands")
-    if (gained.sum(axis=2) != given.sum(axis=2)).any():
-        raise StatisticsError(f"pegging records {path}: gained and given are of different numbers of hands")
+        expected = (NUM_RANK_SETS_4, 2, MAX_POINTS)
+        if any(histogram.shape != expected or histogram.dtype != np.int64 for histogram in (gained, given)):
+            raise StatisticsError(f"{path} holds no pegging records: expected two of int64 {expected}")
+        return PeggingRecords(gained, given, exact)
 
 
 # --- making records -----------------------------------------------------------------------------------------------

@@ -48,11 +48,6 @@ class DiscardTable:
         run_rows(_look_up, len(checked), checked, self.classes.keys, self.classes.starts, self.rows, found, piece=512)
         return found
 
-    def by_index(self, index: int) -> np.void:
-        """Statistics of one discard by Lang's index (see `lang_index`). Raises StatisticsError."""
-        hand, action = parse_lang_index(index)
-        return self.lookup([hand])[0, action]
-
 
 def lang_index(keep: ArrayLike, toss: ArrayLike) -> int:
     """Lang's index of a discard: the two digits of each card id, kept cards first, each part ascending.

@@ -17,7 +17,7 @@ from deepcrib.agents.packaged import CHAMPION, CHAMPION_NETWORKS
 from deepcrib.agents.specs.travel import needs_trust
 from deepcrib.analysis.tables import plain_table
 from deepcrib.app import Session, Setup, check_resumable, new_header, require_textual, run_app
-from deepcrib.board.text import SIGNS
+from deepcrib.board.canvas import SIGNS
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files.trust import FromFile
 from deepcrib.game.engine import IllegalActionError

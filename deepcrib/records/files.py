@@ -54,25 +54,16 @@ class GameWriter:
 
 
 def _drop_half_line(path: Path) -> None:
-    """Cut a file that does not end with a line's end back to the last one that there is."""
+    """Cut a file that does not end with a line's end back to the last one that there is.
+
+    A file that neither is empty nor begins with a game, or with a part of its header, is left alone.
+    """
     if path.is_file():
         content = path.read_bytes()
-        if not _holds_games(content):
+        if not (content.strip().startswith(_BEGINNING) or _BEGINNING.startswith(content.strip())):
             raise RunError(f"cannot write {path}: it holds something else than games")
         if content and not content.endswith(b"\n"):
             os.truncate(path, content.rfind(b"\n") + 1)
-
-
-def _holds_games(content: bytes) -> bool:
-    """Whether a file is empty, begins with a game, or is the beginning of a header that was interrupted."""
-    lines = content.split(b"\n")
-    if len(lines) == 1:
-        return _BEGINNING.startswith(content) or content.startswith(_BEGINNING)
-    first = next((line for line in lines if line.strip()), None)
-    try:
-        return first is None or bool(parse_header(parse_line(first.decode())))
-    except (RecordError, UnicodeDecodeError):
-        return False
 
 
 def read_games(path: Path | str) -> list[GameRecord]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta, Struct, ValidationError, convert, defstruct, to_builtins
 
 from deepcrib.errors import UserError
 from deepcrib.files.trust import FromFile
@@ -19,22 +22,47 @@ from deepcrib.records.events import Event
 FORMAT = "deepcrib.game"
 VERSION = 1
 KINDS_OF_PLAYER = ("human", "agent")
-MAX_NUMBER = 2**63 - 1  # of seed and game, which chance is worked out from
 LONGEST_CARDS = 1000  # characters, far more than a deck's
-_HEADER = ("format", "version", "players", "rules", "seed", "game", "started", "package")
+LONGEST_PROBLEM = 200  # characters of an error, which may name a key of the file
+_T = TypeVar("_T")
+_Whole = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # chance is worked out from seed and game, in 64 bits
 
 
 class RecordError(UserError):
     """A file of games that cannot be read or written, or a game that the rules do not allow."""
 
 
-@dataclass(frozen=True)
-class Player:
+class Player(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Who sat at a seat. kind: human or agent. spec: that of an agent, as `make_agent` takes it."""
 
     name: str
-    kind: str = "human"
+    kind: str
     spec: Any = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError on a name with characters that a terminal would obey, and another kind."""
+        if not self.name.isprintable():
+            raise ValueError(f"name={_shortened(self.name)}: expected characters that can be printed")
+        if self.kind not in KINDS_OF_PLAYER:
+            raise ValueError(f"kind={_shortened(self.kind)}: expected {' or '.join(KINDS_OF_PLAYER)}")
+
+
+class _Header(Struct, forbid_unknown_fields=True):
+    """The first line of a game, as it is read."""
+
+    event: str
+    format: str
+    version: Annotated[int, Meta(ge=VERSION, le=VERSION)]
+    players: Annotated[tuple[Player, ...], Meta(min_length=2, max_length=MAX_PLAYERS)]
+    rules: str
+    seed: _Whole | None = None
+    game: _Whole | None = None
+    started: str = ""
+    package: str = ""
+
+    def __post_init__(self) -> None:
+        if self.rules not in DEALING:
+            raise ValueError(f"rules={_shortened(self.rules)}: expected one of {', '.join(DEALING)}")
 
 
 @dataclass(frozen=True)
@@ -87,21 +115,40 @@ class GameRecord:
         return sum(event.kind == "hint" and event.seat == seat for event in self.events)
 
 
+# Of every kind of event: field of Event -> key in the file.
+_KEYS = {
+    "deal": {"hand": "hand", "seat": "dealer", "hands": "cards", "cards": "crib_card"},
+    "discard": {"seat": "seat", "cards": "cards"},
+    "starter": {"seat": "dealer", "cards": "card", "points": "points"},
+    "play": {"seat": "seat", "cards": "card", "points": "points"},
+    "hand": {"seat": "seat", "cards": "cards", "points": "points"},
+    "crib": {"seat": "dealer", "cards": "cards", "points": "points"},
+    "hint": {"seat": "seat"},
+    "end": {"seat": "winner", "scores": "scores"},
+}
+
+
 # --- writing ------------------------------------------------------------------------------------------------
 
 
 def header_line(record: GameRecord) -> str:
     """The first line of a game."""
-    players = [{"name": p.name, "kind": p.kind} | ({} if p.spec is None else {"spec": p.spec}) for p in record.players]
     optional = {name: getattr(record, name) for name in ("seed", "game", "started", "package")}
-    content = {"event": "game", "format": FORMAT, "version": VERSION, "players": players, "rules": record.rules}
-    return json.dumps(content | {name: value for name, value in optional.items() if value not in (None, "")})
+    content = {"event": "game", "format": FORMAT, "version": VERSION, "players": to_builtins(record.players)}
+    known = {name: value for name, value in optional.items() if value not in (None, "")}
+    return json.dumps(content | {"rules": record.rules} | known)
 
 
 def event_line(event: Event) -> str:
     """The line of an event."""
-    content = {name: write(getattr(event, field)) for name, (field, write, _) in _FIELDS[event.kind].items()}
-    return json.dumps({"event": event.kind} | {name: value for name, value in content.items() if value != ""})
+    content = {key: _written(field, getattr(event, field)) for field, key in _KEYS[event.kind].items()}
+    return json.dumps({"event": event.kind} | {key: value for key, value in content.items() if value != ""})
+
+
+def _written(field: str, value: Any) -> Any:
+    if field == "hands":
+        return list(map(format_cards, value))
+    return format_cards(value) if field == "cards" else value
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -124,74 +171,72 @@ def parse_header(content: Mapping[str, Any]) -> GameRecord:
     """The header of a game. Raises RecordError."""
     if content.get("event") != "game" or content.get("format") != FORMAT:
         raise RecordError(f'this is no game record: expected a first line with "event": "game", "format": "{FORMAT}"')
-    version = content.get("version")
-    if type(version) is not int or version != VERSION:
-        raise RecordError(f"version={_shortened(version)}: expected {VERSION}, the one that this deepcrib reads")
-    _only("game", content, _HEADER)
-    players = content.get("players")
-    if not isinstance(players, list) or not 2 <= len(players) <= MAX_PLAYERS:
-        raise RecordError(f"players={_shortened(players)}: expected a list of 2 to {MAX_PLAYERS}")
-    rules = content.get("rules")
-    if rules not in DEALING:
-        raise RecordError(f"rules={_shortened(rules)}: expected one of {', '.join(DEALING)}")
-    numbers = {name: _optional_whole(name, content.get(name)) for name in ("seed", "game")}
-    texts = {name: _text(name, content.get(name, "")) for name in ("started", "package")}
-    return GameRecord(tuple(map(_player, players)), rules, **numbers, **texts)  # type: ignore[arg-type]
+    header = _converted("game", content, _Header)
+    return GameRecord(header.players, header.rules, header.seed, header.game, header.started, header.package)
 
 
 def parse_event(content: Mapping[str, Any], num_players: int) -> Event:
     """An event of a game. Raises RecordError."""
     kind = content["event"]
-    if kind not in _FIELDS:
-        raise RecordError(f"event {_shortened(kind)}: expected one of game, {', '.join(_FIELDS)}")
-    fields = _FIELDS[kind]
-    _only(kind, content, fields)
-    values: dict[str, Any] = {}
-    for name, (field, _, read) in fields.items():
-        if name not in content and not (kind == "deal" and name == "crib_card"):
-            raise RecordError(f"{kind} without {name}: expected {', '.join(fields)}")
-        try:
-            values[field] = read(content.get(name, ""), num_players)
-        except (CardError, ValueError) as error:
-            raise RecordError(f"{kind}, {name}={_shortened(content.get(name))}: {error}") from error
-    return Event(kind, **values)
+    if kind not in _KEYS:
+        raise RecordError(f"event {_shortened(kind)}: expected one of game, {', '.join(_KEYS)}")
+    values = {key: value for key, value in content.items() if key != "event"}
+    line = _converted(kind, values, _line_type(kind, num_players))
+    return Event(kind, **{field: getattr(line, field) for field in line.__struct_fields__})
 
 
-def _player(content: Any) -> Player:
-    if not isinstance(content, dict) or not isinstance(content.get("name"), str):
-        raise RecordError(f"player {_shortened(content)}: expected an object with a name")
-    if not content["name"].isprintable():  # it would be printed on terminals, which obey some characters
-        raise RecordError(f"name={_shortened(content['name'])}: expected characters that can be printed")
-    if content.get("kind") not in KINDS_OF_PLAYER:
-        kind, name = _shortened(content.get("kind")), _shortened(content["name"])
-        raise RecordError(f"kind={kind} of player {name}: expected human or agent")
-    _only("player", content, ("name", "kind", "spec"))
-    return Player(content["name"], content["kind"], content.get("spec"))
+class _Cards(tuple[int, ...]):
+    """Card ids, sorted; a text in the file."""
 
 
-def _optional_whole(name: str, value: Any) -> int | None:
-    if value is None:
-        return None
+class _Card(_Cards):
+    """One of them."""
+
+
+@cache
+def _line_type(kind: str, players: int) -> type[Struct]:
+    """What a kind of event may say in a game of so many: its fields are those of Event."""
+    each = Meta(min_length=players, max_length=players)
+    types: dict[str, Any] = {
+        "hand": _Whole,
+        "points": _Whole,
+        "seat": Annotated[int, Meta(ge=0, lt=players)],
+        "hands": Annotated[tuple[_Cards, ...], each],
+        "scores": Annotated[tuple[Annotated[int, Meta(ge=0, le=MAX_SCORE)], ...], each],
+    }
+    keys = {field: key for field, key in _KEYS[kind].items() if key != "crib_card" or players == 3}
+    fields = [(field, types.get(field, _Cards if key == "cards" else _Card)) for field, key in keys.items()]
+    return defstruct(kind, fields, rename=keys, forbid_unknown_fields=True)
+
+
+def _converted(kind: str, content: Mapping[str, Any], type_: type[_T]) -> _T:
+    """The content of a line as its type. Raises RecordError, which names the key, its value and what was expected."""
     try:
-        number = _whole(value, 0)
-    except ValueError as error:
-        raise RecordError(f"{name}={_shortened(value)}: {error}") from error
-    if number > MAX_NUMBER:
-        raise RecordError(f"{name}={_shortened(value)}: expected at most 2^63 - 1")
-    return number
+        return convert(content, type_, dec_hook=_cards)
+    except ValidationError as error:
+        problem, _, path = str(error).partition(" - at `$")
+        value: Any = content
+        for key, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
+            value = value[key] if key else value[int(index)]
+        where = "" if value is content else f", {path.strip('.`')}={_shortened(value)}"
+        keys = ", ".join(getattr(type_, "__struct_encode_fields__", ()))
+        expected = f": expected {keys}" if "field `" in problem and value is content else ""
+        raise RecordError(f"{kind}{where}: {_printable(problem.replace('`', ''))}{expected}") from error
 
 
-def _text(name: str, value: Any) -> str:
+def _cards(type_: type[_Cards], value: Any) -> _Cards:
+    """Cards from their text. Raises ValueError, to which msgspec adds the place."""
     if not isinstance(value, str):
-        raise RecordError(f"{name}={_shortened(value)}: expected a text")
-    return value
-
-
-def _only(kind: str, content: Mapping[str, Any], names: Collection[str]) -> None:
-    """Refuse keys that a kind of line does not have."""
-    for name in content:
-        if name not in names and name != "event":
-            raise RecordError(f"{kind} has no {_shortened(name)}: expected {', '.join(names)}")
+        raise ValueError("expected cards as text, such as 5H JD")
+    if len(value) > LONGEST_CARDS:
+        raise ValueError("expected no more cards than there are")
+    try:
+        cards = type_(sorted(parse_cards(value)))
+    except CardError as error:
+        raise ValueError(str(error)) from error
+    if type_ is _Card and len(cards) != 1:
+        raise ValueError("expected one card, such as 5H")
+    return cards
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -212,84 +257,6 @@ def _shortened(value: Any, length: int = 40) -> str:
     return repr(text if len(text) <= length else f"{text[:length]}...")
 
 
-# --- fields -------------------------------------------------------------------------------------------------
-
-
-def _is_whole(value: Any, most: float) -> bool:
-    return type(value) is int and 0 <= value <= most
-
-
-def _whole(value: Any, _: int) -> Any:
-    if not _is_whole(value, math.inf):
-        raise ValueError("expected a whole number, 0 or more")
-    return value
-
-
-def _seat(value: Any, num_players: int) -> Any:
-    if not _is_whole(value, num_players - 1):
-        raise ValueError(f"expected a seat 0..{num_players - 1}")
-    return value
-
-
-def _some_cards(value: Any, _: int) -> tuple[int, ...]:
-    if not isinstance(value, str):
-        raise ValueError("expected cards as text, such as 5H JD")
-    if len(value) > LONGEST_CARDS:
-        raise ValueError("expected no more cards than there are")
-    return tuple(sorted(parse_cards(value)))
-
-
-def _one_card(value: Any, num_players: int) -> tuple[int, ...]:
-    cards = _some_cards(value, num_players)
-    if len(cards) != 1:
-        raise ValueError("expected one card, such as 5H")
-    return cards
-
-
-def _crib_card(value: Any, num_players: int) -> tuple[int, ...]:
-    if num_players == 3:
-        return _one_card(value, num_players)
-    if value != "":
-        raise ValueError("expected none but with three players")
-    return ()
-
-
-def _hands(value: Any, num_players: int) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(value, list) or len(value) != num_players:
-        raise ValueError(f"expected a list of {num_players} hands")
-    return tuple(_some_cards(hand, num_players) for hand in value)
-
-
-def _scores(value: Any, num_players: int) -> tuple[int, ...]:
-    scores = value if isinstance(value, list) else []
-    if len(scores) != num_players or not all(_is_whole(score, MAX_SCORE) for score in scores):
-        raise ValueError(f"expected {num_players} scores from 0 to {MAX_SCORE}")
-    return tuple(scores)
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-_Field = tuple[str, Callable[[Any], Any], Callable[[Any, int], Any]]
-_SEAT: _Field = ("seat", _same, _seat)
-_POINTS: _Field = ("points", _same, _whole)
-_CARDS: _Field = ("cards", format_cards, _some_cards)
-_CARD: _Field = ("cards", format_cards, _one_card)
-
-# Of every kind: name in the file -> (field of Event, to JSON, from JSON).
-_FIELDS: dict[str, dict[str, _Field]] = {
-    "deal": {
-        "hand": ("hand", _same, _whole),
-        "dealer": _SEAT,
-        "cards": ("hands", lambda hands: list(map(format_cards, hands)), _hands),
-        "crib_card": ("cards", format_cards, _crib_card),
-    },
-    "discard": {"seat": _SEAT, "cards": _CARDS},
-    "starter": {"dealer": _SEAT, "card": _CARD, "points": _POINTS},
-    "play": {"seat": _SEAT, "card": _CARD, "points": _POINTS},
-    "hand": {"seat": _SEAT, "cards": _CARDS, "points": _POINTS},
-    "crib": {"dealer": _SEAT, "cards": _CARDS, "points": _POINTS},
-    "hint": {"seat": _SEAT},
-    "end": {"winner": _SEAT, "scores": ("scores", list, _scores)},
-}
+def _printable(text: str) -> str:
+    """A text without what a terminal would obey, and not too long."""
+    return "".join(character if character.isprintable() else "?" for character in text)[:LONGEST_PROBLEM]

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from deepcrib.agents import make_agent
 from deepcrib.envs import ENVIRONMENTS, PolicyAgent, deepcrib_action, random_actions
 from deepcrib.errors import OptionError
-from deepcrib.game.engine import Games, IllegalActionError
-from deepcrib.game.policies import POLICIES
+from deepcrib.game.engine import IllegalActionError
 from deepcrib.kernels.workers import use_workers
-from deepcrib.matches import play_match
 
 GAME, PLAY_ONLY, BANDIT = ENVIRONMENTS
 ERROR_LEVEL = 1e-4
@@ -145,49 +141,6 @@ def test_arrays_are_fresh_or_overwritten_as_asked() -> None:
         after, *_ = env.step(random_actions(shown["action_mask"], np.random.default_rng(1)))
         assert np.shares_memory(kept, after["observation"]) != copy
         assert (kept == before).all() == copy
-
-
-@pytest.mark.parametrize("opponent", ["random", "deterministic", "greedy"])
-def test_games_are_the_engines(opponent: str) -> None:
-    """The same agents on the same cards have the same scores; rewards add up to them."""
-    env = make(num_envs=100, opponent=opponent)
-    env.reset(seed=12)
-    agent = make_agent("greedy")
-    totals, done = np.zeros(100), np.zeros(100, dtype=bool)
-    finals = np.zeros((100, 2), dtype=int)
-    while not done.all():
-        _, rewards, over, _, info = env.step(deepcrib_action(env, agent))
-        totals += np.where(done, 0, rewards)
-        finals[over & ~done] = info["scores"][over & ~done]
-        done |= over
-        if over.any():
-            seats = info["seat"]
-    table = Games(np.arange(100), 12)
-    env.reset(seed=12)
-    seats = env.unwrapped.episodes.state["seat"].astype(int)
-    codes = np.full((100, 2), POLICIES[opponent], dtype=np.int8)
-    codes[np.arange(100), seats] = POLICIES["greedy"]
-    table.play_scripted(codes)
-    wanted = np.where(seats[:, None] == 0, table.scores, table.scores[:, ::-1])
-    assert (finals == wanted).all() and (totals == wanted[:, 0]).all()
-
-
-def test_wins_are_as_often_as_in_matches() -> None:
-    """Greedy against random, 1,000 games each: the rates differ by less than chance allows, one time in 10,000."""
-    games = 1000
-    env = RecordEpisodeStatistics(make(num_envs=games, opponent="random", reward="win"), buffer_length=games)
-    env.reset(seed=21)
-    done = np.zeros(games, dtype=bool)
-    won = np.zeros(games, dtype=bool)
-    while not done.all():
-        _, rewards, over, _, _ = env.step(deepcrib_action(env, make_agent("greedy")))
-        won |= (rewards > 0) & ~done
-        done |= over
-    result = play_match([make_agent("greedy"), make_agent("random")], games, 22)
-    one, two = won.mean(), (result.winner == 0).mean()
-    error = np.sqrt((one * (1 - one) + two * (1 - two)) / games)
-    assert abs(one - two) < NormalDist().inv_cdf(1 - ERROR_LEVEL / 2) * error
-    assert {float(r) for r in env.return_queue} == {1.0, -1.0}
 
 
 @pytest.mark.parametrize("players", [2, 3])

@@ -105,7 +105,7 @@ def test_games_that_do_not_count_are_said(tmp_path: Path, capsys: pytest.Capture
     again = replace(game(1, 1), started="2026-11-22T09:00:00+00:00")
     records = [
         *(game(0, 0), game(1, 1), again, with_hint(game(2, 0)), game(3, 0, hands=2)),
-        *(played(4), played(5, 3), replace(game(6, 0), players=(Player("Ann"), Player("Bob")))),
+        *(played(4), played(5, 3), replace(game(6, 0), players=(Player("Ann", "human"), Player("Bob", "human")))),
     ]
     path = write(tmp_path / "a.jsonl", *records)
     assert call(f"humans games={path}", tmp_path / "out") == 0
@@ -152,7 +152,9 @@ def test_rows_are_of_opponents_or_of_persons(tmp_path: Path) -> None:
 
 def test_agents_of_one_name_are_told_apart_by_their_specs() -> None:
     records = [
-        replace(game(seed, 0), players=(Player("Ann"), Player("m", "agent", {"name": "greedy", "samples": seed})))
+        replace(
+            game(seed, 0), players=(Player("Ann", "human"), Player("m", "agent", {"name": "greedy", "samples": seed}))
+        )
         for seed in (0, 2)
     ]
     found = baselines(played_games(records)[0])

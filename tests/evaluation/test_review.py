@@ -19,7 +19,7 @@ from deepcrib.search.best_response import BestResponseAgent
 from tests.support import brute_force
 from tests.support.recorded import played
 
-GREEDY = GameRecord((Player("Ann"), Player("g", "agent", "greedy")))
+GREEDY = GameRecord((Player("Ann", "human"), Player("g", "agent", "greedy")))
 
 
 class Planted:
@@ -67,7 +67,7 @@ def test_two_fives_given_to_the_dealer_cost_what_every_hand_and_crib_counted_say
     """Against random discards the crib can be counted card by card; the play can move the price by little more."""
     hand = sorted(parse_cards("5H 5S JD QC KC AC"))
     thrown = tuple(parse_cards("5H 5S"))
-    players = (Player("Ann"), Player("random", "agent", "random"))
+    players = (Player("Ann", "human"), Player("random", "agent", "random"))
     deal = Event("deal", 1, hands=(tuple(hand), tuple(parse_cards("2C 3D 6H 7S 8C 9D"))), hand=0)
     found = review(GameRecord(players, events=(deal, Event("discard", 0, tuple(sorted(thrown))))), 0)
     (decision,) = found.worst
@@ -126,19 +126,19 @@ def test_the_same_game_has_the_same_prices_and_a_part_of_it_those_of_that_part(g
 
 def test_who_cannot_be_answered_quickly_has_a_stand_in() -> None:
     for player in (
-        Player("Bob"),
+        Player("Bob", "human"),
         Player("m", "agent", "minimax"),
         Player("t", "agent", "td_perceptron"),
         Player("gone", "agent", "nowhere/weights.safetensors"),
         Player("none", "agent"),
         Player("odd", "agent", [1]),
     ):
-        found, stand_in = responder_to(GameRecord((player, Player("Ann"))), 0)
+        found, stand_in = responder_to(GameRecord((player, Player("Ann", "human"))), 0)
         assert (found.to.name, stand_in) == ("expected_value", True)
 
 
 def test_a_given_opponent_is_answered(responder: BestResponseAgent) -> None:
-    record = replace(played(6, person=0, hands=1), players=(Player("Ann"), Player("Bob")))
+    record = replace(played(6, person=0, hands=1), players=(Player("Ann", "human"), Player("Bob", "human")))
     assert review(record, 0).opponent == "expected_value"
     given = review(record, 0, opponent=responder.to)
     assert (given.opponent, given.stand_in) == ("greedy", False)
@@ -149,7 +149,7 @@ def test_a_given_opponent_is_answered(responder: BestResponseAgent) -> None:
     [
         (partial(review, GREEDY, 2), "seat=2: expected 0 or 1"),
         (partial(review, GREEDY, 0, worst=-1), "worst=-1: expected 0 or more"),
-        (partial(review, GameRecord((Player("a"),) * 3), 0), "a game of 3 players: expected one of two"),
+        (partial(review, GameRecord((Player("a", "human"),) * 3), 0), "a game of 3 players: expected one of two"),
     ],
 )
 def test_what_cannot_be_reviewed_is_refused(call: partial[Review], problem: str) -> None:

@@ -160,7 +160,7 @@ def test_kings_and_queens() -> None:
     assert lang_index(keep, toss) == 484950514647
     hand, action = parse_lang_index(484950514647)
     assert hand == sorted([*keep, *toss]) and [hand[slot] for slot in DISCARDS[action]] == toss
-    assert cached_table().by_index(484950514647) == discard_statistics([hand])[0, action]
+    assert cached_table().lookup([hand])[0, action] == discard_statistics([hand])[0, action]
     assert lang_index(cards("AC AD AH AS"), cards("2C 2D")) == 102030405  # 00 01 02 03 04 05, the lowest
 
 
@@ -191,9 +191,8 @@ BAD_INDICES = {
 @pytest.mark.parametrize("name", BAD_INDICES)
 def test_other_numbers_are_no_index(name: str) -> None:
     index = BAD_INDICES[name]
-    for function in (parse_lang_index, cached_table().by_index):
-        with pytest.raises(StatisticsError, match=f"^index {index}: expected two digits a card.*$"):
-            function(index)
+    with pytest.raises(StatisticsError, match=f"^index {index}: expected two digits a card.*$"):
+        parse_lang_index(index)
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_a_state_of_other_options_is_refused(run: str, change: dict[str, Any], t
         ("learner=td learner.trace_decay=2", "learner.trace_decay=2.0: expected 0 to 1"),
         ("learner=partida learner.inputs=14", "learner.inputs=14: expected one of 12, 16"),
         ("learner=partida learner.inputs=16", "a network that sees the opponent's cards plays no matches"),
-        ("learner=partida learner.play_lr=2", "learner.play_lr is an option of learner=replay, not of learner=partida"),
+        ("learner=partida learner.play_lr=2", "unknown option learner.play_lr: "),
         ("learner=weighted_network learner.hidden=[0]", "learner.hidden=[0]: expected 1 or more"),
         ("learner=weighted_network learner.strategies=[hand_max]", "did you mean hand_max_min?"),
         ("learner=weighted_network algorithm=sarsa", "learner=weighted_network does not read it"),

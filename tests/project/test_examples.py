@@ -14,7 +14,7 @@ import deepcrib.envs  # noqa: F401  registers the environments
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-PAGE = (ROOT / "docs" / "using_environments.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -92,7 +92,7 @@ def test_the_programs_of_the_page_run(number: int, capsys: pytest.CaptureFixture
     """Each as it stands there; what it prints last is what its comment says, if it has one."""
     if "sb3_contrib" in PROGRAMS[number]:
         pytest.importorskip("sb3_contrib")
-    exec(compile(PROGRAMS[number], f"using_environments.md block {number}", "exec"), {})
+    exec(compile(PROGRAMS[number], f"environments.md block {number}", "exec"), {})
     if claimed := re.findall(r"^print\(.*\)  # (\S+)$", PROGRAMS[number], flags=re.MULTILINE):
         printed = capsys.readouterr().out.split()[-1]
         assert printed == claimed[-1] or float(printed) == pytest.approx(float(claimed[-1]), abs=0.05)

@@ -15,7 +15,7 @@ from deepcrib.errors import RunError
 from deepcrib.game.cards import parse_cards
 from deepcrib.game.engine.phases import DISCARD, OVER
 from deepcrib.records import Event, GameWriter, RecordError, choices, read_games, replay
-from deepcrib.records.schema import event_line, header_line, parse_event, parse_line
+from deepcrib.records.schema import event_line, header_line, parse_line
 from tests.support.recorded import ROW, played, write
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "game_records.md").read_text(encoding="utf-8")
@@ -95,16 +95,11 @@ def test_no_other_card_passes_unless_the_player_might_have_chosen_it(place: int,
             replay(replace(GAME, events=changed))
 
 
-def test_hints_change_nothing_and_are_counted() -> None:
-    with_hint = replace(GAME, events=(*GAME.events[:1], Event("hint", 1), *GAME.events[1:]))
-    assert replay(with_hint).games.winner[0] == GAME.winner
+@pytest.mark.parametrize("place", [1, len(GAME.events)])
+def test_hints_change_nothing_and_are_counted(place: int) -> None:
+    with_hint = replace(GAME, events=(*GAME.events[:place], Event("hint", 1), *GAME.events[place:]))
+    assert with_hint.finished and with_hint.winner == GAME.winner == replay(with_hint).games.winner[0]
     assert with_hint.hints(1) == 1 and with_hint.hints(0) == 0
-
-
-def test_a_hint_at_the_end_does_not_reopen_a_game() -> None:
-    late = replace(GAME, events=(*GAME.events, Event("hint", 0)))
-    assert late.finished and late.winner == GAME.winner
-    assert replay(late).phase[0] == OVER
 
 
 def test_a_choice_that_the_rules_do_not_allow_is_never_handed_out() -> None:
@@ -147,50 +142,43 @@ def put(number: int, line: str) -> Callable[[list[str]], None]:
     return apply
 
 
+PLAYER = {"name": "a", "kind": "human"}
 BROKEN = [
     (put(3, "{"), r"line 4: '\{' is no JSON, expected a line of a game record"),
     (put(0, "hand,dealer,own_score"), "line 1: 'hand,dealer,own_score' is no JSON"),
     (put(0, '{"event": "game"}'), 'line 1: this is no game record: expected a first line with .* "deepcrib.game"'),
     (put(0, "[1]"), r"line 1: '\[1\]' is no event"),
-    (change(0, version=2), "line 1: version='2': expected 1"),
-    (change(0, players=[]), "line 1: players='\\[\\]': expected a list of 2 to 4"),
-    (
-        change(0, players=[{"name": "a", "kind": "cat"}] * 2),
-        "line 1: kind='cat' of player 'a': expected human or agent",
-    ),
-    (change(0, rules="mine"), "line 1: rules='mine': expected one of acc, random_dealer"),
-    (
-        change(0, players=[{"name": "a\nb", "kind": "agent"}] * 2),
-        r"name='a\\nb': expected characters that can be printed",
-    ),
-    (
-        change(0, players=[{"name": "a", "kind": "human", "age": 1}] * 2),
-        "player has no 'age': expected name, kind, spec",
-    ),
-    (change(0, version=True), "line 1: version='true': expected 1"),
-    (change(0, version=1.0), "line 1: version='1.0': expected 1"),
-    (change(0, rules=None), "line 1: rules='null': expected one of acc"),
-    (change(0, mood="good"), "line 1: game has no 'mood': expected format, version, players"),
-    (change(0, started=5), "line 1: started='5': expected a text"),
-    (change(0, seed=2**63), "line 1: seed='9223372036854775808': expected at most"),
-    (change(0, seed=float("nan")), "line 1: .* is no JSON"),
     (put(0, '{"event": "game", "seed": ' + "9" * 5000 + "}"), "line 1: .* is no JSON"),
     (put(3, '{"event": "hint", "seat": 0, "seat": 1}'), "line 4: the key 'seat' stands twice"),
-    (change(2, cards="5H " * 1000), "line 3: discard, cards='5H .*: expected no more cards than there are"),
-    (change(-1, scores=[121.0, True]), "end, scores=.*: expected 2 scores from 0 to 121"),
-    (change(0, seed=-1), "line 1: seed='-1': expected a whole number"),
+    (change(0, version=2), "line 1: game, version='2': Expected int <= 1"),
+    (change(0, version=True), "version='true': Expected int, got bool"),
+    (change(0, version=1.0), "version='1.0': Expected int, got float"),
+    (change(0, players=[]), "line 1: game, players='\\[\\]': Expected array of length >= 2"),
+    (change(0, players=[PLAYER, PLAYER | {"kind": "cat"}]), r"players\[1\]=.*: kind='cat': expected human or agent"),
+    (change(0, players=[PLAYER, {"name": "a"}]), r"players\[1\]=.*: Object missing required field kind"),
+    (change(0, players=[PLAYER, PLAYER | {"age": 1}]), r"players\[1\]=.*: Object contains unknown field age"),
+    (change(0, rules="mine"), "line 1: game: rules='mine': expected one of acc, random_dealer"),
+    (change(0, rules=None), "line 1: game: Object missing required field rules: expected event, format, version"),
+    (change(0, **{"mo\x1bod": 1}), "line 1: game: Object contains unknown field mo.od: expected event, format"),
+    (change(0, **{"m" * 1000: 1}), "line 1: game: Object contains unknown field m*: expected event, format"),
+    (change(0, started=5), "line 1: game, started='5': Expected str, got int"),
+    (change(0, seed=2**63), "line 1: game, seed='9223372036854775808': Expected int <= "),
+    (change(0, seed=float("nan")), "line 1: .* is no JSON"),
+    (change(0, seed=-1), "line 1: game, seed='-1': Expected int >= 0"),
     (change(1, event="shuffle"), "line 2: event 'shuffle': expected one of game, deal, discard"),
-    (change(1, dealer=2), "line 2: deal, dealer='2': expected a seat 0..1"),
-    (change(1, dealer=True), "line 2: deal, dealer='true': expected a seat 0..1"),
-    (change(1, crib_card="5H"), "line 2: deal, crib_card='5H': expected none but with three players"),
+    (change(1, dealer=2), "line 2: deal, dealer='2': Expected int <= 1"),
+    (change(1, dealer=True), "line 2: deal, dealer='true': Expected int, got bool"),
+    (change(1, crib_card="5H"), "line 2: deal: Object contains unknown field crib_card: expected hand, dealer, cards"),
+    (change(1, cards=["5H", 5]), r"line 2: deal, cards\[1\]='5': expected cards as text"),
     (change(2, cards="5H 1Z"), "line 3: discard, cards='5H 1Z': not a card: '1Z'"),
     (change(2, cards="5H 5H"), "line 3: discard, .* the card 5H stands twice"),
-    (change(2, cards=5), "line 3: discard, cards='5': expected cards as text"),
-    (change(2, mood="good"), "line 3: discard has no 'mood': expected seat, cards"),
-    (change(5, points=None), "line 6: play without points: expected seat, card, points"),
-    (change(5, points=-1), "line 6: play, points='-1': expected a whole number"),
+    (change(2, cards="5H " * 1000), "line 3: discard, cards='5H .*: expected no more cards than there are"),
+    (change(5, points=None), "line 6: play: Object missing required field points: expected seat, card, points"),
+    (change(5, points=-1), "line 6: play, points='-1': Expected int >= 0"),
     (change(5, card="5H 6H"), "line 6: play, card='5H 6H': expected one card"),
-    (change(-1, scores=[121, 122]), "end, scores=.*: expected 2 scores from 0 to 121"),
+    (change(-1, scores=[121.0, True]), r"end, scores\[0\]='121.0': Expected int, got float"),
+    (change(-1, scores=[121, 122]), r"end, scores\[1\]='122': Expected int <= 121"),
+    (change(-1, scores=[121]), "end, scores=.*: Expected array of length >= 2"),
 ]
 
 
@@ -202,7 +190,7 @@ def test_a_broken_line_is_named(spoil: Callable[[list[str]], None], message: str
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
     with pytest.raises(RecordError, match=message) as raised:
         read_games(path)
-    assert str(path) in str(raised.value) and "\n" not in str(raised.value) and len(str(raised.value)) < 400
+    assert str(path) in str(raised.value) and str(raised.value).isprintable() and len(str(raised.value)) < 400
 
 
 @pytest.mark.parametrize(
@@ -296,15 +284,10 @@ def test_the_document_names_every_event_and_key() -> None:
         assert set(content) - {"event"} <= set(re.findall(r"`(\w+)`", rows[content["event"]]))
 
 
-@given(st.integers(0, len(GAME.events) - 1))
-def test_an_event_is_read_as_it_was_written(place: int) -> None:
-    assert parse_event(parse_line(event_line(GAME.events[place])), 2) == GAME.events[place]
-
-
 @pytest.mark.parametrize("name", ["\x1b[31mAnn", "Ann\x07", "Ann\nBob", "Ann\u202e", "\x9b2J"])
 def test_names_that_a_terminal_would_obey_are_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     GameWriter(path).begin(replace(played(7, person=0, name="Ann"), events=()))
     path.write_text(path.read_text().replace('"Ann"', json.dumps(name)))
-    with pytest.raises(RecordError, match="games.jsonl, line 1: name=.*: expected characters that can be printed"):
+    with pytest.raises(RecordError, match=r"line 1: game, players\[0\]=.*: expected characters that can be printed"):
         read_games(path)

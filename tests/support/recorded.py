@@ -53,7 +53,7 @@ def played(
 
 def _player(spec: str | Agent, person: str | None) -> Player:
     if person is not None:
-        return Player(person)
+        return Player(person, "human")
     spec_text: Any = spec if isinstance(spec, str) else None
     return Player(spec if isinstance(spec, str) else spec.name, "agent", spec_text)
 

@@ -12,10 +12,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
-from deepcrib.app.preparing import prepare_words
 from deepcrib.app.screens.dialogs import MIN_HEIGHT, MIN_WIDTH, TOO_SMALL
 from deepcrib.app.screens.game import GameScreen
-from deepcrib.app.setup import Setup
+from deepcrib.app.setup import Setup, prepare_words
 
 PREPARING = "Preparing the table; the first time its code is compiled, once for this version: some seconds ..."
 
@@ -46,7 +45,6 @@ class PlayApp(App[None]):
     def __init__(self, setup: Setup) -> None:
         super().__init__()
         self.setup = setup
-        setup.watch_compiling()
 
     def compose(self) -> ComposeResult:
         """What is seen until the first game begins."""
@@ -72,10 +70,6 @@ class PlayApp(App[None]):
         except Exception as error:
             setup.failure = error
         self.exit()
-
-    def on_unmount(self) -> None:
-        """What is prepared ends with the application."""
-        self.setup.end()
 
     def action_interrupt(self) -> None:
         """Ctrl-C and signals: leave at once."""

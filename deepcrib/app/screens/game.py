@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -20,10 +20,11 @@ from deepcrib.app.screens.widgets import Button, Hand, score_sheet
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.table import SHOWN, Table, held_words
-from deepcrib.board import TableView, scene
-from deepcrib.board.text import drawn
+from deepcrib.board import TableView
+from deepcrib.board.canvas import Canvas
+from deepcrib.board.pegboard import draw_board
+from deepcrib.board.scene import PLAY_LINES, draw_play, draw_player
 from deepcrib.game.cards import NO_CARD
-from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.rules import HAND_SIZE, discard_slots
 from deepcrib.records import Event
 
@@ -138,7 +139,7 @@ class GameScreen(Screen[bool]):
             if seat is None:
                 await self._tell(await self.setup.worker.do(self.session.step))
             elif seat == self.session.person:
-                self.setup.prepare(self.session)
+                self.app.run_worker(self.setup.prepare(self.session))
                 await self._let_person_choose()
             else:
                 self.say(WAITING if self.setup.worker.busy else f"{self.table.names[seat]} is thinking")
@@ -156,12 +157,10 @@ class GameScreen(Screen[bool]):
         action = await self.wait_for(DISCARD if discarding else PLAY)
         if action < 0:
             return
-        try:
-            self.session.check(action)
-        except IllegalActionError as error:
-            self.notify(str(error), timeout=2)
+        assert self.seen is not None and self.seen.legal is not None
+        if not discarding and action not in self.seen.legal:
+            self.notify("that card would go over 31", timeout=2)
             return
-        assert self.seen is not None
         words = held_words(self.table, self.seen, action)
         self.held = action
         if self.setup.pace > 0:
@@ -313,12 +312,10 @@ class GameScreen(Screen[bool]):
         if held is None:
             self.seen = view
         self.show_title()
-        self._put("#board", scene.board(view), 2 * view.num_players + 3)
-        others = [seat for seat in range(view.num_players) if seat != table.person]
-        rows = [item._replace(line=line) for line, seat in enumerate(others) for item in scene.player(view, seat)]
-        self._put("#opponent", rows, len(others))
-        self._put("#play", scene.play(view, table.counted), 4)
-        self._put("#person", scene.player(view, table.person, cards=False), 1)
+        self._put("#board", 2 * view.num_players + 3, draw_board, view)
+        self._put("#opponent", 1, draw_player, view, 1 - table.person)
+        self._put("#play", PLAY_LINES, draw_play, view, table.counted)
+        self._put("#person", 1, draw_player, view, table.person, False)
         self.query_one(Hand).show(view, table.person, table.suits)
         self.query_one(Button).show(BUTTONS.get(self.waiting, ""))
         self.query_one("#sheet", Static).update(score_sheet(table))
@@ -333,5 +330,7 @@ class GameScreen(Screen[bool]):
             title = f"Hand {self.seen.hand_number + 1}, {self.table.whose(self.seen.dealer)} crib"
             self.query_one("#title", Static).update(Text(f"{title}   {self.setup.heading}"))
 
-    def _put(self, where: str, items: Iterable[scene.Item], lines: int) -> None:
-        self.query_one(where, Static).update(drawn(items, lines, self.table.suits))
+    def _put(self, where: str, lines: int, draw: Callable[..., None], *arguments: Any) -> None:
+        canvas = Canvas(lines, self.table.suits)
+        draw(canvas, *arguments)
+        self.query_one(where, Static).update(canvas.text)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table as Grid
 from rich.text import Text
 
 from deepcrib.analysis.hand_values import HandValues
-from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint, with_exact
+from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint
 from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import ASSUMED, card_names, colored
+from deepcrib.app.words import ASSUMED, card_names, colored, grid
 from deepcrib.game.cards import parse_cards
-from deepcrib.game.observations import PlayObservation
+from deepcrib.game.observations import DiscardObservation, PlayObservation
 
 WORKING = "working it out (the first time its code is compiled, which may take some seconds) ..."
 NAME_WIDTHS = (13, 8)
@@ -33,78 +32,61 @@ EXACT_NOTE = (
 
 async def fill_hint(setup: Setup, session: Session, dialog: Dialog) -> None:
     """Show what is known of the choice as soon as it is, in the thread; what nobody looks at any more is left out."""
-    observation = await setup.worker.do(session.observation)
-    if isinstance(observation, PlayObservation):
-        await _fill_play(setup, observation, dialog)
-        return
-    for agents in [{}, setup.hints] if setup.hints else [{}]:
+    stages = _stages(setup, await setup.worker.do(session.observation))
+    for number, stage in enumerate(stages, start=1):
         if dialog.is_attached:
-            values = await setup.worker.do(discard_hint, observation, agents)
-            dialog.show(discard_grid(values, setup.suits), "" if agents == setup.hints else WORKING)
+            dialog.show(await setup.worker.do(stage), WORKING if number < len(stages) else "")
 
 
-async def _fill_play(setup: Setup, observation: PlayObservation, dialog: Dialog) -> None:
-    """What scores at once, then what players think, then the exact values."""
-    hint = play_hint(observation, {})
-    dialog.show(play_grid(hint, setup.suits), WORKING)
-    if setup.hints:
-        hint = await setup.worker.do(play_hint, observation, setup.hints)
-        dialog.show(play_grid(hint, setup.suits), WORKING)
-    if dialog.is_attached:
-        hint = await setup.worker.do(lambda: with_exact(hint, observation, exact_player()))
-        dialog.show(play_grid(hint, setup.suits))
+def _stages(setup: Setup, observation: DiscardObservation | PlayObservation) -> list[Callable[[], RenderableType]]:
+    """What is known at once, then what players think; of the play then the exact values."""
+    hints, suits = setup.hints, setup.suits
+    if isinstance(observation, DiscardObservation):
+        return [
+            lambda: discard_grid(discard_hint(observation, {}), suits),
+            lambda: discard_grid(discard_hint(observation, hints), suits),
+        ]
+    return [
+        lambda: play_grid(play_hint(observation, {}), suits),
+        lambda: play_grid(play_hint(observation, hints), suits),
+        lambda: play_grid(play_hint(observation, hints, exact_player()), suits),
+    ]
 
 
 def discard_grid(values: HandValues, suits: str) -> RenderableType:
     """The 15 discards, best first."""
     rows: list[list[Text | str]] = []
     for action in values.best_first:
-        one = values.discards[action]
-        rows.append(
-            [
-                *(colored(card_names(parse_cards(cards), suits), suits) for cards in (one.toss, one.keep)),
-                *(f"{one.hand_mean:.2f}", f"{one.crib_mean:+.2f}", f"{one.pegging:+.2f}"),
-                Text(f"{one.total:.2f}", "bold"),
-                *(
-                    marked(None if choice.values is None else choice.values[action], action in choice.likeliest)
-                    for choice in values.agents.values()
-                ),
-            ]
-        )
+        one, choices = values.discards[action], values.agents.values()
+        cards = [colored(card_names(parse_cards(cards), suits), suits) for cards in (one.toss, one.keep)]
+        means = f"{one.hand_mean:.2f}", f"{one.crib_mean:+.2f}", f"{one.pegging:+.2f}", Text(f"{one.total:.2f}", "bold")
+        opinions = [marked(choice.values, action, action in choice.likeliest) for choice in choices]
+        rows.append([*cards, *means, *opinions])
     return _grid(("throw", "keep", "hand", "crib", "play", "total"), list(values.agents), rows, DISCARD_NOTE)
 
 
 def play_grid(hint: PlayHint, suits: str) -> RenderableType:
     """The cards that may be played, best first."""
-    rows: list[list[Text | str]] = [
-        [
-            colored(card_names([hint.cards[place]], suits), suits),
-            ", ".join(map(str, hint.parts[place])) or "-",
-            *(
-                marked(None if values is None else values[place], hint.slots[place] in hint.choices[name])
-                for name, values in hint.values.items()
-            ),
+    rows: list[list[Text | str]] = []
+    for place in hint.best_first:
+        card = colored(card_names([hint.cards[place]], suits), suits)
+        opinions = [
+            marked(values, place, hint.slots[place] in hint.choices[name]) for name, values in hint.values.items()
         ]
-        for place in hint.best_first
-    ]
+        rows.append([card, ", ".join(map(str, hint.parts[place])) or "-", *opinions])
     return _grid(("card", "now"), list(hint.values), rows, PLAY_NOTE + EXACT_NOTE * (EXACT in hint.values))
 
 
 def _grid(
     columns: Sequence[str], agents: Sequence[str], rows: Sequence[Sequence[Text | str]], note: str
 ) -> RenderableType:
-    crowded = len(agents) > 2
-    grid = Grid(box=None, padding=(0, 1 if len(agents) > 1 else 2, 0, 0), header_style="bold")
-    names = [short_name(name, NAME_WIDTHS[crowded]) for name in agents]
-    for number, column in enumerate((*columns, *names)):
-        grid.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
-    for row in rows:
-        grid.add_row(*row)
-    return Group(grid, Text(note, "dim"))
+    names = [short_name(name, NAME_WIDTHS[len(agents) > 2]) for name in agents]
+    return Group(grid((*columns, *names), rows, gap=1 if len(agents) > 1 else 2), Text(note, "dim"))
 
 
-def marked(value: float | None, chosen: bool) -> str:
-    """`+1.23*`: a value if there is one, and a star on what would be chosen."""
+def marked(values: Sequence[float | None] | None, place: int, chosen: bool) -> str:
+    """`+1.23*`: the value at a place if there is one, and a star on what would be chosen."""
+    value = None if values is None else values[place]
     return ("" if value is None else f"{value:+.2f}") + ("*" if chosen else " ")
 
 

@@ -7,14 +7,13 @@ from functools import partial
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table as Grid
 from rich.text import Text
 from textual.app import App
 
 from deepcrib.app.screens.dialogs import Dialog, working_dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
-from deepcrib.app.words import ASSUMED, card_names, colored, margin_word
+from deepcrib.app.words import ASSUMED, card_names, colored, grid, margin_word
 from deepcrib.evaluation.review import Review, review
 from deepcrib.game.cards import parse_card
 from deepcrib.game.rules import KINDS
@@ -51,10 +50,10 @@ async def _fill_review(setup: Setup, session: Session, dialog: Dialog) -> None:
         dialog.app.call_from_thread(dialog.show, Text(f"{REVIEWING} {priced} of {hands} hands"))
 
     try:
-        found = await setup.worker.do(partial(review, session.record, session.person, progress=progress))
+        judged = await setup.worker.do(partial(review, session.record, session.person, progress=progress))
     except _LeftError:
         return
-    dialog.show(review_text(found, setup.suits))
+    dialog.show(review_text(judged, setup.suits))
 
 
 def result_text(session: Session) -> RenderableType:
@@ -65,37 +64,28 @@ def result_text(session: Session) -> RenderableType:
     who = "You win" if winner == session.person else f"{summary['winner']} wins"
     skunk = margin_word(scores, winner)
     title = Text(f"{who}, {max(scores)} to {min(scores)}" + (f": a {skunk}!" if skunk else "."), "bold")
-    grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for number, column in enumerate(("points", "score", *KINDS)):
-        grid.add_column(column, justify="right" if number else "left")
-    for player in players:
-        grid.add_row(player["name"], str(player["score"]), *map(str, player["points"].values()))
-    return Group(title, "", grid, "", f"{summary['hands']} hands, {hints} hint{'' if hints == 1 else 's'}")
+    rows = [(player["name"], str(player["score"]), *map(str, player["points"].values())) for player in players]
+    points = grid(("points", "score", *KINDS), rows, left=(0,), gap=2)
+    return Group(title, "", points, "", f"{summary['hands']} hands, {hints} hint{'' if hints == 1 else 's'}")
 
 
 def review_text(review: Review, suits: str) -> RenderableType:
     """The costliest choices, and what all of them cost."""
     title = f"Your choices cost {review.lost:.2f} expected points, {review.per_hand:.2f} a hand."
-    grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for column in ("cost", "hand", "", "you held", "you chose", "better"):
-        grid.add_column(column, justify="right" if column in ("cost", "hand") else "left")
+    rows: list[list[Text | str]] = []
     for decision in review.worst:
-        held = f"{decision.cards}\n{decision.seen}".rstrip()
-        cells = (held, decision.taken, decision.best)
-        grid.add_row(
-            f"{decision.regret:.2f}",
-            str(decision.hand + 1),
-            decision.kind,
-            *(colored(_suited(cell, suits), suits) for cell in cells),
-        )
+        cells = f"{decision.cards}\n{decision.seen}".rstrip(), decision.taken, decision.best
+        cards = [colored(_suited(cell, suits), suits) for cell in cells]
+        rows.append([f"{decision.regret:.2f}", str(decision.hand + 1), decision.kind, *cards])
+    costs = grid(("cost", "hand", "", "you held", "you chose", "better"), rows, left=range(2, 6))
     stand_in = ", in place of your opponent, whose play takes too long to ask for" if review.stand_in else ""
     measure = (
         f"Cost: expected points less than the best choice and what best follows it, "
         f"{ASSUMED.format(review.opponent)}{stand_in}. The score is not looked at."
     )
-    return Group(Text(title, "bold"), Text(measure, "dim"), "", grid)
+    return Group(Text(title, "bold"), Text(measure, "dim"), "", costs)
 
 
 def _suited(text: str, suits: str) -> str:
     """Cards such as 5H in a text, written with the suits that were asked for."""
-    return re.sub(r"\b[A2-9TJQK][CDHS]\b", lambda found: card_names([parse_card(found[0])], suits), text)
+    return re.sub(r"\b[A2-9TJQK][CDHS]\b", lambda match: card_names([parse_card(match[0])], suits), text)

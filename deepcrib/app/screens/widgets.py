@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from rich.table import Table as Grid
+from rich.table import Table as RichTable
 from rich.text import Text
 from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
 from deepcrib.app.table import Table
-from deepcrib.board import TableView, scene
-from deepcrib.board.text import drawn
+from deepcrib.app.words import grid
+from deepcrib.board import TableView
+from deepcrib.board.canvas import CARD_STEP, CARD_WIDTH, Canvas
+from deepcrib.board.scene import HAND_LINES, draw_hand
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import MAX_SCORE
 
@@ -39,7 +41,9 @@ class Hand(Static):
         self._cards = hand
         if hand and hand[min(self.cursor, len(hand) - 1)] == NO_CARD:
             self.move(1)
-        self.update(drawn(scene.hand(view, seat, 1, self.cursor, self.chosen), 4, suits))
+        canvas = Canvas(HAND_LINES, suits)
+        draw_hand(canvas, view, seat, 1, self.cursor, self.chosen)
+        self.update(canvas.text)
 
     def move(self, step: int) -> None:
         """The cursor to the next card in a direction, around the ends."""
@@ -55,8 +59,8 @@ class Hand(Static):
 
     def on_click(self, event: Click) -> None:
         """Which card was clicked."""
-        slot, within = divmod(event.x, scene.CARD_STEP)
-        if within < scene.CARD_WIDTH and slot < len(self._cards) and self._cards[slot] != NO_CARD:
+        slot, within = divmod(event.x, CARD_STEP)
+        if within < CARD_WIDTH and slot < len(self._cards) and self._cards[slot] != NO_CARD:
             self.post_message(self.Chosen(slot))
 
 
@@ -73,12 +77,8 @@ class Button(Static):
         self.app.simulate_key("enter")
 
 
-def score_sheet(table: Table) -> Grid:
+def score_sheet(table: Table) -> RichTable:
     """A row a hand, the last one first: each player's points of play, hand and crib, and the score that they made."""
-    words = "play+hand+crib, score"
-    grid = Grid(box=None, padding=(0, 1, 0, 0), header_style="dim", caption=words, caption_justify="left")
-    for number, column in enumerate(("hand", *(column for name in table.names for column in (name, "")))):
-        grid.add_column(column, justify="left" if number % 2 else "right", no_wrap=True)
     rows, scores = [], [0] * len(table.names)
     for number, hand in enumerate(table.points, start=1):
         scores = [min(score + sum(own.values()), MAX_SCORE) for score, own in zip(scores, hand, strict=True)]
@@ -88,6 +88,7 @@ def score_sheet(table: Table) -> Grid:
             for cell in ("+".join(map(str, own.values())), Text(str(score), "bold"))
         ]
         rows.append([str(number), *cells])
-    for row in reversed(rows):
-        grid.add_row(*row)
-    return grid
+    columns = ("hand", *(column for name in table.names for column in (name, "")))
+    sheet = grid(columns, reversed(rows), left=range(1, len(columns), 2))
+    sheet.caption, sheet.caption_justify = "play+hand+crib, score", "left"
+    return sheet

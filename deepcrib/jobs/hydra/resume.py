@@ -149,7 +149,7 @@ def saved_config(path: Path, schema: type) -> DictConfig:
     except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         reason = str(getattr(error, "problem", None) or error).strip().splitlines()[0]  # `problem` is YAML's
         raise RunError(f"{path} does not hold the options of this job: {reason}") from error
-    return config  # type: ignore[no-any-return]
+    return config
 
 
 def _plain_options(text: str) -> DictConfig:

@@ -12,7 +12,7 @@ import os
 import re
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from errno import EACCES, EDQUOT, EEXIST, EISDIR, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
@@ -48,8 +48,10 @@ _TOO_LARGE = (
 """What NumPy, PyTorch and Python say of sizes that nothing can have."""
 _FOLDER_ERRORS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG}
 
-field_types = functools.cache(typing.get_type_hints)
-"""The type of each field of a dataclass, whose annotations are text until they are asked for."""
+
+def field_types(kind: Any) -> dict[str, Any]:
+    """The type of each field of a dataclass, whose annotations are text until they are asked for."""
+    return typing.get_type_hints(kind)
 
 
 def variants_of(schema: type) -> dict[str, Mapping[str, type]]:
@@ -127,8 +129,9 @@ def choices(group: str, folders: Sequence[Path]) -> list[str]:
 def check_names(config: DictConfig) -> None:
     """Refuse a config with an option that its class does not have, as `+learner.lrr=1` makes one."""
     holder = OmegaConf.get_type(config)
+    known: Collection[Any] = field_types(holder) if is_dataclass(holder) else set(config)
     for name in config:
-        if is_dataclass(holder) and name not in field_types(holder):
+        if name not in known:
             raise OptionError(_unknown(config._get_full_key(name), holder))
         node = config._get_node(name)
         if isinstance(node, DictConfig) and not node._is_none() and not node._is_missing():

@@ -48,8 +48,8 @@ class Finals:
         """What is printed; training: how long it was."""
         tables = [hands_table("hands won on play points", self.hands)] if self.hands else []
         if self.own:
-            rows = [(name, f"{value:,.4g}") for name, value in flat(self.own) if isinstance(value, int | float)]
-            tables.append(plain_table("measured in training", ("metric", "value"), [("after", training), *rows]))
+            own = [(name, f"{value:,.4g}") for name, value in flat(self.own) if isinstance(value, int | float)]
+            tables.append(plain_table("measured in training", ("metric", "value"), [("after", training), *own]))
         if self.matches or not tables:
             rows = {**self.matches, **{f"{name}, agent explores": found for name, found in self.explored.items()}}
             tables.append(win_rates_table(f"trained agent ({training})", rows))

@@ -91,7 +91,7 @@ class PartidaLearner(Learner):
     def measure(self, hands: int, seed: int) -> Interval:
         """Mean of own minus opponent's play points a hand against greedy, without exploration, over random hands.
 
-        Each is pone in every second hand. Unlike `evaluation.play_only` it takes a network that sees hidden cards, too.
+        Each is pone in every second hand. Unlike `hands.play_only` it takes a network that sees hidden cards.
         """
         return mean_interval(play_kept_hands(self.fit.layers, self.form, 0, hands, seed).differences)
 

@@ -22,7 +22,7 @@ from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.td.features import PLAYS, Deal, State, replay
 from deepcrib.learners.td.inputs import KINDS, MOST_INPUTS, WIDTHS, fill_entries, new_deal, set_discard
-from deepcrib.learners.td.perceptron import Entries, Perceptron, count_weights, forward, layer_sizes
+from deepcrib.learners.td.perceptron import count_weights, forward, layer_sizes
 
 MOVE_POINTS = ("learned", "added")
 """The points of a move are part of the value of the state that it leads to, or are added to the value of the rest."""
@@ -31,7 +31,8 @@ MOVE_POINTS = ("learned", "added")
 class StateValue(NamedTuple):
     """A perceptron that values states; `kind` is one of `inputs.KINDS`, `added` of MOVE_POINTS."""
 
-    perceptron: Perceptron
+    weights: np.ndarray
+    sizes: np.ndarray
     kind: int
     added: bool
 
@@ -58,7 +59,7 @@ def new_scratch(sizes: np.ndarray) -> DecisionScratch:
 
 def state_value(weights: NDArray[np.float64], hidden: Sequence[int], inputs: str, move_points: str) -> StateValue:
     """A perceptron of `inputs`, one of `inputs.KINDS`, on an array of weights."""
-    return StateValue(Perceptron(weights, layer_sizes(WIDTHS[inputs], hidden)), KINDS[inputs], move_points == "added")
+    return StateValue(weights, layer_sizes(WIDTHS[inputs], hidden), KINDS[inputs], move_points == "added")
 
 
 @dataclass
@@ -162,11 +163,6 @@ class PlayTurn(NamedTuple):
 
 
 @jit
-def _value(net: StateValue, state: State, s: DecisionScratch) -> float:
-    return forward(net.perceptron, Entries(s.places, s.x, fill_entries(net.kind, state, s.places, s.x)), s.units)
-
-
-@jit
 def fill_discard_values(
     net: StateValue, hand: np.ndarray, means: np.ndarray, deal: Deal, s: DecisionScratch, values: np.ndarray
 ) -> None:
@@ -174,7 +170,8 @@ def fill_discard_values(
     nobody = np.empty(PLAYS, dtype=np.int64)
     for action in range(NUM_DISCARDS):
         set_discard(hand, action, means, deal)
-        values[action] = _value(net, State(deal, NO_CARD, nobody, nobody, 0, 0), s)
+        n = fill_entries(net.kind, State(deal, NO_CARD, nobody, nobody, 0, 0), s.places, s.x)
+        values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
 
 
 @jit
@@ -194,7 +191,9 @@ def fill_play_values(
         history[n], seats[n] = turn.left[slot], turn.seat
         series, total, _, _ = replay(history, seats, n + 1, turn.seat)
         points[slot] = play_points(series, total)
-        values[slot] = _value(net, State(turn.deal, turn.starter, history, seats, n + 1, turn.seat), s)
+        state = State(turn.deal, turn.starter, history, seats, n + 1, turn.seat)
+        filled = fill_entries(net.kind, state, s.places, s.x)
+        values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
         if net.added:
             values[slot] += points[slot]
 
@@ -205,7 +204,7 @@ def _value_discards(
 ) -> None:
     for r in range(*part):
         deal = new_deal(1 if dealers[r] else 0)
-        fill_discard_values(net, hands[r], means[r], deal, new_scratch(net.perceptron.sizes), values[r])
+        fill_discard_values(net, hands[r], means[r], deal, new_scratch(net.sizes), values[r])
 
 
 @jit
@@ -226,4 +225,4 @@ def _value_plays(
         history, seats = o.history[r].astype(np.int64), o.history_seats[r].astype(np.int64)
         turn = PlayTurn(deal, o.hand[r], o.starter[r], history, seats, n, o.seat[r], o.counts[r])
         points = np.empty(HAND_SIZE, dtype=np.int64)
-        fill_play_values(net, turn, new_scratch(net.perceptron.sizes), values[r], points)
+        fill_play_values(net, turn, new_scratch(net.sizes), values[r], points)

@@ -38,7 +38,7 @@ from deepcrib.learners.td.inputs import (
     set_discard,
 )
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.learners.td.perceptron import Entries, add_gradient, backward, forward, layer_sizes, new_weights
+from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
 
@@ -99,12 +99,12 @@ def learn_step(net: StateValue, trace: Trace, seat: int, account: float, value: 
     last = trace.counts[seat] - 1
     units, slopes = trace.units[seat], trace.slopes[seat]
     places, x, filled = trace.places[seat], trace.x[seat], trace.filled[seat]
-    before = forward(net.perceptron, Entries(places[last], x[last], filled[last]), units[last])
-    backward(net.perceptron, units[last], slopes[last])
+    before = forward(net.weights, net.sizes, places[last], x[last], filled[last], units[last])
+    backward(net.weights, net.sizes, units[last], slopes[last])
     error = account - trace.accounts[seat, last] + value - before
     rate = lr * error
     for k in range(last, -1, -1):
-        add_gradient(net.perceptron, Entries(places[k], x[k], filled[k]), units[k], slopes[k], rate)
+        add_gradient(net.weights, net.sizes, places[k], x[k], filled[k], units[k], slopes[k], rate)
         rate *= decay
         if rate == 0:
             break
@@ -156,7 +156,7 @@ def td_run(weights: NDArray[np.float64], options: TdOptions, seed: int) -> TdRun
     """A run on an array of weights, which it changes."""
     net = state_value(weights, options.hidden, options.inputs, options.move_points)
     update = as_numbers(TdUpdate, options, linear=options.lr_schedule == "linear")
-    scratch = new_scratch(net.perceptron.sizes)
+    scratch = new_scratch(net.sizes)
     return TdRun(seed, net, update, deal_tables(options.inputs), new_trace(sum(options.hidden)), scratch)
 
 
@@ -167,10 +167,11 @@ def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
     own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is
     learned from first.
     """
-    net, trace, s, decay = run.net, run.trace, run.scratch, run.update.trace_decay
+    net, trace, s, tables = run.net, run.trace, run.scratch, run.tables
+    seed, decay, epsilon = run.seed, run.update.trace_decay, run.update.epsilon
     g.hand_number = -1
     g.scores[:] = 0
-    deal(g, run.seed, False)
+    deal(g, seed, False)
     trace.counts[:] = 0
     values, play_points = np.empty(HAND_SIZE), np.empty(HAND_SIZE, dtype=np.int64)
     discards = np.empty(NUM_DISCARDS)
@@ -178,9 +179,9 @@ def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
     for step in range(1, PLAYERS + 1):
         seat = (g.dealer + step) % PLAYERS
         hand = g.dealt[seat].astype(np.int64)
-        discard_means(net.kind, hand, own[seat].is_dealer, run.tables, s.means)
+        discard_means(net.kind, hand, own[seat].is_dealer, tables, s.means)
         fill_discard_values(net, hand, s.means, own[seat], s, discards)
-        action = _choose(discards, decision_key(g, seat, run.seed), run.update.epsilon)
+        action = _choose(discards, decision_key(g, seat, seed), epsilon)
         set_discard(hand, action, s.means, own[seat])
         discard(g, seat, action)
         _enter_state(net, trace, State(own[seat], g.starter, history, seats, g.num_played, seat), 0.0)
@@ -189,7 +190,7 @@ def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
         seat, n = int(g.turn), int(g.num_played)
         turn = PlayTurn(own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count)
         fill_play_values(net, turn, s, values, play_points)
-        slot = _choose(values, decision_key(g, seat, run.seed), run.update.epsilon)
+        slot = _choose(values, decision_key(g, seat, seed), epsilon)
         at_once = play_points[slot] if net.added else 0
         account = _account(g, seat) + at_once
         learn_step(net, trace, seat, account, values[slot] - at_once, lr, decay)

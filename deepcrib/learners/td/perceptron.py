@@ -1,37 +1,19 @@
 """A multi-layer perceptron that learns one example at a time, compiled: sigmoid hidden layers and a linear output.
 
 The network of O'Connor 2000. Its inputs are few of many, so the first layer is a sum of rows of weights; one pass takes
-a microsecond, where a torch call would take a hundred.
+a microsecond, where a torch call would take a hundred. `sizes` is [inputs, hidden units of each layer, 1]. The weights
+are one array: layer by layer, the rows of its inputs and then a row of biases, an entry a unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.randomness import normal
 from deepcrib.kernels import jit
-
-
-class Perceptron(NamedTuple):
-    """weights [W]: layer by layer, the rows of its inputs and then a row of biases, an entry a unit.
-
-    sizes: [inputs, hidden units of each layer, 1].
-    """
-
-    weights: np.ndarray
-    sizes: np.ndarray
-
-
-class Entries(NamedTuple):
-    """Inputs places[i] = x[i] for i < n; all others are 0."""
-
-    places: np.ndarray
-    x: np.ndarray
-    n: int
 
 
 def layer_sizes(inputs: int, hidden: Sequence[int]) -> NDArray[np.int64]:
@@ -73,15 +55,16 @@ def _layer(weights: np.ndarray, start: int, inputs: int, units: int) -> np.ndarr
 
 
 @jit
-def forward(net: Perceptron, inputs: Entries, units: np.ndarray) -> float:
-    """The output; units [sum of hidden] receives the hidden outputs."""
-    weights, sizes = net
+def forward(
+    weights: np.ndarray, sizes: np.ndarray, index: np.ndarray, x: np.ndarray, n: int, units: np.ndarray
+) -> float:
+    """The output for inputs index[i] = x[i], i < n, all others 0; units [sum of hidden] receives the hidden outputs."""
     width = sizes[1]
     first = _layer(weights, 0, sizes[0], width)
     for j in range(width):
         units[j] = first[sizes[0], j]
-    for i in range(inputs.n):
-        row, value = inputs.places[i], inputs.x[i]
+    for i in range(n):
+        row, value = index[i], x[i]
         for j in range(width):
             units[j] += value * first[row, j]
     _sigmoid(units, 0, width)
@@ -106,9 +89,8 @@ def forward(net: Perceptron, inputs: Entries, units: np.ndarray) -> float:
 
 
 @jit
-def backward(net: Perceptron, units: np.ndarray, slopes: np.ndarray) -> None:
+def backward(weights: np.ndarray, sizes: np.ndarray, units: np.ndarray, slopes: np.ndarray) -> None:
     """slopes [sum of hidden]: the output's derivative by the sum that enters each hidden unit, after `forward`."""
-    weights, sizes = net
     last = len(sizes) - 2
     width = sizes[last]
     start = len(weights) - (width + 1)  # of the weights above the layer
@@ -133,13 +115,21 @@ def backward(net: Perceptron, units: np.ndarray, slopes: np.ndarray) -> None:
 
 
 @jit
-def add_gradient(net: Perceptron, inputs: Entries, units: np.ndarray, slopes: np.ndarray, rate: float) -> None:
+def add_gradient(
+    weights: np.ndarray,
+    sizes: np.ndarray,
+    index: np.ndarray,
+    x: np.ndarray,
+    n: int,
+    units: np.ndarray,
+    slopes: np.ndarray,
+    rate: float,
+) -> None:
     """weights += rate * gradient of the output by the weights, from what `forward` and `backward` left."""
-    weights, sizes = net
     width = sizes[1]
     first = _layer(weights, 0, sizes[0], width)
-    for i in range(inputs.n):
-        row, value = inputs.places[i], rate * inputs.x[i]
+    for i in range(n):
+        row, value = index[i], rate * x[i]
         for j in range(width):
             first[row, j] += value * slopes[j]
     for j in range(width):

@@ -22,20 +22,7 @@ from deepcrib.game.randomness import below
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.game.rules import HAND_SIZE, play_step
 from deepcrib.kernels import jit
-from deepcrib.search.replies.workspace import (
-    ALL_SLOTS,
-    COLUMNS,
-    COUNT,
-    ME,
-    OPPONENT,
-    OWN_LEFT,
-    PASSED,
-    PLAYED,
-    PLAYS,
-    START,
-    THEIRS,
-    TURN,
-)
+from deepcrib.search.replies import workspace as at
 
 PlayProbabilities = Callable[[PlayObservation], NDArray[np.float64]]
 NEVER = 1e-12  # chances below it are rounding
@@ -96,22 +83,22 @@ def note(asking: Asking, frame: np.ndarray, way: np.ndarray, own: np.ndarray, nu
     asking.state[QUESTIONS] += 1
     if q >= len(asking.hands):
         return
-    mine, kept, seen = frame[TURN] == ME, asking.kept[row, number], asking.seen[q]
+    mine, kept, seen = frame[at.TURN] == at.ME, asking.kept[row, number], asking.seen[q]
     asking.hands[q, 0], asking.hands[q, 1] = row, number
-    seen[_MINE], seen[_START], seen[_COUNT], seen[_PASSED] = mine, frame[START], frame[COUNT], frame[PASSED]
+    seen[_MINE], seen[_START], seen[_COUNT], seen[_PASSED] = mine, frame[at.START], frame[at.COUNT], frame[at.PASSED]
     for slot in range(HAND_SIZE):
         card = own[slot] if mine else kept[slot]
-        seen[_HAND + slot] = card if (frame[OWN_LEFT] if mine else left) >> slot & 1 else NO_CARD
+        seen[_HAND + slot] = card if (frame[at.OWN_LEFT] if mine else left) >> slot & 1 else NO_CARD
     shown = left  # bits of the opponent's cards that are left or stand in the history already
-    for n in range(PLAYS):
+    for n in range(at.PLAYS):
         seen[_HISTORY + n], seen[_SEATS + n] = NO_CARD, -1
-        if n >= frame[PLAYED]:
+        if n >= frame[at.PLAYED]:
             continue
-        seen[_HISTORY + n], seen[_SEATS + n] = way[n], ME
-        if way[n] <= THEIRS:
-            slot = _first_of_rank(kept, ALL_SLOTS & ~shown, THEIRS - way[n])
+        seen[_HISTORY + n], seen[_SEATS + n] = way[n], at.ME
+        if way[n] <= at.THEIRS:
+            slot = _first_of_rank(kept, at.ALL_SLOTS & ~shown, at.THEIRS - way[n])
             shown |= 1 << slot
-            seen[_HISTORY + n], seen[_SEATS + n] = kept[slot], OPPONENT
+            seen[_HISTORY + n], seen[_SEATS + n] = kept[slot], at.OPPONENT
 
 
 @jit(borrowed=True)
@@ -126,11 +113,11 @@ def _first_of_rank(cards: np.ndarray, slots: int, rank: int) -> int:
 @jit
 def left_after(ranks: np.ndarray, way: np.ndarray, plays: int) -> int:
     """Bits of the slots that the opponent has left of ranks [4] after so many plays of a history."""
-    left = ALL_SLOTS
+    left = at.ALL_SLOTS
     for k in range(plays):
-        if way[k] <= THEIRS:
+        if way[k] <= at.THEIRS:
             for slot in range(HAND_SIZE - 1, -1, -1):  # as in the tree: the last of equal ones
-                if left >> slot & 1 and ranks[slot] == THEIRS - way[k]:
+                if left >> slot & 1 and ranks[slot] == at.THEIRS - way[k]:
                     left &= ~(1 << slot)
                     break
     return left
@@ -140,9 +127,9 @@ def left_after(ranks: np.ndarray, way: np.ndarray, plays: int) -> int:
 def fill_way(o: PlayColumns, r: int, way: np.ndarray) -> int:
     """way [8]: the history of a row as a search has it; returns the number of cards played."""
     played = 0
-    while played < PLAYS and o.history[r, played] >= 0:
+    while played < at.PLAYS and o.history[r, played] >= 0:
         mine = o.history_seats[r, played] == o.seat[r]
-        way[played] = o.history[r, played] if mine else THEIRS - rank_of(o.history[r, played])
+        way[played] = o.history[r, played] if mine else at.THEIRS - rank_of(o.history[r, played])
         played += 1
     return played
 
@@ -248,13 +235,13 @@ def weigh_earlier_plays(
 @jit
 def _weigh(o: PlayColumns, own: np.ndarray, weights: np.ndarray, asking: Asking, chances: np.ndarray) -> None:
     """Note what the opponent of each row would have played in its earlier turns, or fill chances [N, 1820] by it."""
-    frame, way = np.zeros(COLUMNS, dtype=np.int64), np.empty(PLAYS, dtype=np.int64)
+    frame, way = np.zeros(at.COLUMNS, dtype=np.int64), np.empty(at.PLAYS, dtype=np.int64)
     chances[:] = 1.0
     for r in range(len(weights)):
         asking.state[ROW] = r
         played = fill_way(o, r, way)
         for k in range(played):
-            if way[k] > THEIRS:
+            if way[k] > at.THEIRS:
                 continue
             _set_earlier(o, r, k, own[r], asking.kept[r, np.argmax(weights[r] > 0)], frame)
             for number in range(NUM_RANK_SETS_4):
@@ -262,7 +249,7 @@ def _weigh(o: PlayColumns, own: np.ndarray, weights: np.ndarray, asking: Asking,
                 chance = 0.0
                 of_rank = 0
                 for slot in range(HAND_SIZE):
-                    of_rank |= int(left >> slot & 1 and SETS_4[number, slot] == THEIRS - way[k]) << slot
+                    of_rank |= int(left >> slot & 1 and SETS_4[number, slot] == at.THEIRS - way[k]) << slot
                 if of_rank and asking.state[KNOWN] == 0:
                     note(asking, frame, way, own[r], number, left)
                 elif of_rank:
@@ -284,8 +271,8 @@ def _set_earlier(o: PlayColumns, r: int, k: int, own: np.ndarray, kept: np.ndarr
         slot = _first_of_rank(left[turn], _held(left[turn]), rank_of(o.history[r, n]))
         _, _, turn, series, count = play_step(left, goes, series, count, turn, slot)
         start = n + 1 if series == 0 else start
-    frame[TURN], frame[COUNT], frame[START], frame[PLAYED] = OPPONENT, count, start, k
-    frame[PASSED] = goes[seat]
+    frame[at.TURN], frame[at.COUNT], frame[at.START], frame[at.PLAYED] = at.OPPONENT, count, start, k
+    frame[at.PASSED] = goes[seat]
 
 
 @jit

@@ -9,23 +9,9 @@ from deepcrib.game.cards import value_of_rank
 from deepcrib.game.policies import liking
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points
 from deepcrib.kernels import jit
+from deepcrib.search.replies import workspace as at
 from deepcrib.search.replies.asking import KNOWN, NEVER, Asking, note, take_answer
-from deepcrib.search.replies.workspace import (
-    ASKED,
-    COUNT,
-    DECISION,
-    GO,
-    HANDS,
-    LAST,
-    ME,
-    NUM_HANDS,
-    OPPONENT,
-    OWN_LEFT,
-    SERIES,
-    TURN,
-    Players,
-    Workspace,
-)
+from deepcrib.search.replies.workspace import Players, Workspace
 
 
 @jit(borrowed=True)
@@ -34,14 +20,14 @@ def find_moves(workspace: Workspace, players: Players, asking: Asking, frame: np
 
     0 where the opponent is asked and has not answered yet.
     """
-    if players.policy == ASKED:
+    if players.policy == at.ASKED:
         return _find_answered(workspace, players, asking, frame)
-    level, series, count, policy = frame[HANDS], frame[SERIES], frame[COUNT], players.policy
+    level, series, count, policy = frame[at.HANDS], frame[at.SERIES], frame[at.COUNT], players.policy
     sets, left, chosen = workspace.sets[level], workspace.left[level], workspace.chosen[level]
     likings = workspace.likings
     known = 0
     moves = 0
-    for i in range(frame[NUM_HANDS]):
+    for i in range(frame[at.NUM_HANDS]):
         number, slots, most, ranks = sets[i], left[i], -1, 0
         for slot in range(HAND_SIZE):
             rank = SETS_4[number, slot]
@@ -57,7 +43,7 @@ def find_moves(workspace: Workspace, players: Players, asking: Asking, frame: np
                 if likings[rank] == most:
                     ranks |= 1 << rank
         if ranks == 0:
-            ranks = 1 << GO
+            ranks = 1 << at.GO
         chosen[i] = ranks
         moves |= ranks
     return moves
@@ -66,7 +52,7 @@ def find_moves(workspace: Workspace, players: Players, asking: Asking, frame: np
 @jit(borrowed=True)
 def _find_answered(workspace: Workspace, players: Players, asking: Asking, frame: np.ndarray) -> int:
     """`find_moves` of an opponent that is asked wherever it may play more than one card."""
-    level, decision = frame[HANDS], frame[DECISION]
+    level, decision = frame[at.HANDS], frame[at.DECISION]
     sets, left, chosen, answers = (
         workspace.sets[level],
         workspace.left[level],
@@ -74,8 +60,8 @@ def _find_answered(workspace: Workspace, players: Players, asking: Asking, frame
         workspace.answers[level],
     )
     asked = 0
-    for i in range(frame[NUM_HANDS]):
-        legal = playable(SETS_4[sets[i]], left[i], frame[COUNT])
+    for i in range(frame[at.NUM_HANDS]):
+        legal = playable(SETS_4[sets[i]], left[i], frame[at.COUNT])
         chosen[i] = legal
         answers[i] = -1
         if legal & (legal - 1):
@@ -85,11 +71,11 @@ def _find_answered(workspace: Workspace, players: Players, asking: Asking, frame
             else:
                 answers[i] = take_answer(asking, decision)
     if asked:
-        frame[DECISION] += 1
+        frame[at.DECISION] += 1
         if decision >= asking.state[KNOWN]:
             return 0
     moves = 0
-    for i in range(frame[NUM_HANDS]):
+    for i in range(frame[at.NUM_HANDS]):
         legal, ranks = chosen[i], 0
         for slot in range(HAND_SIZE):
             rank = SETS_4[sets[i], slot]
@@ -97,7 +83,7 @@ def _find_answered(workspace: Workspace, players: Players, asking: Asking, frame
                 answers[i] < 0 or share_of(asking.answers[answers[i]], SETS_4[sets[i]], legal, rank) > NEVER
             ):
                 ranks |= 1 << rank
-        chosen[i] = ranks if legal else 1 << GO
+        chosen[i] = ranks if legal else 1 << at.GO
         moves |= chosen[i]
     return moves
 
@@ -125,7 +111,7 @@ def share_of(chances: np.ndarray, ranks: np.ndarray, left: int, rank: int) -> fl
 @jit(borrowed=True)
 def part_hands(workspace: Workspace, frame: np.ndarray, to: int, move: int, asked: bool) -> int:
     """Fill level `to` with the hands of a frame that may make a move, less the card; returns their number."""
-    level = frame[HANDS]
+    level = frame[at.HANDS]
     sets, left, weights, chosen = (
         workspace.sets[level],
         workspace.left[level],
@@ -134,13 +120,13 @@ def part_hands(workspace: Workspace, frame: np.ndarray, to: int, move: int, aske
     )
     new_sets, new_left, new_weights = workspace.sets[to], workspace.left[to], workspace.weights[to]
     hands = 0
-    for i in range(frame[NUM_HANDS]):
+    for i in range(frame[at.NUM_HANDS]):
         if not chosen[i] >> move & 1:
             continue
         number, slots = sets[i], left[i]
         new_sets[hands] = number
         new_weights[hands] = weights[i]
-        if move != GO:
+        if move != at.GO:
             of_rank, choices, last = 0, 0, 0
             for slot in range(HAND_SIZE):
                 rank = SETS_4[number, slot]
@@ -168,13 +154,13 @@ def end_value(workspace: Workspace, players: Players, frame: np.ndarray) -> floa
     """Mean points of `_line` for every hand of a frame, times its weight."""
     own = -1
     for slot in range(HAND_SIZE):
-        if frame[OWN_LEFT] >> slot & 1:
+        if frame[at.OWN_LEFT] >> slot & 1:
             own = players.ranks[slot]
-    level, policy = frame[HANDS], players.policy
+    level, policy = frame[at.HANDS], players.policy
     sets, left, weights = workspace.sets[level], workspace.left[level], workspace.weights[level]
-    turn, last, series, count = frame[TURN], frame[LAST], frame[SERIES], frame[COUNT]
+    turn, last, series, count = frame[at.TURN], frame[at.LAST], frame[at.SERIES], frame[at.COUNT]
     value = 0.0
-    for i in range(frame[NUM_HANDS]):
+    for i in range(frame[at.NUM_HANDS]):
         first, second = -1, -1
         for slot in range(HAND_SIZE):
             if left[i] >> slot & 1:
@@ -201,26 +187,26 @@ def _line(
         first_fits = first >= 0 and count + value_of_rank(first) <= COUNT_LIMIT
         second_fits = second >= 0 and second != first and count + value_of_rank(second) <= COUNT_LIMIT
         if not own_fits and not first_fits and not second_fits:
-            points += 1 if last == ME else -1
+            points += 1 if last == at.ME else -1
             series, count, turn = 0, 0, 1 - last
             continue
-        if own_fits and (turn == ME or not (first_fits or second_fits)):
-            rank, last, own = own, ME, -1
+        if own_fits and (turn == at.ME or not (first_fits or second_fits)):
+            rank, last, own = own, at.ME, -1
         else:
             if second_fits:
                 chance *= _preference(policy, series, count, first, second) if first_fits else 0.0
                 if chance == 0.0:
                     return 0.0, 0
-            rank, last, first, second = first, OPPONENT, second, -1
+            rank, last, first, second = first, at.OPPONENT, second, -1
         series = add_rank(series, rank)
         count += value_of_rank(rank)
         scored = play_points(series, count)
-        points += scored if last == ME else -scored
+        points += scored if last == at.ME else -scored
         turn = 1 - last
         if count == COUNT_LIMIT:
             series, count = 0, 0
     if series:
-        points += 1 if last == ME else -1
+        points += 1 if last == at.ME else -1
     return chance, points
 
 

@@ -20,31 +20,11 @@ from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, series_from
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
+from deepcrib.search.replies import workspace as at
 from deepcrib.search.replies.asking import NOBODY, ROW, Asking, PlayProbabilities, ask_through, fill_way, left_after
 from deepcrib.search.replies.hands import playable
 from deepcrib.search.replies.tree import play_slot, search
-from deepcrib.search.replies.workspace import (
-    ASKED,
-    BEST,
-    COUNT,
-    LAST,
-    ME,
-    NUM_HANDS,
-    NUM_LEFT,
-    OPPONENT,
-    OWN_LEFT,
-    PLAYED,
-    POINTS,
-    SERIES,
-    START,
-    THEIRS,
-    TOTAL,
-    TURN,
-    Players,
-    Workspace,
-    new_workspace,
-    total_weight,
-)
+from deepcrib.search.replies.workspace import Players, Workspace, new_workspace, total_weight
 
 Ways = int | PlayProbabilities
 """How a player plays its cards: a policy of `policies`, BEST, or its probabilities, for which it is asked."""
@@ -64,7 +44,7 @@ def after_discards(
 
 
 def start_values(
-    o: PlayObservation, weights: NDArray[np.float64], hands: NDArray[np.intp], opponent: Ways, own: Ways = BEST
+    o: PlayObservation, weights: NDArray[np.float64], hands: NDArray[np.intp], opponent: Ways, own: Ways = at.BEST
 ) -> NDArray[np.float64]:
     """[N] values of whole plays (`opening`); the opponent's hands of row i have the weights [1820] of row hands[i]."""
     return _values(_fill_starts, o, weights, hands, opponent, own, np.empty(len(o)))
@@ -75,7 +55,7 @@ def card_values(o: PlayObservation, weights: NDArray[np.float64], opponent: Ways
 
     weights: [N, 1820] of the opponent's kept hands, all of which hold the cards that it has played.
     """
-    return _values(_fill_cards, o, weights, np.arange(len(o)), opponent, BEST, np.empty((len(o), HAND_SIZE)))
+    return _values(_fill_cards, o, weights, np.arange(len(o)), opponent, at.BEST, np.empty((len(o), HAND_SIZE)))
 
 
 def _values(
@@ -90,12 +70,12 @@ def _values(
     if not callable(opponent):
         run_rows(kernel, len(o), o.columns, weights, hands, opponent, own, values, NOBODY, piece=1)
         return values
-    policy = ASKED if callable(own) else own
+    policy = at.ASKED if callable(own) else own
     for low in range(0, len(o), _TOGETHER):
         rows = slice(low, low + _TOGETHER)
         part, which = o.take(rows), weights[hands[rows]]
         every = (0, len(part)), part.columns, which, np.arange(len(part))
-        walk = partial(kernel, *every, ASKED, policy, values[rows])
+        walk = partial(kernel, *every, at.ASKED, policy, values[rows])
         ask_through(walk, part, which > 0, opponent, own if callable(own) else opponent)
     return values
 
@@ -139,13 +119,13 @@ def _fill_cards(
         for slot in range(HAND_SIZE):
             total = _set_root(workspace, asking, o, r, weights[hands[r]])
             frame = workspace.frames[0]
-            if not playable(players.ranks, frame[OWN_LEFT], frame[COUNT]) >> slot & 1:
+            if not playable(players.ranks, frame[at.OWN_LEFT], frame[at.COUNT]) >> slot & 1:
                 continue
             if slot > 0 and o.hand[r, slot - 1] >= 0 and players.ranks[slot] == players.ranks[slot - 1]:
                 values[r, slot] = values[r, slot - 1]
                 continue
             play_slot(workspace, players, 0, slot)
-            points = workspace.values[0, POINTS]
+            points = workspace.values[0, at.POINTS]
             values[r, slot] = (points + search(workspace, players, asking)) / total
 
 
@@ -164,15 +144,15 @@ def _set_root(workspace: Workspace, asking: Asking, o: PlayColumns, r: int, weig
         asking.state[ROW] = r
     frame = workspace.frames[0]
     frame[:] = 0
-    frame[PLAYED] = played = fill_way(o, r, workspace.history)
-    frame[TURN] = ME if played or o.seat[r] != o.dealer[r] else OPPONENT
-    frame[LAST], frame[NUM_LEFT] = 1 - frame[TURN], HAND_SIZE
-    frame[SERIES] = series_from(o.history[r], o.series_start[r])
-    frame[COUNT], frame[START] = o.counts[r], o.series_start[r]
+    frame[at.PLAYED] = played = fill_way(o, r, workspace.history)
+    frame[at.TURN] = at.ME if played or o.seat[r] != o.dealer[r] else at.OPPONENT
+    frame[at.LAST], frame[at.NUM_LEFT] = 1 - frame[at.TURN], HAND_SIZE
+    frame[at.SERIES] = series_from(o.history[r], o.series_start[r])
+    frame[at.COUNT], frame[at.START] = o.counts[r], o.series_start[r]
     for slot in range(HAND_SIZE):
-        frame[OWN_LEFT] |= int(o.hand[r, slot] >= 0) << slot
+        frame[at.OWN_LEFT] |= int(o.hand[r, slot] >= 0) << slot
     for k in range(played):
-        frame[NUM_LEFT] -= workspace.history[k] <= THEIRS
+        frame[at.NUM_LEFT] -= workspace.history[k] <= at.THEIRS
     n = 0
     for number in range(NUM_RANK_SETS_4):
         if weights[number] > 0:
@@ -180,6 +160,6 @@ def _set_root(workspace: Workspace, asking: Asking, o: PlayColumns, r: int, weig
             workspace.left[0, n] = left_after(SETS_4[number], workspace.history, played)
             workspace.weights[0, n] = weights[number]
             n += 1
-    frame[NUM_HANDS] = n
-    workspace.values[0, TOTAL] = total_weight(workspace.weights[0], n)
-    return float(workspace.values[0, TOTAL])
+    frame[at.NUM_HANDS] = n
+    workspace.values[0, at.TOTAL] = total_weight(workspace.weights[0], n)
+    return float(workspace.values[0, at.TOTAL])

@@ -37,15 +37,7 @@ from deepcrib.learners.td.inputs import (
 )
 from deepcrib.learners.td.learner import TdLearner, learn_hands, learn_step, new_trace, td_run
 from deepcrib.learners.td.options import TdOptions
-from deepcrib.learners.td.perceptron import (
-    Entries,
-    Perceptron,
-    add_gradient,
-    backward,
-    forward,
-    layer_sizes,
-    new_weights,
-)
+from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
@@ -91,10 +83,9 @@ def test_value_and_gradient_are_those_of_torch(hidden: tuple[int, ...]) -> None:
     units, slopes, stepped = np.empty(sum(hidden)), np.empty(sum(hidden)), weights.copy()
     value = network(dense(dict(zip(index.tolist(), x.tolist(), strict=True)), 30))
     value.backward()
-    net, inputs = Perceptron(weights, sizes), Entries(index, x, len(index))
-    assert forward(net, inputs, units) == pytest.approx(value.item(), abs=1e-12)
-    backward(net, units, slopes)
-    add_gradient(Perceptron(stepped, sizes), inputs, units, slopes, 0.5)
+    assert forward(weights, sizes, index, x, len(index), units) == pytest.approx(value.item(), abs=1e-12)
+    backward(weights, sizes, units, slopes)
+    add_gradient(stepped, sizes, index, x, len(index), units, slopes, 0.5)
     linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
     parts = [torch.cat([layer.weight.grad.T, layer.bias.grad[None]]).flatten() for layer in linear]
     np.testing.assert_allclose(stepped - weights, 0.5 * torch.cat(parts).numpy(), atol=1e-12)
