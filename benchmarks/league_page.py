@@ -1,4 +1,4 @@
-"""The standings and the heat map of docs/results/league.md: python benchmarks/league_page.py.
+"""The standings and the heat map of docs/results/league.md: python -m benchmarks.league_page.
 
 They are those of docs/results/league.csv and docs/results/data/league_pairings.csv, which `zoo.py league` takes from
 the folder of a league (`league.csv` and `pairings.csv` there).
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from long_runs import DATA
-from pages import filled, line
 
+from benchmarks.long_runs import DATA
+from benchmarks.pages import filled, line
 from deepcrib.analysis.tables import bounds, percent
 from deepcrib.files import write_atomic
 

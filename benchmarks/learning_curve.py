@@ -1,4 +1,4 @@
-"""Draw the learning curve of the README: python benchmarks/learning_curve.py RUN_FOLDER... (one a seed)."""
+"""Draw the learning curve of the README: python -m benchmarks.learning_curve RUN_FOLDER... (one a seed)."""
 
 from __future__ import annotations
 

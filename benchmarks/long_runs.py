@@ -1,4 +1,4 @@
-"""The queue of long runs: python benchmarks/long_runs.py FOLDER [--list] [--only GROUP ...].
+"""The queue of long runs: python -m benchmarks.long_runs FOLDER [--list] [--only GROUP ...].
 
 One process a core: started twice with one FOLDER, two share the work. Each run is a command of `deepcrib train`, and
 where it says so one of `deepcrib evaluate` behind it, or a script of this folder, from a clone of this repository at
@@ -24,11 +24,11 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
-from clones import DEEPCRIB, REPOSITORY, clone_at, run_python
 from filelock import BaseFileLock, FileLock, Timeout
-from long_run import LongRun
-from long_runs_list import long_runs
 
+from benchmarks.clones import DEEPCRIB, REPOSITORY, clone_at, run_python
+from benchmarks.long_run import LongRun
+from benchmarks.long_runs_list import long_runs
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, SUMMARY, flat, processor_name, read_json
 from deepcrib.training.progress import PROGRESS_FILE

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import evolution_runs
-import oconnor2000_values
-import paper2019_runs
-import partida2022_runs
-import thesis2018_rows
-import verdicts_options
-from long_run import LongRun
-from paper2019_values import TABLE_3
+from benchmarks.evolution import runs as evolution_runs
+from benchmarks.lang2018 import rows as thesis2018_rows
+from benchmarks.long_run import LongRun
+from benchmarks.oconnor2000 import values as oconnor2000_values
+from benchmarks.paper2019 import runs as paper2019_runs
+from benchmarks.paper2019.values import TABLE_3
+from benchmarks.partida2022 import runs as partida2022_runs
+from benchmarks.verdicts import options as verdicts_options
 
 SCRIPTS_CODE = "346428dd132a71fa2dae5f695d633a40f6446d94"
 """The commit of `scripts`."""

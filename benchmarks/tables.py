@@ -1,4 +1,4 @@
-"""The tables of pages of measurements, from the data beside them: python benchmarks/tables.py [PAGE ...].
+"""The tables of pages of measurements, from the data beside them: python -m benchmarks.tables [PAGE ...].
 
 docs/results/data/PAGE/TABLE.csv is a table, a line a row. It is the only record of what was measured there, to the
 digits that were printed, until the runs of its group in the queue (MEASURED) are all done: then their figures count,
@@ -18,14 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import best_response_ceiling
-import evolution
-import expert_figure
-import partida2022_network
-from long_runs import DATA, finished
-from long_runs_list import long_runs
-from pages import filled, line
-
+from benchmarks.equilibrium import ceiling as best_response_ceiling
+from benchmarks.evolution import page as evolution
+from benchmarks.long_runs import DATA, finished
+from benchmarks.long_runs_list import long_runs
+from benchmarks.pages import filled, line
+from benchmarks.partida2022 import network as partida2022_network
+from benchmarks.people import expert_figure
 from deepcrib.evaluation.experts import PROBES
 from deepcrib.files import write_atomic
 

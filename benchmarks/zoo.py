@@ -1,7 +1,7 @@
 """The trained agents that come with the package: trains, chooses, ships, and writes their cards and the tables of them.
 
-    python benchmarks/zoo.py choose quick experiment=quick --seeds 1 2 3 --runs outputs/zoo --what "..."
-    python benchmarks/zoo.py league outputs/league
+    python -m benchmarks.zoo choose quick experiment=quick --seeds 1 2 3 --runs outputs/zoo --what "..."
+    python -m benchmarks.zoo league outputs/league
 
 `choose` trains `deepcrib train EXPERIMENT seed=SEED` into RUNS/NAME_seedSEED, or takes and resumes what is there. Of
 several seeds it ships the one with the highest mean win rate against the others, duplicate deals, GAMES games a pair;
@@ -189,7 +189,7 @@ INTRO = """# Trained agents
 
 Each file of weights here is an agent by its name: `deepcrib evaluate agent=NAME`. Its metadata say what it was trained
 with; the card beside it, `NAME.json`, where it comes from and how strong it is. `deepcrib help agents` prints what
-follows, which `python benchmarks/zoo.py` writes from the cards. Times are of the whole command, its matches included.
+follows, which `python -m benchmarks.zoo` writes from the cards. Times are of the whole command, its matches included.
 The four oldest were trained again at the commit that is named, with the same weights to the bit. Commands are those
 of this version: at the commits, experiments of papers had names with `_` (`paper2019_...`), not folders.
 """

@@ -2,7 +2,7 @@
 
 The dealer keeps what maximises its hand mean plus the crib mean, given the pone's discards; the pone what maximises
 its hand mean minus the crib mean, given the dealer's. The two distributions of discards by rank pair that answer each
-other were found by iteration from uniform ones (`benchmarks/solve_experts.py`) and stand in `experts.csv`.
+other were found by iteration from uniform ones (`benchmarks/exact/solve_experts.py`) and stand in `experts.csv`.
 """
 
 from __future__ import annotations

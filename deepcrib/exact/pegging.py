@@ -133,8 +133,8 @@ class PeggingRecords:
 def exact_records() -> PeggingRecords:
     """All pairs of rank multisets, weighted by the hands that the opponent may hold: 194,580 a cell.
 
-    Both players' cards are drawn from one deck, and nothing is known of the discards. `benchmarks/pegging_records.py`
-    played them and saved RECORDS_FILE, so that nobody has to wait for them. The arrays cannot be written.
+    Both players' cards are drawn from one deck, and nothing is known of the discards. Played and saved by a script,
+    `benchmarks/exact/pegging_records.py`, so that nobody has to wait for them. The arrays cannot be written.
     """
     with resources.as_file(resources.files("deepcrib.exact").joinpath(RECORDS_FILE)) as path:
         records = PeggingRecords.load(path)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from learning_curve import logarithmic
 
+from benchmarks.learning_curve import logarithmic
 from deepcrib.analysis.curves import learning_curves, read_scalar
 from deepcrib.errors import RunError
 from deepcrib.training.progress import ProgressFile

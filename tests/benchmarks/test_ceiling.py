@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import best_response_ceiling as ceilings
 import numpy as np
 import pytest
-from best_response_ceiling import Ceiling, ceiling, rests, surprise_of_flushes
 
+from benchmarks.equilibrium import ceiling as ceilings
+from benchmarks.equilibrium.ceiling import Ceiling, ceiling, rests, surprise_of_flushes
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import parse_card, parse_cards

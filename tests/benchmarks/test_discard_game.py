@@ -5,7 +5,8 @@ from statistics import mean
 
 import numpy as np
 import pytest
-from discard_game import (
+
+from benchmarks.exact.discard_game import (
     DiscardNetwork,
     cheating_player,
     deal_hands,
@@ -14,7 +15,6 @@ from discard_game import (
     mean_points,
     random_player,
 )
-
 from deepcrib.errors import OptionError
 from tests.support.reference import show
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from enumeration import enumerate_discards, main, random_hands, verify_table
 
+from benchmarks.exact.enumeration import enumerate_discards, main, random_hands, verify_table
 from deepcrib.errors import StatisticsError
 from deepcrib.exact.discards import discard_statistics
 from tests.support import brute_force

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, main, rule_slots
 
+from benchmarks.people.expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, main, rule_slots
 from deepcrib.agents import AgentError, make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.observations import PlayObservation

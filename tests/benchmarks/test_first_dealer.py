@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from martin2000 import first_dealer_advantage, summarise_first_dealer
 
+from benchmarks.exact.martin2000 import first_dealer_advantage, summarise_first_dealer
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.intervals import wilson

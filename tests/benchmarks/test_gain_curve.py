@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import gain_curve
 import pytest
+
+from benchmarks.equilibrium import gain_curve
 
 
 def test_checkpoints_twice_as_far_each_and_the_last() -> None:

@@ -8,11 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from human_choices import ChoicesError, HumanChoices, agreement, agreements, choices_of, main, read_choices
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from benchmarks.people.human_choices import (
+    ChoicesError,
+    HumanChoices,
+    agreement,
+    agreements,
+    choices_of,
+    main,
+    read_choices,
+)
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.observations import DiscardObservation

@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import long_runs as script
 import pytest
-from long_run import LongRun
-from long_runs import Queue, finished, main
-from long_runs_list import long_runs
-from paper2019_runs import best_again
-from paper2019_values import TABLE_3
 
+from benchmarks import long_runs as script
+from benchmarks.long_run import LongRun
+from benchmarks.long_runs import Queue, finished, main
+from benchmarks.long_runs_list import long_runs
+from benchmarks.paper2019.runs import best_again
+from benchmarks.paper2019.values import TABLE_3
 from tests.support.composing import composed_today
 
 RUNS = list(long_runs())

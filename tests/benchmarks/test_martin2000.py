@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from martin2000 import (
+
+from benchmarks.exact.martin2000 import (
     IMPOSSIBLE,
     card_pairs,
     crib_bounds,
@@ -17,7 +18,6 @@ from martin2000 import (
     pair_number,
     rank_pair_matrix,
 )
-
 from deepcrib.game.rank_sets import rank_set_2
 from tests.support import reference
 from tests.support.reference import cards

@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-import discard_game
 import numpy as np
-import oconnor2000
-import perceptron_checks
 import pytest
-from long_run import LongRun
-from oconnor2000_values import ROWS, oconnor_game, oconnor_grid
 
+from benchmarks.exact import discard_game
+from benchmarks.long_run import LongRun
+from benchmarks.oconnor2000 import checks as perceptron_checks
+from benchmarks.oconnor2000 import page as oconnor2000
+from benchmarks.oconnor2000.values import ROWS, oconnor_game, oconnor_grid
 from tests.support.composing import composed_today
 from tests.support.reference import show
 
@@ -32,7 +32,7 @@ def test_trainings_are_what_they_are_called(run: LongRun) -> None:
 
 
 def test_the_grid_is_three_by_three_with_the_tables_own_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     assert oconnor2000.whole_table(oconnor2000.grid) is None
     for group, runs in (("oconnor_game", oconnor_game()), ("oconnor_grid", oconnor_grid())):
         kept = {}

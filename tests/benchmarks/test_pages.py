@@ -7,20 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import league_page
-import oconnor2000
-import pages
-import paper2019
-import partida2022
 import pytest
-import tables
-from evolution import climb_table, curve_table, game_table
-from evolution_runs import OPPONENTS, evolved
-from expert_figure import nested, probe_rows, rule_rows, worth_rows
-from long_runs_list import long_runs
-from partida2022_network import table as partida_table
-from partida2022_runs import NETWORKS
 
+from benchmarks import league_page, pages, tables
+from benchmarks.evolution.page import climb_table, curve_table, game_table
+from benchmarks.evolution.runs import OPPONENTS, evolved
+from benchmarks.long_runs_list import long_runs
+from benchmarks.oconnor2000 import page as oconnor2000
+from benchmarks.paper2019 import page as paper2019
+from benchmarks.partida2022 import page as partida2022
+from benchmarks.partida2022.network import table as partida_table
+from benchmarks.partida2022.runs import NETWORKS
+from benchmarks.people.expert_figure import nested, probe_rows, rule_rows, worth_rows
 from deepcrib.evaluation.experts import PROBES
 from tests.support.composing import composed_today
 
@@ -69,7 +67,7 @@ def test_a_page_without_a_place_for_a_table_is_refused() -> None:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in the place of docs/results/data."""
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     monkeypatch.setattr(tables, "DATA", tmp_path)
     (tmp_path / "some").mkdir()
     return tmp_path

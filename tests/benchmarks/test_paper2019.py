@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import paper2019
+from benchmarks.paper2019 import page as paper2019
 
 
 def test_shares_by_either_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +22,7 @@ def test_shares_by_either_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     runs = {"001": trial(40, 40, 0.1, 0.5), "002": trial(60, 20, 0.2, 0.6), "003": trial(50, 30, 0.3, 0.7)}
     (tmp_path / "table3_game_full.json").write_text(json.dumps({"runs": runs}))
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     (row,) = [line for line in paper2019.searches() if line.startswith("| game, full")]
     # decided 0.5, 0.75, 0.625: mean 0.625, t 4.303 x 0.125 / sqrt(3) = 0.3105; all 0.4, 0.6, 0.5: 0.5 +- 0.2484
     assert row == "| game, full | 3 of 26 | 62.5% [31.4, 93.6] | 50.0% [25.2, 74.8] | 75.0% |  | 45.6% |"
@@ -41,7 +41,7 @@ def test_the_ideal_agent_stands_below_the_setups(tmp_path: Path, monkeypatch: py
     run = {"training_processor_seconds": 1800, "training_seconds": 3600, "match_figures": rates}
     run["figures"] = {f"deterministic.exploring.{name}": value for name, value in rates.items()}
     (tmp_path / "paper2019_ideal.json").write_text(json.dumps({"runs": {"seed1": run}}))
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     header, _, row = paper2019.setups()
     shown = "64.0% [63.0, 65.0]"
     assert row == f"| ideal (section 4.7) | 1 | {shown} | {shown} | 0.50 | 1.00 |  |  |  |"

@@ -5,10 +5,10 @@ from math import comb
 from pathlib import Path
 
 import numpy as np
-import paper2019_deal
 import pytest
-from paper2019_deal import best, compared, density, measure, table, with_starters
 
+from benchmarks.paper2019 import deal as paper2019_deal
+from benchmarks.paper2019.deal import best, compared, density, measure, table, with_starters
 from deepcrib.exact.shows import all_hands, hand_values
 from deepcrib.game.cards import SUITS
 
@@ -54,7 +54,7 @@ def test_densities_count_every_value_once() -> None:
 
 
 def test_the_table_has_the_runs_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     assert len(list(table())) == 2
     numbers = {"mean_absolute_error": 0.2, "rms_error": 0.3, "exact_share": 0.9, "correlation": 0.99}
     figures = {f"{part}.{name}": value for part in ("all", "flushes", "rest") for name, value in numbers.items()}

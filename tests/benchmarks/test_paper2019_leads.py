@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-import paper2019_leads
 import pytest
-from paper2019_leads import main, table
 
+from benchmarks.paper2019 import leads as paper2019_leads
+from benchmarks.paper2019.leads import main, table
 from deepcrib.files.runs import flat
 
 
@@ -25,7 +25,7 @@ def test_greedy_leads_its_highest_card(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_table_has_the_agents_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     monkeypatch.setattr(paper2019_leads, "PUBLISHED", tmp_path / "none.json")
     assert len(list(table((1, 2)))) == 3
     order = {"order": ["10", "4"]}

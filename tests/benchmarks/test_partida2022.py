@@ -4,10 +4,10 @@ from itertools import combinations_with_replacement
 from pathlib import Path
 
 import numpy as np
-import partida2022
-import partida2022_causes as causes
 import pytest
 
+from benchmarks.partida2022 import causes
+from benchmarks.partida2022 import page as partida2022
 from deepcrib.agents import make_agent
 from deepcrib.evaluation.hands import play_points
 from deepcrib.game.rules import play_points as points_of_card

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("pyspiel")
 
-from small_games import Options, SmallGame, curve  # noqa: E402
+from benchmarks.equilibrium.small_games import Options, SmallGame, curve  # noqa: E402
 
 
 @pytest.fixture(scope="module")

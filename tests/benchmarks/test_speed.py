@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-import speed
+
+from benchmarks.speed import kernels as speed
 
 
 def test_rates_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-from point_spreads import SpreadPanel, spread_figure
-from strategy_graphs import comparison_grid, difference_sheet, evolution, pick_evenly, role_sheet, strategy_graph
 
+from benchmarks.lang2018.graphs import (
+    comparison_grid,
+    difference_sheet,
+    evolution,
+    pick_evenly,
+    role_sheet,
+    strategy_graph,
+)
+from benchmarks.lang2018.spreads import SpreadPanel, spread_figure
 from deepcrib.agents import make_agent
 from deepcrib.analysis.figures import save_png
 from deepcrib.errors import OptionError

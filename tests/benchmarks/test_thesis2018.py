@@ -12,12 +12,13 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from long_run import LongRun
 from PIL import Image
-from thesis2018_rows import lang2018
 
-from benchmarks import thesis2018, thesis2018_runs, thesis2018_sheet
-from benchmarks.thesis2018_rows import COMPARED, HALF, OPPONENTS, ROWS, orders
+from benchmarks.lang2018 import page as thesis2018
+from benchmarks.lang2018 import runs as thesis2018_runs
+from benchmarks.lang2018 import sheet as thesis2018_sheet
+from benchmarks.lang2018.rows import COMPARED, HALF, OPPONENTS, ROWS, lang2018, orders
+from benchmarks.long_run import LongRun
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files.runs import flat
 from deepcrib.learners.weighted.agent import WeightedAgent, weighted_agent
@@ -151,7 +152,7 @@ def test_the_pages_tables_are_those_of_its_data() -> None:
 @pytest.fixture
 def keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, dict[str, Any]], None]:
     """Writes runs of a group, in place of those that are kept."""
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     monkeypatch.setattr(thesis2018, "DATA", tmp_path)
 
     def write(group: str, runs: dict[str, Any]) -> None:

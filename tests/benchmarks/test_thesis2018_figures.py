@@ -11,12 +11,12 @@ from safetensors.numpy import load_file, save_file
 
 pytest.importorskip("matplotlib")
 
-import strategy_graphs
-import thesis2018_figures
 from matplotlib.image import imread
-from strategy_graphs import WeightedRun
-from thesis2018_figures import FIGURES, Matches, belongs
 
+from benchmarks.lang2018 import figures as thesis2018_figures
+from benchmarks.lang2018 import graphs as strategy_graphs
+from benchmarks.lang2018.figures import FIGURES, Matches, belongs
+from benchmarks.lang2018.graphs import WeightedRun
 from deepcrib.agents import make_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.errors import RunError

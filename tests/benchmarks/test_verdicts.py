@@ -9,13 +9,22 @@ import pytest
 
 pytest.importorskip("scipy")
 
-import verdicts
-import verdicts_page
-from verdicts_options import FIRST_OPPONENTS, OPPONENTS, PARTS, SECONDS, SEEDS, Option, options, second, together
-from verdicts_options import verdicts as queued
-from verdicts_page import Edition, first_edition, page
-from verdicts_statistics import Comparison, Spread, holm, judged
-
+from benchmarks.verdicts import measure as verdicts
+from benchmarks.verdicts import page as verdicts_page
+from benchmarks.verdicts.comparisons import Comparison, Spread, holm, judged
+from benchmarks.verdicts.options import (
+    FIRST_OPPONENTS,
+    OPPONENTS,
+    PARTS,
+    SECONDS,
+    SEEDS,
+    Option,
+    options,
+    second,
+    together,
+)
+from benchmarks.verdicts.options import verdicts as queued
+from benchmarks.verdicts.page import Edition, first_edition, page
 from deepcrib.files.runs import flat, read_json
 from tests.support.composing import composed, composed_today
 
@@ -210,7 +219,7 @@ def test_a_row_says_what_is_measured_and_what_is_not_run_is_left_out() -> None:
 def test_the_second_edition_is_read_from_what_the_queue_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {"runs": {"passes": {"figures": {"matches.default.win_rate": 0.51}}}}
     (tmp_path / "verdicts2_options_seed3.json").write_text(json.dumps(kept))
-    monkeypatch.setattr("long_runs.DATA", tmp_path)
+    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
     found = verdicts_page.second_edition("options", LISTS["again"])
     assert found.runs == {("passes", 3): {"matches.default.win_rate": 0.51}}
     assert [test.rates for test in found.tests() if test.option.name == "passes"] == [(0.51,)]

@@ -4,8 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import zoo
-
+from benchmarks import zoo
 from deepcrib.agents.packaged import WEIGHTS, read_cards
 from deepcrib.files.runs import write_json
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from human_choices import choices_of
 
+from benchmarks.people.human_choices import choices_of
 from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.recorded import baselines, paper_baseline, played_games, whole_games

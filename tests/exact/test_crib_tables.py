@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from solve_experts import discard_weights, save, solve
 
+from benchmarks.exact.solve_experts import discard_weights, save, solve
 from deepcrib.exact.classes import class_hands, class_sizes
 from deepcrib.exact.cribs import crib_sums, uniform_weights
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pegging_records import play_every_pair
 
+from benchmarks.exact.pegging_records import play_every_pair
 from deepcrib.errors import OptionError, RunError, StatisticsError
 from deepcrib.exact.pegging import (
     MAX_POINTS,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from enumeration import random_hands
-from martin2000 import rank_pair_bounds
 
+from benchmarks.exact.enumeration import random_hands
+from benchmarks.exact.martin2000 import rank_pair_bounds
 from deepcrib.analysis.statistics import rank_set_names
 from deepcrib.cli import main
 from deepcrib.exact.discards import discard_statistics

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.environments import Contender, Sample, cells, measure, rates, steps_of_naive, steps_of_openspiel
-from benchmarks.naive_environment import DECK, FIRST_PLAY, GAME, Card, NaiveCribbage, play_points, show_points
+from benchmarks.speed.environments import Contender, Sample, cells, measure, rates, steps_of_naive, steps_of_openspiel
+from benchmarks.speed.naive_environment import DECK, FIRST_PLAY, GAME, Card, NaiveCribbage, play_points, show_points
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games
 from tests.support.reference import drive

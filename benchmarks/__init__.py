@@ -1,0 +1,1 @@
+"""Scripts that measure, and write the tables of docs/results: a folder a paper or subject."""
