@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from inspect import signature
 from pathlib import Path
 
@@ -12,16 +9,7 @@ import pytest
 
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, SCRIPTED_NAMES, Builder
 from deepcrib.game.policies import POLICIES
-
-HEAVY = ("numba", "scipy", "torch", "tensorboard", "matplotlib", "textual", "hydra")
-
-
-def modules_after(code: str) -> set[str]:
-    """Modules that a fresh interpreter holds once it has run some lines."""
-    lines = f"{code}\nimport json, sys\nprint(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout.splitlines()[-1]))
+from tests.support.imports import HEAVY, modules_after
 
 
 def test_agents_are_imported_when_they_are_asked_for() -> None:

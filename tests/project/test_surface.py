@@ -9,7 +9,7 @@ import pytest
 
 import deepcrib
 from deepcrib.errors import UserError
-from tests.project.test_imports import HEAVY, modules_after
+from tests.support.imports import HEAVY, modules_after
 
 STUB = Path(deepcrib.__file__).with_suffix(".pyi")
 
