@@ -1,7 +1,6 @@
 """The statistics of every discard of every hand in one table by suit class: 962,988 x 15 x 9 bytes = 130 MB.
 
-It stands in the place of the 20 GB database of Lang 2018 (section 3.1), and is looked up by cards or by that
-database's index.
+It stands in the place of the 20 GB database of Lang 2018 (section 3.1), and is looked up by cards.
 """
 
 from __future__ import annotations
@@ -22,14 +21,11 @@ from deepcrib.exact.classes import NUM_CLASSES, SuitClasses, class_hands, find_c
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import DISCARD_DTYPE, checked_hands, discard_statistics
 from deepcrib.files import write_atomic, writing
-from deepcrib.game.cards import NUM_CARDS
-from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.sources import cache_folder
 from deepcrib.kernels.workers import run_rows
 
 TABLE_FILE = "discards.npy"
-_HUNDRED = 100
 # What NumPy raises for a file that is no sound .npy.
 _DAMAGE = (ValueError, EOFError, TypeError, OverflowError, SyntaxError, TokenError)
 
@@ -47,37 +43,6 @@ class DiscardTable:
         found = np.empty((len(checked), NUM_DISCARDS), dtype=DISCARD_DTYPE)
         run_rows(_look_up, len(checked), checked, self.classes.keys, self.classes.starts, self.rows, found, piece=512)
         return found
-
-
-def lang_index(keep: ArrayLike, toss: ArrayLike) -> int:
-    """Lang's index of a discard: the two digits of each card id, kept cards first, each part ascending.
-
-    Section 3.1: the sum of hand[i] * 100^(5 - i); KKKK with QQ tossed is 484950514647.
-    """
-    cards = [*sorted(np.asarray(keep).tolist()), *sorted(np.asarray(toss).tolist())]
-    if len(cards) != 6 or len(set(cards)) != 6 or len(np.asarray(keep)) != HAND_SIZE:
-        raise StatisticsError(f"cards {cards}: expected four kept and two tossed, all different")
-    if not all(0 <= card < NUM_CARDS for card in cards):
-        raise StatisticsError(f"cards {cards}: expected ids 0..{NUM_CARDS - 1}")
-    return sum(card * _HUNDRED ** (5 - i) for i, card in enumerate(cards))
-
-
-def parse_lang_index(index: int) -> tuple[list[int], int]:
-    """Sorted hand and discard action of an index. Raises StatisticsError on a number that is no index."""
-    rest = index
-    cards: list[int] = []
-    for _ in range(6):
-        rest, card = divmod(rest, _HUNDRED)
-        cards.insert(0, card)
-    keep, toss = cards[:HAND_SIZE], cards[HAND_SIZE:]
-    in_order = keep == sorted(keep) and toss == sorted(toss)
-    if index < 0 or rest or not in_order or len(set(cards)) != 6 or max(cards) >= NUM_CARDS:
-        raise StatisticsError(
-            f"index {index}: expected two digits a card, 00..51, four kept and two tossed, each part ascending"
-        )
-    hand = sorted(cards)
-    slots = [hand.index(card) for card in toss]
-    return hand, int(np.flatnonzero((np.array(slots) == DISCARD_SLOTS_6).all(axis=1))[0])
 
 
 def build_table() -> DiscardTable:

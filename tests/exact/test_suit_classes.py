@@ -16,18 +16,9 @@ from deepcrib.errors import RunError, StatisticsError
 from deepcrib.exact import table as table_module
 from deepcrib.exact.classes import NUM_CLASSES, class_hands, class_sizes, find_class, suit_classes
 from deepcrib.exact.discards import DISCARD_DTYPE, discard_statistics
-from deepcrib.exact.table import (
-    DiscardTable,
-    build_table,
-    cached_table,
-    lang_index,
-    load_table,
-    parse_lang_index,
-    save_table,
-)
+from deepcrib.exact.table import DiscardTable, build_table, cached_table, load_table, save_table
 from deepcrib.game.rank_sets import rank_sets
-from tests.support.brute_force import DISCARDS, KEEPS, varied_hands
-from tests.support.reference import cards
+from tests.support.brute_force import DISCARDS, varied_hands
 
 RENAMINGS = list(permutations(range(4)))
 HANDS = st.lists(st.integers(0, 51), min_size=6, max_size=6, unique=True).map(sorted)
@@ -149,58 +140,6 @@ def test_only_hands_are_looked_up() -> None:
     for hands in ([[0, 1, 2, 3, 4]], [[0, 0, 1, 2, 3, 4]], [[0, 1, 2, 3, 4, 52]], [[0.5, 1, 2, 3, 4, 5]]):
         with pytest.raises(StatisticsError, match="hand"):
             cached_table().lookup(hands)
-
-
-# --- Lang's index -------------------------------------------------------------------------------------------
-
-
-def test_kings_and_queens() -> None:
-    """The thesis's example and the highest index: K K K K with Q Q tossed."""
-    keep, toss = cards("KC KD KH KS"), cards("QH QS")
-    assert lang_index(keep, toss) == 484950514647
-    hand, action = parse_lang_index(484950514647)
-    assert hand == sorted([*keep, *toss]) and [hand[slot] for slot in DISCARDS[action]] == toss
-    assert cached_table().lookup([hand])[0, action] == discard_statistics([hand])[0, action]
-    assert lang_index(cards("AC AD AH AS"), cards("2C 2D")) == 102030405  # 00 01 02 03 04 05, the lowest
-
-
-@given(HANDS, ACTIONS)
-def test_every_discard_has_its_index(hand: list[int], action: int) -> None:
-    keep = [hand[slot] for slot in KEEPS[action]]
-    toss = [hand[slot] for slot in DISCARDS[action]]
-    index = lang_index(keep, toss)
-    assert f"{index:012d}" == "".join(f"{card:02d}" for card in [*keep, *toss])
-    assert lang_index(keep[::-1], toss[::-1]) == index
-    assert parse_lang_index(index) == (hand, action)
-
-
-BAD_INDICES = {
-    "negative": -1,
-    "a card twice": 484950514651,
-    "kept twice": 484849504647,
-    "kept not ascending": 494850514647,
-    "tossed not ascending": 484950514746,
-    "no card": 484950524647,
-    "tossed no card": 454950510052,
-    "too long": 1_484950514647,
-    "zero": 0,
-    "five cards": 10203_04,
-}
-
-
-@pytest.mark.parametrize("name", BAD_INDICES)
-def test_other_numbers_are_no_index(name: str) -> None:
-    index = BAD_INDICES[name]
-    with pytest.raises(StatisticsError, match=f"^index {index}: expected two digits a card.*$"):
-        parse_lang_index(index)
-
-
-@pytest.mark.parametrize(
-    ("keep", "toss"), [([0, 1, 2], [3, 4]), ([0, 1, 2], [3, 4, 5]), ([0, 1, 2, 3], [3, 4]), ([0, 1, 2, 52], [3, 4])]
-)
-def test_other_cards_have_no_index(keep: list[int], toss: list[int]) -> None:
-    with pytest.raises(StatisticsError, match="^cards .*expected"):
-        lang_index(keep, toss)
 
 
 # --- files --------------------------------------------------------------------------------------------------

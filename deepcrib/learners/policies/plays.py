@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.learners.replay.batch import Batch, skip_forced
-from deepcrib.learners.replay.rewards import margin, next_own
+from deepcrib.learners.replay.rewards import margin, next_own, returns_to_the_end
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
 
@@ -35,9 +35,5 @@ def chosen_plays(hands: Trajectories) -> ChosenPlays:
 def plays_with_returns(hands: Trajectories) -> Batch:
     """The decisions of both seats, with what came of each to the end of the play."""
     decisions, rewards, following = chosen_plays(hands)
-    rows = np.arange(len(hands))
-    returns = rewards.copy()
-    for play in range(returns.shape[1] - 1, -1, -1):  # gamma is 1, as everywhere in single hands
-        later = following[:, play]
-        returns[:, play] += np.where(later >= 0, returns[rows, later], 0)
+    returns = returns_to_the_end(rewards, following)
     return Batch(hands.play_states[decisions], hands.play_actions[decisions], returns[decisions])

@@ -22,7 +22,8 @@ from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import Block, Encoder
-from deepcrib.networks.encoders.spec import ONE_HOT
+from deepcrib.networks.encoders.spec import ONE_HOT, is_table
+from deepcrib.plugins import Registry
 from tests.support.policies import new_learner
 
 POLICIES = ("mirror", "nfsp")
@@ -55,7 +56,8 @@ def table_encoder(actions: int) -> Encoder:
         columns[:, 0] = start + chosen
 
     table = {"table": (Block("action", ONE_HOT, tuple("abcdefgh"[:actions]), "the action", fill),)}
-    return Encoder("play", table, lambda states: np.ones((len(states), actions), dtype=bool), "table", False, False)
+    tables = Registry("encoder", table, is_table)
+    return Encoder(tables, lambda states: np.ones((len(states), actions), dtype=bool), "table", False, False)
 
 
 def test_a_matrix_game_comes_to_its_equilibrium() -> None:
