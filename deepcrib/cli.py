@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 from rich.table import Table
 
 from deepcrib import __version__
-from deepcrib.errors import OptionError, UserError
+from deepcrib.errors import OptionError, UserError, did_you_mean
 from deepcrib.jobs import JOBS, Job
 from deepcrib.jobs.shared.console import console, error_line
-from deepcrib.options import did_you_mean
 
 WRONG_CALL, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes; the last two as a shell reports Ctrl-C and SIGTERM
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class UserError(ValueError):
     """A request that cannot be carried out; its message names the value and says what was expected."""
@@ -32,3 +35,9 @@ class RunError(UserError):
 
 class StatisticsError(UserError):
     """A table of statistics that cannot be read or written, or cards that it holds nothing about."""
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """`did you mean quick?` for the nearest of the names, with a space behind; nothing where none is near."""
+    near = get_close_matches(word, list(names), n=1)
+    return f"did you mean {near[0]}? " if near else ""

@@ -6,12 +6,13 @@ Checks name in a few words what they expected.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, fields, is_dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
+
+from deepcrib.errors import did_you_mean
 
 Check = Callable[[Any], str | None]
 """Returns what was expected when the value is not it, else None."""
@@ -36,12 +37,6 @@ def problems(options: Any, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{item.name}={value}: {problem}"
         if is_dataclass(value):
             yield from problems(value, f"{prefix}{item.name}.")
-
-
-def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """`did you mean quick?` for the nearest of the names, with a space behind; nothing where none is near."""
-    near = get_close_matches(word, list(names), n=1)
-    return f"did you mean {near[0]}? " if near else ""
 
 
 def one_of(*choices: Any) -> Check:

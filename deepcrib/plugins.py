@@ -12,10 +12,12 @@ import re
 import sys
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from deepcrib.errors import OptionError
-from deepcrib.options import Check, did_you_mean
+from deepcrib.errors import OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from deepcrib.options import Check
 
 Entry = TypeVar("Entry")
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")

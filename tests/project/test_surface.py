@@ -45,7 +45,7 @@ def test_train_returns_a_folder_that_is_an_agent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["experiment=quik", "learner.iterations=x", "lerner.iterations=1", "evaluation.games=0"]
+    "word", ["experiment=quik", "learner.iterations=x", "learner.iteratons=1", "evaluation.games=0"]
 )
 def test_a_wrong_override_of_train_is_a_user_error(word: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=word.partition("=")[0]):

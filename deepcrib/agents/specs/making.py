@@ -17,9 +17,9 @@ from deepcrib.agents.outside import make_outside
 from deepcrib.agents.packaged import packaged_weights
 from deepcrib.agents.specs.registry import BUILDERS, LOADED, Builder, shown_names
 from deepcrib.agents.specs.travel import is_path, spec_of_file
+from deepcrib.errors import did_you_mean
 from deepcrib.files.trust import FromFile, is_trusting, trusting
 from deepcrib.files.weights import CheckpointError, read_weights
-from deepcrib.options import did_you_mean
 from deepcrib.plugins import is_place
 
 Options = dict[str, Any]

@@ -32,10 +32,9 @@ from omegaconf.errors import (
     ValidationError,
 )
 
-from deepcrib.errors import FailureError, OptionError, UserError
+from deepcrib.errors import FailureError, OptionError, UserError, did_you_mean
 from deepcrib.jobs import Job
 from deepcrib.jobs.hydra.own_learner import GROUP, LearnerPath, LearnerSource, options_of
-from deepcrib.options import did_you_mean
 from deepcrib.plugins import is_place
 
 VARIANTS = "variants"

@@ -33,6 +33,7 @@ from deepcrib.learners.weighted.state import (
 )
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
+from deepcrib.training.run_files import require_like
 
 PIECE = 10_000  # games between two updates of the progress bar
 
@@ -108,6 +109,7 @@ class WeightedLearner(Learner):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over such a pool. Raises ValueError for one of another size or of other strategies."""
+        require_like(state, self.state_dict(), "the state")  # before anything is worked out from it
         super().load_state_dict(state)
         self.pegging = PeggingRecords(self.gained, self.given).summary()  # not saved: it may hold what is no number
         if np.isinf(self.pegging).any():
