@@ -112,7 +112,7 @@ def _time_iterations(config: Config, bars: Bars) -> tuple[dict[str, Any], Table]
 
 
 def _time_iteration(config: Config, setup: str) -> dict[str, Any]:
-    learner = _learner(f"paper2019_{setup}", config)
+    learner = _learner(f"paper2019/{setup}", config)
     times: list[tuple[float, float, float]] = []
     cpu = time.process_time()
 

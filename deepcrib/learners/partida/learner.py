@@ -79,8 +79,8 @@ class PartidaLearner(Learner):
         generator = np.random.default_rng(derive(self.setting.seed, MINIBATCHES, self.steps_done))
         order = generator.permutation(len(plays))
         mean = fit_positions(fit, self.form, plays.states[order], targets[order], options.batch_size, rate)
-        require_finite(mean, rate)
-        require_finite(fit.weights, rate)
+        for numbers in (mean, fit.weights, fit.second):  # Adam's squares overflow first
+            require_finite(numbers, rate)
         return {
             "loss/value": mean,
             "target/mean": float(targets.mean()),

@@ -131,7 +131,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_weights_of_one_never_kille
     for resume in (False, True):
         kill_at_random(killed, resume, random.uniform(0, 0.4))
     done = saved(killed)["iteration"]
-    assert done >= 6 and done % 3 == 0
+    assert done % 3 == 0  # 0: killed in pretraining, whose states are saved, too
     run(killed, for_ever(done + 4), resume=True)
     run(whole, for_ever(done + 4))
     assert_same_runs(whole, killed)
