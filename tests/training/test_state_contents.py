@@ -172,6 +172,7 @@ def test_made_up_contents_end_in_one_line(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # pretraining alone takes five minutes beside other work
 @pytest.mark.parametrize("name", RUNS)
 def test_all_made_up_contents_end_in_one_line(name: str, tmp_path: Path) -> None:
     every = changes(name, tmp_path)
