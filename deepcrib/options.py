@@ -49,12 +49,18 @@ def one_of(*choices: Any) -> Check:
 
 def one_in(table: str) -> Check:
     """One of the names in a table, `module:NAME`, which is imported when there is a value to check."""
+    return lambda value: one_of(*object_at(table))(value)
 
-    def check_name(value: Any) -> str | None:
-        module, _, name = table.partition(":")
-        return one_of(*getattr(import_module(module), name))(value)
 
-    return check_name
+def named_in(table: str) -> Check:
+    """One of the names of a `plugins.Registry`, `module:NAME`, or code of one's own, imported to check a value."""
+    return lambda value: object_at(table).problem(value)
+
+
+def object_at(place: str) -> Any:
+    """What `module:name` is, without a check: for names that the package's own tables hold."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def between(low: float, high: float) -> Check:

@@ -57,11 +57,6 @@ class Registry(dict[str, Entry]):
         raise OptionError(f"{near}expected one of {', '.join(self)}, or module:name of your own")
 
 
-def named_in(table: str) -> Check:
-    """One of the names of a Registry, `module:NAME`, which is imported when there is a value to check."""
-    return lambda value: object_at(table).problem(value)
-
-
 def subclass_of(*bases: type) -> Check:
     """A class that derives from one of these."""
     expected = f"expected a subclass of {' or '.join(f'{base.__module__}.{base.__qualname__}' for base in bases)}"
@@ -77,12 +72,6 @@ def function_of(*arguments: str) -> Check:
 def is_place(text: Any) -> bool:
     """Whether it is a text such as `package.module:name`."""
     return isinstance(text, str) and _PLACE.fullmatch(text) is not None
-
-
-def object_at(place: str) -> Any:
-    """What `module:name` is, without a check: for names that the package's own tables hold."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def checked_object(place: str, check: Check) -> Any:

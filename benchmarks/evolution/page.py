@@ -39,10 +39,10 @@ PLAYERS = {
     "merge_different_1": "`merge`, two players, different cards",
     "population_ranks_1": "population, `ranks`, 150 generations",
     "evolution_pairs": "`evolution_pairs` (agent `evolutionary`)",
-    "pollack_blair": "`pollack_blair`, 200,000 games",
-    "pollack_blair_hands": "`pollack_blair_hands`, 900,000 hands",
-    "pollack_blair_random": "`pollack_blair_random`, 2,700,000 hands",
-    "pollack_blair_play": "`pollack_blair_play`, 900,000 hands (agent `hill_climber`)",
+    "pollack_blair": "`pollack_blair/games`, 200,000 games",
+    "pollack_blair_hands": "`pollack_blair/hands`, 900,000 hands",
+    "pollack_blair_random": "`pollack_blair/hands` from random weights, 2,700,000 hands",
+    "pollack_blair_play": "`pollack_blair/play`, 900,000 hands (agent `hill_climber`)",
 }
 """Of the full games, by run."""
 LEARNED = {"pollack_blair_play": "play, greedy discards"}
@@ -56,7 +56,7 @@ def label(curve: str) -> str:
     form, _, rest = curve.partition("_")
     if form == "population":
         return f"population, `{rest}`"
-    return f"`{form}`, {CARDS[rest]}" + (f" (`kendall_shaw2002_{rest}`)" if form == "merge" else "")
+    return f"`{form}`, {CARDS[rest]}" + (f" (`kendall_shaw2002/{rest}`)" if form == "merge" else "")
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

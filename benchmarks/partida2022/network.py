@@ -1,6 +1,6 @@
 """Figure 5 of Partida 2022, and what `tables.py` fills its table with: python -m benchmarks.partida2022.network.
 
-The network of 12 and of 16 inputs, and one of the same size by `partida2022_tuned`, each trained from several seeds:
+The network of 12 and of 16 inputs, and one of the same size by `partida2022/tuned`, each trained from several seeds:
 the group `partida_network` of `long_runs.py`.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -53,13 +53,8 @@ def discard_hint(observation: DiscardObservation, agents: Mapping[str, Agent]) -
     return hand_values([int(card) for card in observation.hand[0]], bool(observation.is_dealer[0]), score, agents)
 
 
-def play_hint(
-    observation: PlayObservation, agents: Mapping[str, Agent], exact: BestResponseAgent | None = None
-) -> PlayHint:
-    """What each card that may be played scores now, what agents think of it, and with `exact` the exact values.
-
-    These are own minus the opponent's points from each card on, means if the opponent is greedy.
-    """
+def play_hint(observation: PlayObservation, agents: Mapping[str, Agent]) -> PlayHint:
+    """What each card that may be played scores now, and what agents think of it."""
     slots = tuple(int(slot) for slot in np.flatnonzero(observation.legal[0]))
     cards = tuple(int(observation.hand[0, slot]) for slot in slots)
     start, end = int(observation.series_start[0]), int((observation.history[0] >= 0).sum())
@@ -67,12 +62,15 @@ def play_hint(
     parts = tuple(tuple(play_parts([*series, card], 0, is_last=False)) for card in cards)
     values = {name: _values(agent, observation, slots) for name, agent in agents.items()}
     choices: dict[str, tuple[int, ...]] = {name: (int(ask(agent, observation)[0]),) for name, agent in agents.items()}
-    if exact is not None:
-        means = exact.play_values(observation)[0]
-        best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
-        values = {EXACT: tuple(float(means[slot]) for slot in slots), **values}
-        choices = {EXACT: best, **choices}
     return PlayHint(slots, cards, parts, values, choices)
+
+
+def with_exact(hint: PlayHint, observation: PlayObservation, exact: BestResponseAgent) -> PlayHint:
+    """The same and, first, own minus the opponent's points from each card on: exact means if the opponent is greedy."""
+    means = exact.play_values(observation)[0]
+    best = tuple(int(slot) for slot in np.flatnonzero(means > means.max() - _SAME))
+    values = {EXACT: tuple(float(means[slot]) for slot in hint.slots), **hint.values}
+    return replace(hint, values=values, choices={EXACT: best, **hint.choices})
 
 
 @cache

@@ -185,10 +185,10 @@ class Episodes:
         return values
 
     def _refuse_illegal(self, actions: NDArray[np.int64]) -> None:
-        inside = (actions >= 0) & (actions < self.masks.shape[1])
-        allowed = inside & (self.masks[self._every, np.where(inside, actions, 0)] != 0)
-        for row in np.flatnonzero((self.state["status"] == LEARNER) & ~allowed):
-            refuse(Turns(self.games, self.options.hands), int(row), int(actions[row]))
+        hands = self.options.hands
+        row = stepping.first_fault(self.games.records, self.state, actions, hands, np.empty_like(self.masks[0]))
+        if row >= 0:
+            refuse(Turns(self.games, hands), row, int(actions[row]))
 
 
 def check_number(name: str, number: Any) -> None:

@@ -239,3 +239,17 @@ def advance_rows(
             go_on(g, e, settings)
         if e.status != ASKED:
             show(g, e, settings, starts, observations[row], masks[row])
+
+
+@jit
+def first_fault(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int, mask: np.ndarray) -> int:
+    """First row whose learner must choose and may not do so, or -1; mask [A] is overwritten.
+
+    By the game, not by the masks that were shown: whoever got those may have written into them.
+    """
+    for row in range(len(games)):
+        if episodes[row].status == LEARNER:
+            fill_mask(games[row], episodes[row].seat, hands, mask)
+            if not 0 <= actions[row] < len(mask) or mask[actions[row]] == 0:
+                return row
+    return -1

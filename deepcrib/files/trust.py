@@ -48,7 +48,7 @@ def trusting(trust: bool | Collection[str] = True) -> Iterator[None]:
 
     trust: or the names of code, `module:name`, that they may name, and nothing else.
     """
-    token = _trusting.set(trust)
+    token = _trusting.set((trust,) if isinstance(trust, str) else trust)
     try:
         yield
     finally:

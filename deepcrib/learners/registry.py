@@ -1,7 +1,7 @@
 """The learners by the choice of the group `learner`, which is also the `name` of their options.
 
 To add a learner: a folder here with its options (a subclass of `LearnerOptions`) and a subclass of
-`training.learner.Learner`, a line in LEARNERS, and a YAML of its name in `conf/learner/`, which begins with
+`training.learner.Learner`, a line in `_LEARNERS`, and a YAML of its name in `conf/learner/`, which begins with
 `defaults: [<name>_schema, _self_]`.
 """
 
@@ -22,7 +22,8 @@ from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
-from deepcrib.plugins import Registry, is_place, object_at, subclass_of
+from deepcrib.options import object_at
+from deepcrib.plugins import Registry, is_place, subclass_of
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
 

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from deepcrib.errors import OptionError
 from deepcrib.networks.encoders import Spec
 from deepcrib.networks.heads.q_heads import CategoricalHead, Head, make_head
-from deepcrib.options import at_least, between, each, option
-from deepcrib.plugins import named_in
+from deepcrib.options import at_least, between, each, named_in, option
 
 
 @dataclass

@@ -11,6 +11,7 @@ from deepcrib.errors import RunError
 from deepcrib.files import writing
 from deepcrib.records.events import Event
 from deepcrib.records.schema import (
+    FORMAT,
     GameRecord,
     RecordError,
     event_line,
@@ -20,7 +21,7 @@ from deepcrib.records.schema import (
     parse_line,
 )
 
-_BEGINNING = b'{"event": "game"'  # of `header_line`
+_BEGINNING = f'{{"event": "game", "format": "{FORMAT}"'.encode()  # of `header_line`
 
 
 class GameWriter:
@@ -60,7 +61,7 @@ def _drop_half_line(path: Path) -> None:
     """
     if path.is_file():
         content = path.read_bytes()
-        if not (content.strip().startswith(_BEGINNING) or _BEGINNING.startswith(content.strip())):
+        if not (content.strip().startswith(_BEGINNING) or _BEGINNING.startswith(content.lstrip())):
             raise RunError(f"cannot write {path}: it holds something else than games")
         if content and not content.endswith(b"\n"):
             os.truncate(path, content.rfind(b"\n") + 1)

@@ -145,7 +145,8 @@ class Learner(ABC):
 
     def description(self) -> str:
         """Progress in words: `500 iterations, 100,000 hands`."""
-        return f"{self.steps_done:,} {self.unit}"
+        hands = getattr(self, "hands", None)  # of a learner that counts them beside its steps
+        return f"{self.steps_done:,} {self.unit}" + (f", {hands:,} hands" if isinstance(hands, int) else "")
 
 
 def _ignore(steps: int) -> None:

@@ -56,7 +56,7 @@ class EvaluationOptions:
 
     opponents: list[Any] = option(["deterministic"], "agents to play matches against", spec=True)
     every: int = option(
-        10, "iterations between monitoring matches (checkpoints for learners other than replay); 0: none", at_least(0)
+        10, "iterations, or checkpoints of learners without them, between monitoring matches; 0: none", at_least(0)
     )
     at: list[int] | None = option(
         None,

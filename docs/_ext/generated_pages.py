@@ -24,7 +24,7 @@ DOCS = Path(__file__).parent.parent
 PACKAGE = DOCS.parent / "deepcrib"
 FOLDER = DOCS / "reference"
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name not in ("app", "jobs"))
-TOP = ("intervals", "options", "errors")
+TOP = ("intervals", "options", "plugins", "errors")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -75,7 +75,8 @@ def write_pages(app: Sphinx) -> None:
     pages["api/index.md"] = index_page("Python API", API, ["surface", "top", *ROOMS])
     pages["observations.md"] = observations_page()
     pages["api/surface.md"] = "# deepcrib\n\n" + "\n".join(home(name) for name in deepcrib.__all__[1:]) + "\n"
-    pages["api/top.md"] = "# Intervals, options, errors\n\n" + "\n".join(module(f"deepcrib.{name}") for name in TOP)
+    top = "\n".join(module(f"deepcrib.{name}") for name in TOP)
+    pages["api/top.md"] = f"# Intervals, options, plug-ins, errors\n\n{top}"
     for name, text in pages.items():
         path = FOLDER / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,9 +8,11 @@ import math
 import re
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
 from hydra.types import HydraContext
@@ -55,7 +57,8 @@ class Search:
             parameters, fixed = self._searched(arguments)
             self.task.varying = [item.key for item in parameters]  # what the lines about a run name
             study = self._study(parameters, fixed)
-            with study.failures_in_one_line():
+            with closing(study.storage), study.failures_in_one_line():
+                self._describe(study)
                 try:
                     self._work(study, fixed)
                 except BaseException:
@@ -86,7 +89,7 @@ class Search:
         checked_options(composed, parse(words))
 
     def _study(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> Study:
-        """Open the study, and write into its folder what is searched, and where it was first started."""
+        """Open the study, in a folder that is there."""
         options = self.options
         record = {
             "job": str(self.config.hydra.job.name),
@@ -100,10 +103,13 @@ class Search:
         database = Path(options.database or self.folder / "orion.pkl").expanduser().absolute()
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-        study = Study(options, database, parameters, record, error_line)
+        return Study(options, database, parameters, record, error_line)
+
+    def _describe(self, study: Study) -> None:
+        """Write beside the first start of a study what is searched."""
         if not (path := self.folder / "study.json").exists():
-            runs.write_json(path, {"name": options.name, **record, "environment": runs.environment()})
-        return study
+            content = {"name": self.options.name, **study.record, "environment": runs.environment()}
+            runs.write_json(path, content)
 
     def _work(self, study: Study, fixed: Sequence[str]) -> None:
         fruitless = 0
@@ -114,7 +120,7 @@ class Search:
             if trials:
                 fruitless = 0
                 self._launch(study, trials, fixed)
-                self._write_table(study)
+                self._write_table(study.table(self.folder))
                 continue
             fruitless = fruitless + 1 if study.is_idle() else 0
             if fruitless == FRUITLESS:
@@ -156,21 +162,20 @@ class Search:
         else:
             study.fail(trial, reason)
 
-    def _write_table(self, study: Study) -> None:
+    def _write_table(self, trials: pd.DataFrame) -> None:
         """`trials.csv`: all trials by the time at which they were suggested."""
-        write_atomic(self.folder / "trials.csv", study.table(self.folder).to_csv(index=False, lineterminator="\n"))
+        write_atomic(self.folder / "trials.csv", trials.to_csv(index=False, lineterminator="\n"))
 
     def _finish(self, study: Study) -> None:
         """Save and show what there is. Raises RunError, after the table, when it cannot be saved."""
+        trials, options = study.table(self.folder), self.options
         try:
-            self._write_table(study)
+            self._write_table(trials)
         finally:
-            trials, options = study.table(self.folder), self.options
             title = f"study {options.name}: {states_text(trials)}"
             maximize, known = options.direction == "maximize", bool(trials["objective"].notna().any())
             console().print(trials_table(trials, options.objective, maximize, title) if known else title)
             console().print(f"study folder: {self.folder}", markup=False, soft_wrap=True)
-            study.storage.close()
 
 
 def _check_options(options: OrionSweeperConf) -> None:

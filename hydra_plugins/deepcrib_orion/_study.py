@@ -19,6 +19,7 @@ from orion.core.utils.exceptions import RaceCondition
 
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files import writing
+from deepcrib.plugins import one_line
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._pickles import require_plain_study
 from hydra_plugins.deepcrib_orion._space import Parameter
@@ -51,9 +52,13 @@ class Study:
         _require_database(database)
         with self.failures_in_one_line(), self._damage_in_one_line():
             self.storage = StudyStorage(database, say)
-            self._refuse_another()
-            self.experiment = self._build()
-            self._require_own_trials()
+            try:
+                self._refuse_another()
+                self.experiment = self._build()
+                self._require_own_trials()
+            except BaseException:
+                self.storage.close()
+                raise
 
     def trials(self) -> list[Any]:
         """All trials, by the time at which they were suggested."""
@@ -153,7 +158,7 @@ class Study:
         except UserError:
             raise
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:100]
+            reason = one_line(error)[:100]
             raise RunError(f"{self.database} cannot be read: it is damaged ({reason})") from error
 
     def _require_own_trials(self) -> None:

@@ -311,6 +311,19 @@ def test_an_illegal_action_ends_the_episode_or_is_refused(name: str) -> None:
     assert env.step(wrong)[1] == -7.5
 
 
+def test_a_mask_that_was_written_into_allows_and_forbids_nothing() -> None:
+    """What a step may do is the game's to say, not the array's that a wrapper has narrowed or widened."""
+    env = make(GAME, on_illegal="raise")
+    observation, _ = env.reset(seed=1)
+    illegal = int(observation["action_mask"].argmin())
+    observation["action_mask"][:] = 1
+    with pytest.raises(IllegalActionError, match=f"action {illegal}: expected"):
+        env.step(illegal)
+    observation["action_mask"][:] = 0
+    _, _, _, _, info = env.step(0)
+    assert info["illegal"] is False
+
+
 def test_the_engine_says_why_a_card_is_refused() -> None:
     env = make(PLAY_ONLY, on_illegal="raise")
     observation, _ = env.reset(seed=1)

@@ -16,6 +16,7 @@ import yaml
 from deepcrib.agents import UntrustedError, make_agent, trusting
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, UserError
+from deepcrib.files.trust import is_trusting
 from deepcrib.files.weights import read_weights, write_weights
 from deepcrib.learners.registry import LEARNERS, find_learner
 from deepcrib.learners.replay.rewards import DISCARD_REWARDS, PLAY_REWARDS
@@ -117,6 +118,12 @@ def test_python_allows_them(there: Path) -> None:
     assert make_agent("run", trust=True)
     with pytest.raises(UntrustedError):
         make_agent("run")
+
+
+def test_one_name_is_no_set_of_letters() -> None:
+    """Which each part of it, and the empty name, would be in."""
+    with trusting("own_parts:Residual"):
+        assert is_trusting("own_parts:Residual") and not is_trusting("own_parts:Res") and not is_trusting()
 
 
 HOSTILE = ["os:system", "stranger:Net", "deepcrib.cli:main", "stranger.inner:NET"]

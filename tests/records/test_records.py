@@ -235,7 +235,18 @@ def test_an_interrupted_write_costs_its_own_line_only(tmp_path: Path) -> None:
     assert first.events == GAME.events[:-1] and second.events == played(2).events
 
 
-@pytest.mark.parametrize("content", ["my notes", "{}", '{"event": "deal"', "first\nsecond", "[1]\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "my notes",
+        "{}",
+        "{\n",
+        '{"event": "deal"',
+        '{"event": "game", "of": "chess"}\nhalf a line',
+        "first\nsecond",
+        "[1]\n",
+    ],
+)
 def test_a_file_of_something_else_is_left_alone(content: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(content, encoding="utf-8")

@@ -114,13 +114,12 @@ def load_checkpoint(
 
 def _loaded(path: str, options: Options, device: str) -> Agent:
     saved = read_weights(path)
+    given = {option: value for option, value in options.items() if value is not None}
     if is_place(saved.agent):
         saved.plain("agent", saved.agent)
-        given = {name: value for name, value in options.items() if value is not None}
         return make_outside(saved.agent, {"saved": saved, **given}, "from_weights")
     if saved.agent not in LOADED:
         raise CheckpointError(f"{path} holds weights of {saved.agent!r}, expected one of {', '.join(LOADED)}")
-    given = {option: value for option, value in options.items() if value is not None}
     for option in ("epsilon", "temperature"):
         if given.get(option) == 0.0:  # what every agent of a checkpoint does
             del given[option]

@@ -13,7 +13,7 @@ from typing import Any
 
 from deepcrib.agents.packaged import CHAMPION, CHAMPIONS_OWN, packaged_weights
 from deepcrib.exact.strategies.names import STRATEGIES
-from deepcrib.plugins import object_at
+from deepcrib.options import object_at
 
 SCRIPTED_NAMES = ("random", "deterministic", "greedy")
 MINIMAX_NAMES = ("minimax", "greedy_minimax")

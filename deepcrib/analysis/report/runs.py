@@ -20,7 +20,6 @@ from deepcrib.files.trust import require_no_way_out
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progress
 
-STUDY_FILES = ("trials.json", "trials.csv")
 """One of them lies in the folder of a search, whose trials are the run folders in it."""
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
 NETWORK, ALGORITHM, SETUP = "play_network.name", "algorithm.name", "setup"
@@ -80,7 +79,7 @@ def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
         "name": root.name if folder == root else os.path.relpath(folder, root),
         "state": FINISHED if summary is not None else FAILED if error else UNFINISHED,
         "error": "" if summary is not None or not error else _error_line(error),
-        "study": folder.parent if any((folder.parent / file).is_file() for file in STUDY_FILES) else None,
+        "study": folder.parent if (folder.parent / "trials.csv").is_file() else None,
         "commands": tuple(tuple(start["command"]) for start in starts(environment) if start.get("command")),
         "overrides": tuple((environment or error).get("overrides") or ()),
         "environment": environment,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from deepcrib.analysis.hand_values import HandValues
-from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint
+from deepcrib.app.hints import EXACT, PlayHint, discard_hint, exact_player, play_hint, with_exact
 from deepcrib.app.screens.dialogs import Dialog
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
@@ -41,16 +42,15 @@ async def fill_hint(setup: Setup, session: Session, dialog: Dialog) -> None:
 def _stages(setup: Setup, observation: DiscardObservation | PlayObservation) -> list[Callable[[], RenderableType]]:
     """What is known at once, then what players think; of the play then the exact values."""
     hints, suits = setup.hints, setup.suits
+    opinions = [{}, hints] if hints else [{}]
     if isinstance(observation, DiscardObservation):
-        return [
-            lambda: discard_grid(discard_hint(observation, {}), suits),
-            lambda: discard_grid(discard_hint(observation, hints), suits),
-        ]
-    return [
-        lambda: play_grid(play_hint(observation, {}), suits),
-        lambda: play_grid(play_hint(observation, hints), suits),
-        lambda: play_grid(play_hint(observation, hints, exact_player()), suits),
-    ]
+        return [partial(lambda agents: discard_grid(discard_hint(observation, agents), suits), one) for one in opinions]
+    asked = [cache(partial(play_hint, observation, agents)) for agents in opinions]  # a player may search for long
+
+    def exact() -> RenderableType:
+        return play_grid(with_exact(asked[-1](), observation, exact_player()), suits)
+
+    return [*(partial(lambda hint: play_grid(hint(), suits), hint) for hint in asked), exact]
 
 
 def discard_grid(values: HandValues, suits: str) -> RenderableType:

@@ -168,6 +168,8 @@ def _require_launcher(name: str) -> None:
 
 
 def _folders(flags: Namespace) -> list[Path]:
+    if flags.config_dir and not Path(flags.config_dir).is_dir():
+        raise OptionError(f"--config-dir {flags.config_dir}: expected a folder")
     return [runs.conf_folder(), *([Path(flags.config_dir)] if flags.config_dir else [])]
 
 

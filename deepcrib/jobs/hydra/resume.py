@@ -62,9 +62,10 @@ def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Se
     folder = Path(path).expanduser().absolute()
     if not (folder / CONFIG).is_file():
         raise RunError(f"resume={path}: expected the folder of an earlier run, which holds {CONFIG}")
-    given = {override.key_or_group: override.value() for override in parse(overrides)}
+    parsed = parse(overrides)
+    given = {override.key_or_group: override.value() for override in parsed}
     config = saved_config(folder / CONFIG, schema, given.values(), trust=given.get("trust") is True)
-    for override in parse(overrides):
+    for override in parsed:
         key, word = override.key_or_group, override.input_line or ""
         if key == "hydra.run.dir":
             raise OptionError(f"{word}: a resumed run goes on in its own folder; leave this out")
@@ -81,11 +82,11 @@ def resumed_config(path: str, overrides: Sequence[str], schema: type, groups: Se
 
 def require_same_options(folder: Path, config: DictConfig, schema: type) -> None:
     """Raise RefusedError where the folder of a sweep's run holds one with other options than `config`."""
+    ours = _flat_options(config)
     try:
-        saved = _flat_options(saved_config(folder / CONFIG, schema, _flat_options(config).values()))
+        saved = _flat_options(saved_config(folder / CONFIG, schema, ours.values()))
     except RunError as error:
         raise RefusedError(str(error)) from error
-    ours = _flat_options(config)
     other = next((name for name in ours if name not in saved or saved[name] != ours[name]), None)
     if other is not None:
         found = f"{other}={saved[other]}, not {ours[other]}" if other in saved else f"no option {other}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from deepcrib.game.engine import DEALING
 from deepcrib.options import one_of, option
 
-TRUST = "files that are read may name agents that are code, and files anywhere (docs/security.md)"
+TRUST = "files that are read may name code, and files anywhere (docs/security.md)"
 """Help of the option `trust`, which counts for one call: no file can say it, and none keeps it."""
 
 

@@ -72,8 +72,8 @@ def _keep_finished(folder: Path, learner: Learner) -> None:
 def _train_and_measure(config: Config, run: Run, learner: Learner, opponents: Mapping[str, Agent]) -> Outcome:
     if run.show_lines:
         say(f"run folder: {short_path(run.folder.path)}")
-    name = config.learner.name
-    options = {part: value for part, value in asdict(config).items() if part not in unread(name)}
+    others = unread(config.learner.name)
+    options = {part: value for part, value in asdict(config).items() if part not in others}
     write_table = partial(write_options, run.folder.path, options, _varied(run))
     write_table([f"{FINAL}{opponent}/{tag}" for opponent in opponents for tag in FINAL_METRICS] + [f"{FINAL}hours"])
     match = partial(evaluate, dealing=config.rules.name, device=config.device)

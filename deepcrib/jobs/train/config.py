@@ -62,10 +62,11 @@ class Config:
             )
             yield f"learner.name={learner}: expected {expected}"
             return
+        others = unread(learner)
         for name, word in overrides.items():
-            if any(f"{name}.".startswith(f"{part}.") for part in unread(learner)):
+            if any(f"{name}.".startswith(f"{part}.") for part in others):
                 yield f"{word}: learner={learner} does not read it"
-        if self.evaluation.exploring and "evaluation.exploring" in unread(learner):
+        if self.evaluation.exploring and "evaluation.exploring" in others:
             yield f"evaluation.exploring=true: learner={learner} does not read it"
         if self.evaluation.monitored and self.evaluation.at and "evaluation.every" in overrides:
             place = f"evaluation.at={self.evaluation.at} takes its place, expected evaluation.at=null beside it"

@@ -66,11 +66,11 @@ def measure(learner: Learner, agent: Agent | None, opponents: Mapping[str, Agent
     def play(player: Agent | None, suffix: str = "") -> dict[str, Evaluation]:
         if player is None:
             return {}
-        counters = {name: bars.counter(f"games against {name}{suffix}", options.final_games) for name in opponents}
-        return {
-            name: match(player, opponent, options.final_games, seed, progress=counters[name])
-            for name, opponent in opponents.items()
-        }
+        games, found = options.final_games, {}
+        for name, opponent in opponents.items():
+            progress = bars.counter(f"games against {name}{suffix}", games)
+            found[name] = match(player, opponent, games, seed, progress=progress)
+        return found
 
     matches, explored = play(agent), play(exploring, f", epsilon {epsilon:.2g}")
     hands: dict[str, HandsWon] = {}

@@ -57,7 +57,7 @@ class MirrorDescent(PolicyAndValues):
         The policy imitates the proximal step in their states, by the values before the pass; these learn the returns.
         tau: the temperature, points that a nat of the KL is worth.
         """
-        logits, values = self.policy.logits(samples.states), all_action_values(self.values, samples.states)
+        logits, values = (all_action_values(network, samples.states) for network in (self.policy, self.values))
         targets = softmax(proximal_logits(logits, values, self.eta, tau))
         generators = [np.random.default_rng((seed, stream)) for stream in range(2)]
         policy_loss, value_loss = self.passes((samples.states, targets), samples, rates, generators)

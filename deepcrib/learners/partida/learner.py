@@ -110,10 +110,6 @@ class PartidaLearner(Learner):
         """The play alone."""
         return {"play_only": self.play_only}
 
-    def description(self) -> str:
-        """Sessions and hands."""
-        return f"{super().description()}, {self.hands:,} hands"
-
     def agent(self) -> PartidaAgent | None:
         """The player of the network; None where it sees hidden cards."""
         if self.form.inputs != min(INPUTS):

@@ -1,4 +1,4 @@
-"""Random four-card hands that the small network of Partida 2022 plays against greedy or itself, compiled."""
+"""Random four-card hands that the small network of Partida 2022 plays against greedy, compiled."""
 
 from __future__ import annotations
 

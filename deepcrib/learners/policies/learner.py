@@ -122,7 +122,3 @@ class PolicyLearner(Learner):
         """Take over a saved state. Raises ValueError for one of other options."""
         super().load_state_dict(state)
         self.core.load(state["core"])
-
-    def description(self) -> str:
-        """Iterations and hands."""
-        return f"{super().description()}, {self.hands:,} hands"

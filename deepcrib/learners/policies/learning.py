@@ -14,26 +14,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from deepcrib.agents.q_network import QFunction
-from deepcrib.game.mixed import softmax
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork, SampleInputs
-from deepcrib.networks import QNetwork
 from deepcrib.training.descent import Rows, descend, shuffled
 
 
 class LearnedPolicy(LearnedNetwork):
     """A policy with its encoder and Adam; learned from distributions over the actions of states."""
-
-    def logits(self, states: NDArray[np.int8], network: QNetwork | None = None) -> NDArray[np.float32]:
-        """[E, A] of compact states [E, K], -inf where an action is not legal; of the present network by default."""
-        function = QFunction(self.encoder, network or self.network, self.device)
-        return function.all_values(states, self.encoder.legal(states))
-
-    def probabilities(self, states: NDArray[np.int8]) -> NDArray[np.float64]:
-        """[E, A] chances of the actions of states [E, K]."""
-        return softmax(self.logits(states))
 
     def imitate(
         self,
@@ -110,7 +98,7 @@ class PolicyAndValues:
 
 
 def all_action_values(network: LearnedNetwork, states: NDArray[np.int8]) -> NDArray[np.float32]:
-    """[E, A] values of the actions of states [E, K], -inf where an action is not legal."""
+    """[E, A] values (of a policy, logits) of the actions of states [E, K], -inf where an action is not legal."""
     return network.q_function().all_values(states, network.encoder.legal(states))
 
 

@@ -114,7 +114,7 @@ class TeacherPretraining(Pretraining):
     def lessons(self) -> dict[str, Batch]:
         """The teacher's decisions with their returns."""
         hands = self.episodes.by(self.teacher, self.options.teacher_episodes, self.seed)
-        return make_batches(hands, self.targets, self.students["play"].q_function(), 0.0)
+        return make_batches(self.students, hands, self.targets, self.students["play"].q_function(), 0.0)
 
     def state_dict(self) -> dict[str, Any]:
         """Optimisers and generators, whose numbers are too long for other integers."""

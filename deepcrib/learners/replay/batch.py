@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from deepcrib.agents.q_network import QFunction
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.learners.replay import extras, targets
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
-from deepcrib.learners.replay.rewards import discard_returns, next_own, play_rewards, up_to_the_win
+from deepcrib.learners.replay.rewards import discard_returns, next_own, play_rewards, returns_to_the_end, up_to_the_win
 from deepcrib.learners.replay.targets import ALGORITHMS, Float
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
@@ -51,6 +52,7 @@ class PlayTargets:
 
 
 def make_batches(
+    parts: Collection[str],
     hands: Trajectories,
     how: PlayTargets,
     target_q: QFunction,
@@ -59,13 +61,13 @@ def make_batches(
     chooser: QFunction | None = None,
     newest: int = 0,
 ) -> dict[str, Batch]:
-    """What the networks `play` and `discard` learn from hands; arguments as those of `play_samples`."""
+    """What each of the networks `parts`, `play` and maybe `discard`, learns; the rest is as `play_samples` has it."""
     if how.sees_scores:
         hands = up_to_the_win(hands)
-    return {
-        "play": play_samples(hands, how, target_q, epsilon, chooser=chooser, newest=newest),
-        "discard": discard_samples(hands, how.reward, newest),
-    }
+    batches = {"play": play_samples(hands, how, target_q, epsilon, chooser=chooser, newest=newest)}
+    if "discard" in parts:
+        batches["discard"] = discard_samples(hands, how.reward, newest)
+    return batches
 
 
 def discard_samples(hands: Trajectories, reward: RewardOptions, newest: int = 0) -> Batch:
@@ -114,20 +116,20 @@ def play_samples(
     if not how.forced:
         decisions &= legal_plays(hands.play_states).sum(axis=2) > 1
         rewards, following = skip_forced(rewards, following, decisions)
-    chains = _chains(decisions, hands.play_seats)
-    r_t, discount = _in_order(rewards, chains), _in_order((following >= 0).astype(np.float32), chains)
     if algorithm.name == "monte_carlo":
-        returns = targets.n_step_returns(r_t, discount, np.zeros_like(r_t), HAND_SIZE)
+        play_targets = returns_to_the_end(rewards, following)
     else:
+        chains = _chains(decisions, hands.play_seats)
+        r_t, discount = _in_order(rewards, chains), _in_order((following >= 0).astype(np.float32), chains)
         values, traces = _next_values(hands, algorithm, following, target_q, chooser, epsilon)
-        v_tp1, lambda_tp1 = _in_order(values, chains), _in_order(traces, chains)
+        v_tp1 = _in_order(values, chains)
         backup = targets.one_step if target_q.atoms is None else partial(extras.distributed_step, target_q.atoms)
         if algorithm.trace_decay:
-            returns = targets.lambda_returns(r_t, discount, v_tp1, lambda_tp1, backup)
+            returns = targets.lambda_returns(r_t, discount, v_tp1, _in_order(traces, chains), backup)
         else:
             returns = targets.n_step_returns(r_t, discount, v_tp1, algorithm.n_steps, backup)
-    play_targets = np.zeros((*rewards.shape, *returns.shape[2:]), dtype=np.float32)
-    play_targets.reshape(rewards.size, *returns.shape[2:])[chains[chains >= 0]] = returns[chains >= 0]
+        play_targets = np.zeros((*rewards.shape, *returns.shape[2:]), dtype=np.float32)
+        play_targets.reshape(rewards.size, *returns.shape[2:])[chains[chains >= 0]] = returns[chains >= 0]
     own = decisions & learned_plays(hands)
     new = int(own[len(hands) - newest :].sum())
     return Batch(hands.play_states[own], hands.play_actions[own], play_targets[own], newest=new)

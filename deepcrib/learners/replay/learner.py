@@ -124,8 +124,7 @@ class ReplayLearner(Learner):
         """What each network learns in an iteration, with targets of the networks as they are."""
         target_q, chooser = self._update_targets()
         hands, newest = self.buffer.hands(), self.buffer.newest
-        batches = make_batches(hands, self.targets, target_q, epsilon, chooser=chooser, newest=newest)
-        return {part: batches[part] for part in self.networks}
+        return make_batches(self.networks, hands, self.targets, target_q, epsilon, chooser=chooser, newest=newest)
 
     def _update_targets(self) -> tuple[QFunction, QFunction | None]:
         """Update the target network if due. Returns what values next decisions, and for double Q-learning what chooses.
@@ -212,7 +211,3 @@ class ReplayLearner(Learner):
         functions = {"discard": agent.discard_q, "play": agent.play_q}
         figure = self.setting.figure if draws_at(self.setting.evaluation, step, self.num_steps) else None
         show_values(writer, step, functions, self._learned, figure)
-
-    def description(self) -> str:
-        """Iterations and hands."""
-        return f"{self.steps_done:,} iterations, {self.hands:,} hands"

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from deepcrib.options import at_least, between, fraction, one_of, option, optional, positive
-from deepcrib.plugins import named_in
+from deepcrib.options import at_least, between, fraction, named_in, one_of, option, optional, positive
 from deepcrib.training.options import LearnerOptions, unread_options
 
 

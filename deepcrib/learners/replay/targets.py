@@ -61,7 +61,7 @@ def watkins_decay(trace_decay: float, q_tp1: Float, a_tp1: Actions) -> Float:
 
 def one_step(r_t: Float, discount: Float, v_tp1: Values) -> Float:
     """r_t + discount * v_tp1, where v_tp1 is ignored (masked) at terminal next states, even -inf."""
-    return (r_t + np.where(discount > 0, discount * np.where(discount > 0, v_tp1, 0), 0)).astype(np.float32)
+    return (r_t + discount * np.where(discount > 0, v_tp1, 0)).astype(np.float32)
 
 
 Backup = Callable[[Float, Float, Values], Float]

@@ -115,10 +115,6 @@ class WeightedLearner(Learner):
         if np.isinf(self.pegging).any():
             raise ValueError("its pegging records are of no hands that can be")
 
-    def description(self) -> str:
-        """Games and hands."""
-        return f"{super().description()}, {self.hands:,} hands"
-
 
 def weighted_method(options: WeightedOptions, seed: int, dealing: str = "acc") -> Method:
     """The options as the compiled games read them."""

@@ -197,10 +197,6 @@ class WeightedNetworkLearner(Learner):
         self.network.load_state_dict(state["network"])
         load_optimizer(self.optimizer, state["optimizer"])
 
-    def description(self) -> str:
-        """Games and hands."""
-        return f"{super().description()}, {self.hands:,} hands"
-
 
 def gain_targets(network: StrategyNetwork, inputs: Tensor, won: Tensor) -> Tensor:
     """[E] what discards are learned from: the outcome, less the network's value of the score that they were made at."""

@@ -11,12 +11,13 @@ import torch
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.policy_network import PolicyNetworkAgent
+from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.mirror.descent import MirrorDescent, proximal_logits
-from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, all_action_values
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
@@ -70,11 +71,13 @@ def test_a_matrix_game_comes_to_its_equilibrium() -> None:
         parts.append(kind(encoder, network, torch.device("cpu")))
     core, states = MirrorDescent(*parts, 1.0, 0.02), np.zeros((512, 1), dtype=np.int8)
     for step in range(300):
-        policy, left = core.policy.probabilities(states[:1])[0], 1 - step / 300
+        policy, left = softmax(all_action_values(core.policy, states[:1]))[0], 1 - step / 300
         mine, theirs = generator.choice(3, size=(2, len(states)), p=policy)
         samples = Batch(states, mine.astype(np.int8), won[mine, theirs].astype(np.float32))
         core.learn(samples, PassRates(0.003 * left, 0.1 * left, 256), 0.1, step)
-    assert softmax(core.policy.logits(states[:1], core.slow))[0] == pytest.approx([0.5, 0.25, 0.25], abs=0.05)
+    slow = QFunction(encoder, core.slow, torch.device("cpu"))
+    chances = softmax(slow.all_values(states[:1], encoder.legal(states[:1])))[0]
+    assert chances == pytest.approx([0.5, 0.25, 0.25], abs=0.05)
 
 
 # --- runs of either learner of mixed policies -------------------------------------------------------------------------
