@@ -7,32 +7,27 @@ the folder of a league (`league.csv` and `pairings.csv` there).
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from benchmarks import zoo
 from benchmarks.long_runs import DATA
 from benchmarks.pages import filled, line
+from benchmarks.zoo import PAIRINGS, estimate
 from deepcrib.analysis.tables import bounds, percent
 from deepcrib.files import write_atomic
 
 PAGE = DATA.parent / "league.md"
-STANDINGS, PAIRINGS = PAGE.with_suffix(".csv"), DATA / "league_pairings.csv"
 FIGURE = PAGE.with_suffix(".png")
 
 
 def main() -> None:
     """Write the table and the figure."""
     write_atomic(PAGE, page(PAGE.read_text(encoding="utf-8")))
-    heat_map([row["agent"] for row in read(STANDINGS)], read(PAIRINGS)).savefig(FIGURE, dpi=90)
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """Rows of a CSV file."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    with PAIRINGS.open(encoding="utf-8", newline="") as lines:
+        heat_map(list(zoo.standings()), list(csv.DictReader(lines))).savefig(FIGURE, dpi=90)
 
 
 def page(text: str) -> str:
@@ -44,16 +39,10 @@ def standings() -> Iterator[str]:
     """A line an agent, the best first."""
     yield line("", "agent", "rating [95%]", "win rate [95%]", "points a hand [95%]", "a best responder gains [95%]")
     yield "|--:|---|--:|--:|--:|--:|"
-    for row in read(STANDINGS):
+    for name, row in zoo.standings().items():
         gained = bounds(*estimate(row, "ceiling_both")) if row["ceiling_both"] else "-"
         figures = bounds(*estimate(row, "rating"), ".0f"), percent(*estimate(row, "win_rate"))
-        yield line(row["rank"], f"`{row['agent']}`", *figures, bounds(*estimate(row, "gain")), gained)
-
-
-def estimate(row: Mapping[str, str], name: str) -> tuple[float, float, float]:
-    """A figure of a row with its interval."""
-    value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-    return value, low, high
+        yield line(row["rank"], f"`{name}`", *figures, bounds(*estimate(row, "gain")), gained)
 
 
 def heat_map(names: list[str], pairings: list[dict[str, str]]) -> Any:

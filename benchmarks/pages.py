@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from deepcrib.intervals import Interval
 
@@ -24,13 +23,6 @@ def filled(page: str, tables: Mapping[str, str]) -> str:
 def line(*cells: object) -> str:
     """A row of a Markdown table."""
     return f"| {' | '.join(map(str, cells))} |"
-
-
-def percent(found: Iterable[float], suffix: str = "%", sign: str = "") -> str:
-    """A share and its interval in per cent; the share alone where the interval is not known."""
-    share, low, high = (100 * value for value in found)
-    shown = f"{share:{sign}.1f}{suffix}"
-    return shown if math.isnan(low) else f"{shown} [{low:{sign}.1f}, {high:{sign}.1f}]"
 
 
 def interval(name: str, found: Interval, form: str = ".2f") -> dict[str, str]:

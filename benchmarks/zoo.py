@@ -157,12 +157,13 @@ def standings() -> dict[str, dict[str, str]]:
 
 def standing(row: Mapping[str, str], agents: int, deals: int) -> Standing:
     """A row of it, as a card has it."""
-    exploited = _estimate(row, "ceiling_both") if row["ceiling_both"] else None
-    figures: dict[str, Any] = {name: _estimate(row, name) for name in ("rating", "win_rate", "gain")}
+    exploited = estimate(row, "ceiling_both") if row["ceiling_both"] else None
+    figures: dict[str, Any] = {name: estimate(row, name) for name in ("rating", "win_rate", "gain")}
     return Standing(int(row["rank"]), agents, **figures, exploited=exploited, deals=deals if exploited else 0)
 
 
-def _estimate(row: Mapping[str, str], name: str) -> tuple[float, float, float]:
+def estimate(row: Mapping[str, str], name: str) -> tuple[float, float, float]:
+    """A figure of a row with its interval."""
     low, high = (float(row[f"{name}_{bound}"]) for bound in ("low", "high"))
     return float(row[name]), low, high
 
@@ -177,10 +178,10 @@ def top_table(rows: Mapping[str, Mapping[str, str]]) -> str:
         "|--:|---|--:|--:|--:|--:|",
     ]
     for name, row in list(rows.items())[:TOP]:
-        gained = bounds(*_estimate(row, "ceiling_both")) if row["ceiling_both"] else "not known"
-        figures = (bounds(*_estimate(row, "rating"), ".0f"), percent(*_estimate(row, "win_rate")))
+        gained = bounds(*estimate(row, "ceiling_both")) if row["ceiling_both"] else "not known"
+        figures = (bounds(*estimate(row, "rating"), ".0f"), percent(*estimate(row, "win_rate")))
         lines.append(
-            f"| {row['rank']} | `{name}` | {' | '.join(figures)} | {bounds(*_estimate(row, 'gain'))} | {gained} |"
+            f"| {row['rank']} | `{name}` | {' | '.join(figures)} | {bounds(*estimate(row, 'gain'))} | {gained} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -16,8 +16,9 @@ from scipy.stats import spearmanr, ttest_1samp
 
 from benchmarks.lang2018.rows import COMPARED, HALF, LEADS, LOSERS, OPPONENTS, ORDER_SEEDS, ROUND_1, ROWS, START, orders
 from benchmarks.long_runs import DATA, finished
-from benchmarks.pages import filled, line, percent
+from benchmarks.pages import filled, line
 from benchmarks.verdicts.comparisons import ERROR, holm
+from deepcrib.analysis.tables import percent
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json
@@ -85,7 +86,7 @@ def rows() -> Iterator[str]:
             yield line(row.title, *former["rows"][name][: 2 + len(SHOWN)], "*before*")
             left.append(name)
         elif runs:
-            cells = [percent(mean_interval([rate(run, opponent) for run in runs]), "") for opponent in (START, *SHOWN)]
+            cells = [percent(*mean_interval([rate(run, opponent) for run in runs]), "") for opponent in (START, *SHOWN)]
             commits = sorted({f"`{run['commit'][:7]}`" for run in runs})
             yield line(row.title, f"{len(runs)} x {row.games:,}", *cells, ", ".join(commits))
     if left:
@@ -143,7 +144,7 @@ def comparisons() -> Iterator[str]:
 
 
 def _tested(one: Comparison, adjusted: float) -> tuple[str, str]:
-    shown, p = percent(mean_interval(one.differences), "", "+"), "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
+    shown, p = percent(*mean_interval(one.differences), "", "+"), "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
     return (f"**{shown}**", p) if adjusted <= ERROR else (shown, p)
 
 
@@ -171,7 +172,7 @@ def exploration() -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, title in VARIANCES.items():
         ends = [
-            percent(mean_interval([run[f"exploration.{end}.{name}"] for run in runs]), "") for end in ("start", "end")
+            percent(*mean_interval([run[f"exploration.{end}.{name}"] for run in runs]), "") for end in ("start", "end")
         ]
         least = min(run["exploration.end.least_by_weights"] for run in runs)
         yield line(f"0.3 - Var({name}), {title}", *ends, f"{100 * least:.1f}" if name == "weights" else "")
@@ -228,14 +229,14 @@ def order_rows() -> Iterator[str]:
         names = [_short(name) for name in one.strategies]
         numbers = f"{one.winning.max():.2f}", f"{by_place(one.winning):+.2f}", f"{by_place(one.losing):+.2f}"
         leader = f"{names[one.leader - 1]} ({one.leader})"
-        yield line(one.name.replace("_", " "), ", ".join(names), leader, *numbers, percent(one.wins, ""))
+        yield line(one.name.replace("_", " "), ", ".join(names), leader, *numbers, percent(*one.wins, ""))
     if len(random := _random(found)) > 1:
         first = sum(one.leader <= 2 for one in random)
         winning, losing = (mean_interval([by_place(one) for one in part]) for part in _halves(random))
         yield ""
         yield f"Over {len(random)} random orders the rank correlation of place and weight is {_signed(winning)} in the"
         yield f"winning half and {_signed(losing)} in the losing one, where 0 would say that the order does not count."
-        won = percent(mean_interval([one.wins.estimate for one in random]), "")
+        won = percent(*mean_interval([one.wins.estimate for one in random]), "")
         yield f"In {first} of them one of the first two leads. They win {won} per cent against their own start."
 
 

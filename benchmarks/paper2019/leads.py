@@ -18,10 +18,11 @@ import numpy as np
 import yaml
 
 from benchmarks.long_runs import DATA, finished
-from benchmarks.pages import line, percent
+from benchmarks.pages import line
 from benchmarks.paper2019.values import ALGORITHMS, ARCHITECTURES, FIGURES, PAPER_ORDER
 from benchmarks.people.expert_rules import deal_leads, expert_rules
 from deepcrib.agents import make_agent
+from deepcrib.analysis.tables import percent
 from deepcrib.evaluation.experts import PROBES, Probe, probe, rank_label
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import flat, read_json
@@ -81,11 +82,11 @@ def _led(found: Mapping[str, Any], hand: Probe) -> str:
     shares = {rank: found[f"probes.{hand.name}.leads.{rank}"] for rank in ranks}
     most = max(shares, key=lambda rank: shares[rank])
     other = "" if shares[most] == shares[hand.paper] else f"; {most} {100 * shares[most]:.1f}%"
-    return percent(wilson(round(DEALS * shares[hand.paper]), DEALS)) + other
+    return percent(*wilson(round(DEALS * shares[hand.paper]), DEALS)) + other
 
 
 def _rule(found: Mapping[str, Any], rule: str) -> str:
-    return percent(found[f"rules.{rule}.{name}"] for name in ("share", "ci_low", "ci_high"))
+    return percent(*(found[f"rules.{rule}.{name}"] for name in ("share", "ci_low", "ci_high")))
 
 
 def main(words: Sequence[str] | None = None) -> None:

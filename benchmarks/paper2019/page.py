@@ -11,6 +11,7 @@ import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.long_runs import DATA, finished
-from benchmarks.pages import filled, line, percent
+from benchmarks.pages import filled, line
 from benchmarks.paper2019 import deal as paper2019_deal
 from benchmarks.paper2019 import leads as paper2019_leads
 from benchmarks.paper2019.runs import hands_won, table_3_group
@@ -35,6 +36,7 @@ from benchmarks.paper2019.values import (
     Searched,
 )
 from deepcrib.agents import Agent, make_agent
+from deepcrib.analysis.tables import percent
 from deepcrib.evaluation.hands import hands_won as play_hands
 from deepcrib.files import write_atomic
 from deepcrib.files.runs import read_json
@@ -119,7 +121,7 @@ def _measured(run: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _rate(figures: Mapping[str, Any], before: str = "") -> str:
-    return percent(figures[f"{before}{name}"] for name in ("win_rate", "ci_low", "ci_high"))
+    return percent(*(figures[f"{before}{name}"] for name in ("win_rate", "ci_low", "ci_high")))
 
 
 def draw_curves(path: Path) -> None:
@@ -206,7 +208,7 @@ def players() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for name, won in read_json(DATA / "table3_players.json").get("players", {}).items():
         shares = wilson(won["wins"], won["wins"] + won["losses"]), wilson(won["wins"], won["hands"])
-        yield line(f"`{name}`", f"{won['hands']:,}", *map(percent, shares), f"{won['margin']:+.2f}")
+        yield line(f"`{name}`", f"{won['hands']:,}", *starmap(percent, shares), f"{won['margin']:+.2f}")
 
 
 def searches() -> Iterator[str]:
@@ -220,7 +222,7 @@ def searches() -> Iterator[str]:
         trials, group = _trials(row), table_3_group(row)
         again = [hands_won(run)[0] for name, run in finished("table3_best").items() if name.startswith(group)]
         decided, everything = np.array([hands_won(trial) for trial in trials]).reshape(-1, 2).T
-        means = [percent(mean_interval(shares)) if len(shares) > 1 else "" for shares in (decided, everything, again)]
+        means = [percent(*mean_interval(shares)) if len(shares) > 1 else "" for shares in (decided, everything, again)]
         most = f"{100 * decided.max():.1f}%" if trials else ""
         cells = f"{len(trials)} of {row.trials}", *means[:2], most, means[2], f"{row.wins / 10:.1f}%"
         yield line(f"{row.reward}, {row.state}", *cells)

@@ -24,9 +24,10 @@ Cell = str | Callable[..., str]
 NONE = "-"
 
 
-def percent(share: float, low: float, high: float) -> str:
-    """`53.5% [53.2, 53.8]`: a share with its 95% interval."""
-    return f"{100 * share:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
+def percent(share: float, low: float, high: float, suffix: str = "%", sign: str = "") -> str:
+    """`53.5% [53.2, 53.8]`: a share with its 95% interval, or alone where there is none."""
+    shown = f"{100 * share:{sign}.1f}{suffix}"
+    return shown if math.isnan(low) else f"{shown} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
 
 
 def bounds(estimate: float, low: float, high: float, form: str = "+.2f") -> str:
