@@ -86,7 +86,10 @@ def rows() -> Iterator[str]:
             yield line(row.title, *former["rows"][name][: 2 + len(SHOWN)], "*before*")
             left.append(name)
         elif runs:
-            cells = [percent(*mean_interval([rate(run, opponent) for run in runs]), "") for opponent in (START, *SHOWN)]
+            cells = [
+                percent(*mean_interval([rate(run, opponent) for run in runs]), suffix="")
+                for opponent in (START, *SHOWN)
+            ]
             commits = sorted({f"`{run['commit'][:7]}`" for run in runs})
             yield line(row.title, f"{len(runs)} x {row.games:,}", *cells, ", ".join(commits))
     if left:
@@ -144,7 +147,10 @@ def comparisons() -> Iterator[str]:
 
 
 def _tested(one: Comparison, adjusted: float) -> tuple[str, str]:
-    shown, p = percent(*mean_interval(one.differences), "", "+"), "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
+    shown, p = (
+        percent(*mean_interval(one.differences), suffix="", sign="+"),
+        "< 0.001" if adjusted < 0.001 else f"{adjusted:.3f}",
+    )
     return (f"**{shown}**", p) if adjusted <= ERROR else (shown, p)
 
 
@@ -172,7 +178,8 @@ def exploration() -> Iterator[str]:
     yield "|---|---|---|---|"
     for name, title in VARIANCES.items():
         ends = [
-            percent(*mean_interval([run[f"exploration.{end}.{name}"] for run in runs]), "") for end in ("start", "end")
+            percent(*mean_interval([run[f"exploration.{end}.{name}"] for run in runs]), suffix="")
+            for end in ("start", "end")
         ]
         least = min(run["exploration.end.least_by_weights"] for run in runs)
         yield line(f"0.3 - Var({name}), {title}", *ends, f"{100 * least:.1f}" if name == "weights" else "")
@@ -229,14 +236,14 @@ def order_rows() -> Iterator[str]:
         names = [_short(name) for name in one.strategies]
         numbers = f"{one.winning.max():.2f}", f"{by_place(one.winning):+.2f}", f"{by_place(one.losing):+.2f}"
         leader = f"{names[one.leader - 1]} ({one.leader})"
-        yield line(one.name.replace("_", " "), ", ".join(names), leader, *numbers, percent(*one.wins, ""))
+        yield line(one.name.replace("_", " "), ", ".join(names), leader, *numbers, percent(*one.wins, suffix=""))
     if len(random := _random(found)) > 1:
         first = sum(one.leader <= 2 for one in random)
         winning, losing = (mean_interval([by_place(one) for one in part]) for part in _halves(random))
         yield ""
         yield f"Over {len(random)} random orders the rank correlation of place and weight is {_signed(winning)} in the"
         yield f"winning half and {_signed(losing)} in the losing one, where 0 would say that the order does not count."
-        won = percent(*mean_interval([one.wins.estimate for one in random]), "")
+        won = percent(*mean_interval([one.wins.estimate for one in random]), suffix="")
         yield f"In {first} of them one of the first two leads. They win {won} per cent against their own start."
 
 

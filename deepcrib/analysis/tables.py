@@ -24,7 +24,7 @@ Cell = str | Callable[..., str]
 NONE = "-"
 
 
-def percent(share: float, low: float, high: float, suffix: str = "%", sign: str = "") -> str:
+def percent(share: float, low: float, high: float, *, suffix: str = "%", sign: str = "") -> str:
     """`53.5% [53.2, 53.8]`: a share with its 95% interval, or alone where there is none."""
     shown = f"{100 * share:{sign}.1f}{suffix}"
     return shown if math.isnan(low) else f"{shown} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
