@@ -19,11 +19,12 @@ import pyspiel
 import torch
 from numpy.typing import NDArray
 
+from deepcrib.agents.q_network import QFunction
 from deepcrib.game.mixed import epsilon_greedy_probabilities, softmax
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.learners.mirror.descent import MirrorDescent
 from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay, Transitions
-from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
+from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, all_action_values
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
@@ -175,7 +176,7 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     hidden, generator = [options.hidden] * 2, np.random.default_rng(seed)
     nets = network(game, LearnedPolicy, hidden), network(game, LearnedNetwork, hidden)
     core = MirrorDescent(*nets, options.eta, options.following)
-    policy = core.policy.probabilities(game.states)
+    policy = softmax(all_action_values(core.policy, game.states))
     for iteration in range(options.iterations):
         done = iteration / options.iterations
         played = game.play(policy, options.episodes, generator)
@@ -183,8 +184,9 @@ def mirror(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
         tau = options.tau * (options.final_tau / options.tau) ** done
         rates = PassRates(options.policy_lr * (1 - done), options.value_lr, options.batch_size)
         core.learn(samples, rates, tau, derive(seed, MINIBATCHES, iteration))
-        policy = core.policy.probabilities(game.states)
-        yield softmax(core.policy.logits(game.states, core.slow))
+        policy = softmax(all_action_values(core.policy, game.states))
+        slow = QFunction(core.policy.encoder, core.slow, core.policy.device)
+        yield softmax(slow.all_values(game.states, core.policy.encoder.legal(game.states)))
 
 
 def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
@@ -193,7 +195,7 @@ def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     values_network, policy = network(game, LearnedNetwork, hidden), network(game, LearnedPolicy, hidden)
     core = FictitiousSelfPlay(policy, values_network, options.recent, options.reservoir)
     legal = core.values.encoder.legal(game.states)
-    average = core.policy.probabilities(game.states)
+    average = softmax(all_action_values(core.policy, game.states))
     for iteration in range(options.iterations):
         left = 1 - iteration / options.iterations
         values = core.values.q_function().all_values(game.states, legal)
@@ -203,7 +205,7 @@ def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
         rates = PassRates(options.policy_lr * left, options.value_lr * left, options.batch_size)
         seen = transitions_of(game, played, by_best)
         core.learn(seen, rates, options.draws, derive(seed, MINIBATCHES, iteration))
-        average = core.policy.probabilities(game.states)
+        average = softmax(all_action_values(core.policy, game.states))
         yield average
 
 
