@@ -23,7 +23,8 @@ from deepcrib.agents.q_network import QFunction
 from deepcrib.game.mixed import epsilon_greedy_probabilities, softmax
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.learners.mirror.descent import MirrorDescent
-from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay, Transitions
+from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay
+from deepcrib.learners.nfsp.memory import Rows
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, all_action_values
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
@@ -199,23 +200,23 @@ def nfsp(game: SmallGame, options: Options, seed: int) -> Iterator[Policy]:
     for iteration in range(options.iterations):
         left = 1 - iteration / options.iterations
         values = core.values.q_function().all_values(game.states, legal)
-        best = epsilon_greedy_probabilities(values, options.epsilon * left)
+        response = epsilon_greedy_probabilities(values, options.epsilon * left)
         by_best = generator.random((2, options.episodes)) < options.anticipatory
-        played = game.play(np.stack([average, best]), options.episodes, generator, by_best.astype(int))
+        played = game.play(np.stack([average, response]), options.episodes, generator, by_best.astype(int))
         rates = PassRates(options.policy_lr * left, options.value_lr * left, options.batch_size)
-        seen = transitions_of(game, played, by_best)
-        core.learn(seen, rates, options.draws, derive(seed, MINIBATCHES, iteration))
+        best = by_best[played.seat, played.episode]
+        core.learn(transitions_of(game, played), best, rates, options.draws, derive(seed, MINIBATCHES, iteration))
         average = softmax(all_action_values(core.policy, game.states))
         yield average
 
 
-def transitions_of(game: SmallGame, played: Episodes, by_best: NDArray[np.bool_]) -> Transitions:
-    """What `nfsp` remembers: points come at the end of an episode. by_best: [2, E], by seat and episode."""
+def transitions_of(game: SmallGame, played: Episodes) -> Rows:
+    """What `nfsp` remembers: points come at the end of an episode."""
     following, states = played.following(), game.states[played.info]
     last = following < 0
     rewards = np.where(last, played.returns(), np.float32(0))
-    best = by_best[played.seat, played.episode]
-    return Transitions(states, played.action.astype(np.int8), rewards, states[following], last, best)
+    columns = states, played.action.astype(np.int8), rewards, states[following], last
+    return dict(zip(("states", "actions", "rewards", "next_states", "last"), columns, strict=True))
 
 
 def curve(game: SmallGame, options: Options, seed: int) -> Iterator[tuple[int, float, float]]:

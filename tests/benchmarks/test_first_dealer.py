@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.exact.martin2000 import first_dealer_advantage, summarise_first_dealer
 from deepcrib.agents import make_agent
-from deepcrib.errors import OptionError
 from deepcrib.intervals import wilson
 from deepcrib.matches import MatchResult, play_match
 from deepcrib.matches.trajectories import self_play
@@ -105,13 +104,3 @@ def test_intervals_cover_the_truth_in_95_of_100() -> None:
         truth = getattr(whole, figure)
         covered = np.mean([getattr(part, low) <= truth <= getattr(part, high) for part in parts])
         assert abs(covered - 0.95) < 0.05, figure
-
-
-def test_a_single_game_has_no_interval_of_points() -> None:
-    figures = first_dealer_advantage(make_agent("greedy"), 1, seed=0)
-    assert figures.win_rate in (0, 1) and math.isnan(figures.margin_low) and math.isnan(figures.hand_margin_high)
-
-
-def test_no_games_are_refused() -> None:
-    with pytest.raises(OptionError, match="games=0: expected at least 1"):
-        first_dealer_advantage(make_agent("greedy"), 0, seed=0)

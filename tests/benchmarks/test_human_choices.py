@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchmarks.people.human_choices import (
-    ChoicesError,
-    HumanChoices,
-    agreement,
-    agreements,
-    choices_of,
-    main,
-    read_choices,
-)
-from deepcrib.agents import make_agent
-from deepcrib.errors import OptionError
+from benchmarks.people.human_choices import ChoicesError, HumanChoices, agreement, choices_of, main, read_choices
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.records import Event, RecordError
 from tests.support.recorded import played, write
+from tests.support.reference import thrown_by
 
 HEADER = "hand,dealer,own_score,opponent_score,choices"
 GOOD = "5H 5S JD 2C 3C KH,1,0,0,2C KH;3C KH;2C 3C"
@@ -65,10 +55,8 @@ def test_recorded_discards_are_those_that_were_made() -> None:
     deals = [event for event in record.events if event.kind == "deal"]
     thrown = [set(event.cards) for event in record.events if event.kind == "discard" and event.seat == 1]
     assert len(found) > len(deals) and found.hands[: len(deals)].tolist() == [list(deal.hands[1]) for deal in deals]
-    slots = list(combinations(range(6), 2))
     for row, cards in enumerate(thrown):
-        action = int(found.actions[row, 0])
-        assert {int(found.hands[row, slot]) for slot in slots[action]} == cards
+        assert {*thrown_by(found.hands[row].tolist(), int(found.actions[row, 0]))} == cards
     assert found.dealer[: len(deals)].tolist() == [deal.seat == 1 for deal in deals]
     own, other, scores = 0, 0, []
     for event in record.events:  # points of a hand add up to the score before the next one
@@ -130,32 +118,18 @@ def test_the_documents_example_is_read(tmp_path: Path) -> None:
     assert len(choices) == 2 and choices.counts[0].tolist() == [57, 12, 12]
 
 
-def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(tmp_path: Path) -> None:
-    path = tmp_path / "records.csv"
-    path.write_bytes(f"\ufeff{HEADER}\r\n{GOOD}\r\n".encode())
-    assert len(read_choices(path)) == 1
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
         ("5H 5S JD 2C 3C 1H,1,0,0,2C 3C", "hand: not a card: '1H'"),
-        ("5H 5S JD 2C 3C 5H,1,0,0,2C 3C", "hand: the card 5H stands twice"),
         ("5H 5S JD 2C 3C,1,0,0,2C 3C", "hand '5H 5S JD 2C 3C': 5 cards, expected 6"),
         ("5H 5S JD 2C 3C KH,2,0,0,2C KH", "dealer=2: expected 1 where the person deals"),
         ("5H 5S JD 2C 3C KH,1,121,0,2C KH", "own_score=121: expected a whole number from 0 to 120"),
-        ("5H 5S JD 2C 3C KH,1,0,-1,2C KH", "opponent_score=-1: expected a whole number from 0 to 120"),
-        ("5H 5S JD 2C 3C KH,1,0,7.5,2C KH", "opponent_score=7.5: expected"),
         ("5H 5S JD 2C 3C KH,1,0,0,", "choices: none, expected one or more"),
-        ("5H 5S JD 2C 3C KH,1,0,0,2C KH;", "choice '': 0 cards, expected 2"),
-        ("5H 5S JD 2C 3C KH,1,0,0,2C KH 3C", "choice '2C KH 3C': 3 cards, expected 2"),
         ("5H 5S JD 2C 3C KH,1,0,0,2C KD", "choice '2C KD': expected two cards of the hand 2C 3C 5H 5S JD KH"),
         ("5H 5S JD 2C 3C KH,1,0,0,2C KH;3C KH;KH 2C", "choice 'KH 2C' stands twice"),
-        ("5H 5S JD 2C 3C KH,1,0,0,2C KH:many", "choice '2C KH:many': expected a whole number of people"),
         ("5H 5S JD 2C 3C KH,1,0,0,2C KH:3;3C KH", "expected a count behind each choice, or behind none"),
         ("5H 5S JD 2C 3C KH,1,0,0,2C KH:3;3C KH:4", "expected the most chosen first"),
-        ("5H 5S JD 2C 3C KH,1,0,2C KH", "4 values: expected 5"),
-        ('"5H 5S JD 2C 3C KH,1,0,0,2C KH', "unexpected end of data"),
     ],
 )
 def test_a_malformed_record_is_refused_in_one_line(line: str, problem: str, tmp_path: Path) -> None:
@@ -171,9 +145,7 @@ def test_a_malformed_record_is_refused_in_one_line(line: str, problem: str, tmp_
     [
         (["hand,dealer,own_score,choices", GOOD], "line 1: no column opponent_score"),
         ([f"{HEADER},score", f"{GOOD},1"], "line 1: column 'score': expected hand, dealer"),
-        ([f"{HEADER},hand", f"{GOOD},1"], "line 1: column 'hand': expected"),
         ([HEADER], "no records"),
-        ([""], "no records"),
     ],
 )
 def test_a_file_without_what_is_needed_is_refused(lines: list[str], problem: str, tmp_path: Path) -> None:
@@ -181,14 +153,6 @@ def test_a_file_without_what_is_needed_is_refused(lines: list[str], problem: str
     with pytest.raises(ChoicesError, match=re.escape(problem)) as refusal:
         read_choices(path)
     assert str(refusal.value).startswith(str(path))
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ChoicesError, match="none.csv: cannot be read: No such file"):
-        read_choices(tmp_path / "none.csv")
-    (tmp_path / "latin.csv").write_bytes(b"hand\xff")
-    with pytest.raises(ChoicesError, match="latin.csv: cannot be read: not UTF-8"):
-        read_choices(tmp_path / "latin.csv")
 
 
 # --- agreement ---
@@ -220,38 +184,6 @@ def test_the_agent_sees_each_record_from_the_persons_side(tmp_path: Path) -> Non
     assert len(set(seen.key.tolist())) == 2
 
 
-def test_a_real_agents_discard_is_found(tmp_path: Path) -> None:
-    """Greedy keeps 5 5 5 J: four fifteens and a pair royal, 14 points, more than any other four cards."""
-    choices = read_choices(written(tmp_path, HEADER, "5H 5S 5C JD 2C 9H,0,0,0,2C JD;9H 2C"))
-    assert agreement(make_agent("greedy"), choices).counts == (0, 1, 1)
-
-
-def test_by_ranks_suits_are_ignored_and_equal_choices_are_one(tmp_path: Path) -> None:
-    # sorted: 2C 3C 5C 7S KD KH; KH 7S is slots (3, 5), KD 7S (3, 4), 2C 3C (0, 1), 2C 5C (0, 2)
-    choices = read_choices(written(tmp_path, HEADER, *["KH KD 5C 2C 3C 7S,0,0,0,KH 7S;KD 7S;2C 3C"] * 3))
-    agent = Fixed([12, 0, 1])
-    assert agreement(agent, choices, by="cards").counts == (0, 1, 2)
-    assert agreement(agent, choices, by="ranks").counts == (1, 2, 2)
-
-
-def test_nothing_beyond_a_short_list_counts(tmp_path: Path) -> None:
-    choices = read_choices(written(tmp_path, HEADER, "5H 5S JD 2C 3C KH,1,0,0,2C KH", GOOD))
-    for by in ("cards", "ranks"):
-        assert agreement(Fixed([14, 14]), choices, top=(1, 3, 15), by=by).counts == (0, 0, 0)
-
-
-def test_agents_stand_in_the_order_of_table_4(tmp_path: Path) -> None:
-    choices = four_records(tmp_path)
-    agents = {"all": Fixed([4, 4, 4, 4]), "few": Fixed([4, 14, 14, 14]), "thirds": Fixed([0, 0, 0, 0])}
-    assert list(agreements(agents, choices)) == ["few", "thirds", "all"]
-
-
-@pytest.mark.parametrize(("options", "problem"), [({"by": "suits"}, "by=suits"), ({"top": (0, 1)}, r"top=\[0, 1\]")])
-def test_what_cannot_be_compared_is_refused(options: dict, problem: str, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=problem):
-        agreement(Fixed([0] * 4), four_records(tmp_path), **options)
-
-
 @given(seed=st.integers(0, 2**32), width=st.integers(1, 6), by=st.sampled_from(["cards", "ranks"]))
 def test_places_are_those_of_a_plain_walk_down_the_list(seed: int, width: int, by: str) -> None:
     rng = np.random.default_rng(seed)
@@ -263,17 +195,12 @@ def test_places_are_those_of_a_plain_walk_down_the_list(seed: int, width: int, b
     thrown = rng.integers(0, 15, n)
     zeros = np.zeros(n, dtype=np.int8)
     choices = HumanChoices(hands, zeros.astype(bool), zeros, zeros, actions, actions.astype(np.int64), ("",) * n)
-
-    pairs = list(combinations(range(6), 2))
     counts = [0, 0, 0]
     for hand, ranked, own in zip(hands.tolist(), actions.tolist(), thrown.tolist(), strict=True):
-
-        def cards(action: int, hand: list[int] = hand) -> tuple[int, ...]:
-            return tuple(hand[slot] // (4 if by == "ranks" else 1) for slot in pairs[action])
-
-        different = list(dict.fromkeys(cards(action) for action in ranked if action >= 0))
+        cards = [tuple(card // (4 if by == "ranks" else 1) for card in thrown_by(hand, action)) for action in range(15)]
+        different = list(dict.fromkeys(cards[action] for action in ranked if action >= 0))
         for place in range(3):
-            counts[place] += cards(own) in different[: place + 1]
+            counts[place] += cards[own] in different[: place + 1]
     assert agreement(Fixed(thrown.tolist()), choices, by=by).counts == tuple(counts)
 
 
@@ -304,12 +231,7 @@ def test_the_script_reads_recorded_games_as_it_reads_a_table(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
-    [
-        ("{tmp}/none.csv greedy", "none.csv: cannot be read"),
-        ("{tmp}/none.jsonl greedy", "none.jsonl: cannot be read"),
-        ("{tmp} greedy", "no games: expected files *.jsonl"),
-        ("{tmp}/none.csv greedy --by suits", "invalid choice: 'suits'"),
-    ],
+    [("{tmp}/none.csv greedy", "none.csv: cannot be read"), ("{tmp} greedy", "no games: expected files *.jsonl")],
 )
 def test_a_wrong_call_ends_with_one_line(
     words: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -12,7 +12,7 @@ from benchmarks.oconnor2000 import checks as perceptron_checks
 from benchmarks.oconnor2000 import page as oconnor2000
 from benchmarks.oconnor2000.values import ROWS, oconnor_game, oconnor_grid
 from tests.support.composing import composed_today
-from tests.support.reference import show
+from tests.support.reference import kept_by, show
 
 TRAININGS = [*oconnor_game(), *oconnor_grid()]
 
@@ -69,12 +69,6 @@ def test_welchs_interval_of_equal_spreads_is_students() -> None:
 # --- the checks of the network, and what is counted in a hand ---
 
 
-def test_functions_to_learn_are_the_papers() -> None:
-    for x in (0.0, 0.25, 1.0):
-        assert perceptron_checks.target(2, np.array([x])) == pytest.approx(np.sin(6 * x) / 4 + x / 2 + 0.25)
-    assert perceptron_checks.target(1, np.array([0.3, 0.5])) == pytest.approx(0.8)
-
-
 def test_the_network_learns_a_sum_and_begins_from_its_weights() -> None:
     errors = perceptron_checks.learn("sum", 1, (0, 100_000))
     network = perceptron_checks.new_weights(perceptron_checks.layer_sizes(2, [10]), perceptron_checks.derive(1, 2000))
@@ -102,11 +96,5 @@ def test_players_by_what_is_counted_are_the_players_when_everything_is() -> None
     cards, starters, _ = discard_game.deal_hands(5, 300)
     means = {name: points.mean for name, points in found.items()}
     assert means["cheating"] == pytest.approx(discard_game.mean_points(discard_game.cheating_player, 300, 5).mean)
-    assert means["random"] == pytest.approx(
-        np.mean([_points(hand, s) for hand, s in zip(cards, starters, strict=True)])
-    )
-
-
-def _points(hand: np.ndarray, starter: int) -> float:
-    ways = [[int(card) for i, card in enumerate(hand) if i not in (a, b)] for a in range(6) for b in range(a + 1, 6)]
-    return float(np.mean([show(kept, int(starter)) for kept in ways]))
+    random = [show(kept_by(h, a), s) for h, s in zip(cards.tolist(), starters.tolist(), strict=True) for a in range(15)]
+    assert means["random"] == pytest.approx(np.mean(random))

@@ -17,10 +17,8 @@ from benchmarks.oconnor2000 import page as oconnor2000
 from benchmarks.paper2019 import page as paper2019
 from benchmarks.partida2022 import page as partida2022
 from benchmarks.partida2022.network import table as partida_table
-from benchmarks.partida2022.runs import NETWORKS
 from benchmarks.people.expert_figure import nested, probe_rows, rule_rows, worth_rows
 from deepcrib.evaluation.experts import PROBES
-from tests.support.composing import composed_today
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -98,26 +96,6 @@ def test_a_group_counts_once_all_of_its_runs_are_done(data: Path, monkeypatch: p
     for done, shown in ((0, "recorded"), (12, "recorded"), (13, "13")):
         (data / "partida_network.json").write_text(json.dumps({"runs": dict.fromkeys(names[:done], {})}))
         assert tables.rows("some/one") == [{"x": shown}]
-
-
-def test_unknown_pages_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        tables.main(["paper1850"])
-    assert "paper1850: expected best_response, champion" in capsys.readouterr().err
-
-
-# --- tables of runs of the queue ----------------------------------------------------------------------------------
-
-
-def test_the_runs_of_pages_compose() -> None:
-    runs = {run.name: run for run in long_runs() if run.group in ("evolution", "partida_network")}
-    assert len(runs) == 3 * 10 + 6 * 5 + 2 * 3 + 2 + 4 + 13
-    options = {name: composed_today(runs[name].words) for name in (*PARTIDA_ONES, "merge_same_1", "merge_same_2")}
-    assert [options[name].learner.inputs for name in PARTIDA_ONES] == [12, 16, 12]
-    assert [options[name].evaluation.opponents for name in ("merge_same_1", "merge_same_2")] == [[*OPPONENTS], []]
-
-
-PARTIDA_ONES = [f"{setup}_1" for setup in NETWORKS]
 
 
 def test_evolution_by_hand() -> None:

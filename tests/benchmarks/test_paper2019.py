@@ -36,18 +36,6 @@ def test_table_1_comes_out_to_the_printed_digit() -> None:
     assert here == paper == ["0.0304", "0.0175", "0.0136"]
 
 
-def test_the_ideal_agent_stands_below_the_setups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rates = {"win_rate": 0.64, "ci_low": 0.63, "ci_high": 0.65}
-    run = {"training_processor_seconds": 1800, "training_seconds": 3600, "match_figures": rates}
-    run["figures"] = {f"deterministic.exploring.{name}": value for name, value in rates.items()}
-    (tmp_path / "paper2019_ideal.json").write_text(json.dumps({"runs": {"seed1": run}}))
-    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
-    header, _, row = paper2019.setups()
-    shown = "64.0% [63.0, 65.0]"
-    assert row == f"| ideal (section 4.7) | 1 | {shown} | {shown} | 0.50 | 1.00 |  |  |  |"
-    assert row.count("|") == header.count("|")
-
-
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=5, max_size=30))
 def test_rank_correlation_is_that_of_concordant_order(pairs: list[tuple[int, int]]) -> None:
     """Against the mean ranks counted one by one, and blind to any growing transformation."""

@@ -1,14 +1,12 @@
 """Figures 5 and 6 of 2019: what values of hands are compared with, and the best that can be known of a starter."""
 
-import json
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.paper2019 import deal as paper2019_deal
-from benchmarks.paper2019.deal import best, compared, density, measure, table, with_starters
+from benchmarks.paper2019.deal import best, compared, density, measure, with_starters
 from deepcrib.exact.shows import all_hands, hand_values
 from deepcrib.game.cards import SUITS
 
@@ -51,13 +49,3 @@ def test_densities_count_every_value_once() -> None:
     found = density(np.array([-0.1, 0.3, 0.3, 1.0]), np.array([0, 0, 2, 2]))
     assert found == {"0": [-1, 1, 0, 1], "2": [1, 1, 0, 0, 1]}
     assert density(np.array([0.3, 1.0]), np.array([[0, 2], [2, 2]])) == {"0": [1, 1], "2": [1, 1, 0, 0, 2]}
-
-
-def test_the_table_has_the_runs_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.long_runs.DATA", tmp_path)
-    assert len(list(table())) == 2
-    numbers = {"mean_absolute_error": 0.2, "rms_error": 0.3, "exact_share": 0.9, "correlation": 0.99}
-    figures = {f"{part}.{name}": value for part in ("all", "flushes", "rest") for name, value in numbers.items()}
-    (tmp_path / "paper2019_deal.json").write_text(json.dumps({"runs": {"5b_seed1": {"figures": figures}}}))
-    (row,) = list(table())[2:]
-    assert row == "| 5b, with suits | 1 | 0.200 | 0.200 | 0.200 | 0.300 | 90.0% | 0.990 |"

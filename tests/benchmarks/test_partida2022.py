@@ -1,7 +1,6 @@
 """Search by what Partida 2022 may do otherwise, and matches compared on the same deals."""
 
 from itertools import combinations_with_replacement
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,13 +87,3 @@ def test_values_of_the_trees_without_go_are_those_of_a_slow_search(how: tuple[bo
         held = (1 << len(own)) - 1 | ((1 << len(other)) - 1) << 4
         found = causes.tree_value(cards, held, first, min(first, 10), 0, *how)
         assert found == slow(own, other, [first], 0, how)
-
-
-def test_what_has_been_played_is_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "SAMPLERS", ("any",))
-    monkeypatch.setattr(causes, "TREES", ("strict",))
-    first = causes.measure(tmp_path, HANDS)
-    monkeypatch.setattr(causes, "margins", lambda *_: pytest.fail("played again"))
-    again = causes.measure(tmp_path, HANDS)
-    assert list(again) == ["random", "minimax.any.strict", "greedy_minimax.any.strict"]
-    np.testing.assert_array_equal(first["random"], again["random"])

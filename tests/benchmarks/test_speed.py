@@ -31,9 +31,3 @@ def test_statistics_weighted_training_and_search(tmp_path: Path) -> None:
     for name in ("minimax", "greedy_minimax", "minimax, hands: kept", "best response to greedy"):
         rates = found["search"][name]
         assert rates["first plays"] > 0 and rates["all plays with a choice"] > 0
-
-
-def test_an_unknown_task_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        speed.main(["fast"])
-    assert "fast: expected some of statistics, weighted, search, device" in capsys.readouterr().err.splitlines()[-1]

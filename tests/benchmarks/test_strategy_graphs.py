@@ -1,7 +1,5 @@
 """Strategy graphs and spreads show what they are given, in the colours and the orientation of the thesis."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -10,19 +8,10 @@ pytest.importorskip("matplotlib")
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.image import imread
 
-from benchmarks.lang2018.graphs import (
-    comparison_grid,
-    difference_sheet,
-    evolution,
-    pick_evenly,
-    role_sheet,
-    strategy_graph,
-)
+from benchmarks.lang2018.graphs import difference_sheet, evolution, pick_evenly, role_sheet, strategy_graph
 from benchmarks.lang2018.spreads import SpreadPanel, spread_figure
 from deepcrib.agents import make_agent
-from deepcrib.analysis.figures import save_png
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.league.tournament import against_checkpoints
 
@@ -89,14 +78,6 @@ def test_half_a_weight_is_grey_and_roles_and_strategies_are_kept_apart() -> None
         assert (pixels == 255).all()
 
 
-def test_the_axes_say_what_they_are() -> None:
-    figure = strategy_graph(random_weights(), NAMES, "second", "pone")
-    (axes,) = graphs(figure)
-    assert list(axes.get_xticks()) == list(axes.get_yticks()) == [0, 30, 60, 90, 120]
-    assert figure.get_supxlabel() == "opponent's score (points)" and figure.get_supylabel() == "own score (points)"
-    assert "second" in figure.get_suptitle() and "pone" in figure.get_suptitle()
-
-
 def test_differences_are_blue_for_the_pone_red_for_the_dealer_and_white_where_equal() -> None:
     weights = block(1.0, 0, 0)
     weights[90:111, 10:31, 1, 1] = 1.0
@@ -138,30 +119,11 @@ def test_of_many_checkpoints_both_ends_and_even_steps_are_picked(count: int) -> 
     assert len(steps) == 0 or 0 < steps.max() <= steps.min() + 1000
 
 
-def test_a_grid_has_its_graphs_in_labelled_rows_and_columns() -> None:
-    values = np.random.default_rng(2).random((2, 3, 121, 121))
-    figure = comparison_grid(values, ["s = 1", "s = 2"], ["start", "half", "end"], "grid")
-    found = graphs(figure)
-    assert [axes.get_title() for axes in found] == ["start", "half", "end", "", "", ""]
-    assert [axes.get_ylabel() for axes in found] == ["s = 1", "", "", "s = 2", "", ""]
-    for axes, graph in zip(found, values.reshape(-1, 121, 121), strict=True):
-        np.testing.assert_array_equal(shown(axes), graph)
-    assert found[3].get_position().y1 < found[0].get_position().y0
-    assert found[1].get_position().x0 > found[0].get_position().x1
-
-
 def test_an_unknown_strategy_or_role_is_refused() -> None:
     with pytest.raises(OptionError, match="strategy=fourth: expected one of first, second, third"):
         strategy_graph(random_weights(), NAMES, "fourth", "pone")
     with pytest.raises(OptionError, match="role=eldest: expected pone or dealer"):
         strategy_graph(random_weights(), NAMES, "first", "eldest")
-
-
-def test_a_saved_figure_is_a_png_that_shows_it(tmp_path: Path) -> None:
-    save_png(strategy_graph(block(1.0, 0, 0), NAMES, "first", "pone"), tmp_path / "graph.png")
-    image = imread(tmp_path / "graph.png")
-    assert image.shape[0] > 400 and image[:, :, :3].min() == 0.0
-    assert [path.name for path in tmp_path.iterdir()] == ["graph.png"]
 
 
 # --- point spreads ---
@@ -182,20 +144,3 @@ def test_spreads_show_every_match_the_mean_and_its_interval() -> None:
         np.testing.assert_allclose(segment[:, 1], (series.match_spread_low, series.match_spread_high))
     assert "5 matches of 7 games" in axes.get_title()
     assert axes.get_ylabel() == "spread of a match (points)"
-
-
-def test_the_right_hand_axis_is_in_points_a_game() -> None:
-    greedy, rival = make_agent("greedy"), make_agent("deterministic")
-    panel = SpreadPanel("(a)", against_checkpoints(greedy, {0: rival, 100: rival}, games=10, matches=4, seed=3))
-    figure = spread_figure([panel], "spreads")
-    FigureCanvasAgg(figure).draw()
-    (axes,) = figure.axes
-    (right,) = axes.child_axes
-    np.testing.assert_allclose(np.array(right.get_ylim()) * 10, axes.get_ylim())
-
-
-def test_an_odd_number_of_panels_leaves_one_place_empty() -> None:
-    greedy = make_agent("greedy")
-    panels = [SpreadPanel(f"({letter})", against_checkpoints(greedy, {0: greedy}, 2, 2, 1)) for letter in "abc"]
-    figure = spread_figure(panels, "three")
-    assert [axes.axison for axes in figure.axes] == [True, True, True, False]

@@ -34,12 +34,6 @@ def row_run(name: str, number: int = 1) -> LongRun:
 # --- what is run ------------------------------------------------------------------------------------------------------
 
 
-def test_every_row_has_all_its_seeds_and_every_order_three() -> None:
-    assert len(RUNS) == sum(row.seeds for row in ROWS.values()) + 3 * 12
-    assert {name for name, row in ROWS.items() if row.seeds < 5} == {"baseline_long"}
-    assert all(Path(run.name).suffix == "" for run in RUNS.values())  # the queue puts endings to names
-
-
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_row_differs_from_what_it_is_compared_with_in_one_thing(name: str) -> None:
     allowed = {
@@ -57,20 +51,6 @@ def test_a_row_differs_from_what_it_is_compared_with_in_one_thing(name: str) -> 
         assert {key for key in one if one[key] != other[key]} <= allowed[name.partition("_")[0]]
         assert one != other and one["seed"] == number
         assert runs[0].match == runs[1].match and f"seed={20_181 + number}" in runs[0].match
-
-
-def test_winners_of_all_ten_pairs_meet_once() -> None:
-    words = [row_run("round_2_winners", number).words for number in range(1, 6)]
-    assert [one[:3] for one in words] == [("--winners-of", str(a), str(a + 1)) for a in (1, 3, 5, 7, 9)]
-    assert words[4][-1] == "seed=205"
-
-
-def test_orders_are_different_ones_of_the_same_eight() -> None:
-    found = orders()
-    assert list(found) == ["thesis", "reversed", *(f"random_{number:02d}" for number in range(1, 11))]
-    assert found["thesis"] == THESIS_STRATEGIES == found["reversed"][::-1]
-    assert len(set(found.values())) == 12
-    assert all(sorted(order) == sorted(THESIS_STRATEGIES) for order in found.values())
 
 
 # --- what a run's script measures -------------------------------------------------------------------------------------
@@ -103,27 +83,6 @@ def test_exploration_is_that_of_the_formula(monkeypatch: pytest.MonkeyPatch) -> 
     assert found["preferences"] == pytest.approx(np.mean(chances))
     uniform = WeightedAgent("uniform", np.full((121, 121, 2, 8), 1 / 8), THESIS_STRATEGIES, pure.pegging)
     assert thesis2018_runs.exploration(uniform)["weights"] == pytest.approx(0.3)
-
-
-def test_the_better_one_of_each_pair_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    good, bad = weighted_agent("hand_max_avg"), weighted_agent("pegging_min_avg_given")
-    trained: list[list[str]] = []
-
-    def train(words: list[str], folder: Path) -> Path:
-        trained.append(words)
-        folder.mkdir()
-        first = len(trained) == 1  # of pair 3 the trained agent is the better one, of pair 4 its opponent
-        (good if first else bad).save(folder / "weights.safetensors")
-        (bad if first else good).save(folder / "opponent_1.safetensors")
-        return folder
-
-    monkeypatch.setattr(thesis2018_runs, "train", train)
-    words = thesis2018_runs._winners([3, 4], tmp_path, 0.001)
-    assert words == [
-        f"learner.initial={tmp_path}/pair_3/weights.safetensors",
-        f"learner.opponents=[{tmp_path}/pair_4/opponent_1.safetensors]",
-    ]
-    assert "experiment=lang2018_round_1" in trained[1] and "seed=4" in trained[1]
 
 
 def test_a_run_leaves_its_figures(tmp_path: Path) -> None:
@@ -242,14 +201,3 @@ def test_pictures_keep_their_order_and_do_not_cover_each_other() -> None:
         assert len(rows) == width * height
         firsts.append((rows.min(), columns.min()))
     assert firsts == [(0, 0), (0, 900), (80, 0), (140, 0), (160, 0)]
-
-
-def test_a_sheet_of_few_colours_keeps_black_white_and_the_two_of_differences(tmp_path: Path) -> None:
-    colours = [(0, 0, 0), (255, 255, 255), (0xB2, 0x18, 0x2B), (0x21, 0x66, 0xAC), (120, 120, 120)]
-    image = Image.new("RGB", (5, 1))
-    for place, colour in enumerate(colours):
-        image.putpixel((place, 0), colour)
-    (tmp_path / "sheet.png").write_bytes(thesis2018_sheet.png(image))
-    found = Image.open(tmp_path / "sheet.png").convert("RGB")
-    assert [found.getpixel((place, 0)) for place in range(4)] == colours[:4]
-    assert np.abs(np.subtract(found.getpixel((4, 0)), 120)).max() <= 9

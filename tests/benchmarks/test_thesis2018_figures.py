@@ -19,7 +19,6 @@ from benchmarks.lang2018.figures import FIGURES, Matches, belongs
 from benchmarks.lang2018.graphs import WeightedRun
 from deepcrib.agents import make_agent
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.errors import RunError
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
 
 NAMES = (
@@ -88,14 +87,6 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(script, "save_png", lambda figure, path: figure.savefig(path, dpi=60))
 
 
-def one_line(script: Any, words: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a wrong call ends with, below argparse's usage."""
-    with pytest.raises(SystemExit) as error:
-        script.main(words.split())
-    assert error.value.code == 2
-    return capsys.readouterr().err.splitlines()[-1]
-
-
 # --- the figures of the thesis ---
 
 
@@ -146,32 +137,6 @@ def test_a_spread_figure_has_the_matches_of_the_thesis(figure: Any) -> None:
         assert list(drawn.panels[1].series) == [*later, 1_000_000]
         mean = np.mean([series.match_spread for series in drawn.panels[1].series.values()])
         assert mean < 0  # a random player against greedy ones
-
-
-def test_grids_stand_in_the_order_of_their_values_and_starts() -> None:
-    figures = {figure.number: figure for figure in FIGURES}
-    names = ["scaling_1000", "scaling_50", "scaling_200"]
-    drawn = figures[24].draw({name: in_memory(name) for name in names}, Matches())
-    rows = [axes.get_ylabel() for axes in drawn.figure.axes if axes.images][::6]
-    assert rows == ["s = 0.5", "s = 2", "s = 10"]
-    names = ["semi_pure_med", "semi_pure_min"]
-    drawn = figures[21].draw({name: in_memory(name) for name in names}, Matches())
-    grid = [axes for axes in drawn.figure.axes if axes.images]
-    assert [axes.get_ylabel() for axes in grid[::4]] == ["from hand_max_min", "from hand_max_med"]
-    weights = weights_after(1_000_000, NAMES.index("semi_pure_med"))
-    for axes, strategy in zip(grid[4:], ("hand_max_min", "hand_max_avg", "hand_max_poss", "hand_max_med"), strict=True):
-        place = THESIS_STRATEGIES.index(strategy)
-        np.testing.assert_array_equal(axes.images[0].get_array(), weights[:, :, 0, place])
-
-
-def test_runs_without_shared_checkpoints_cannot_be_compared() -> None:
-    figure = next(figure for figure in FIGURES if figure.number == 25)
-    runs = {
-        f"decay_{value}": WeightedRun(f"decay_{value}", Path("1"), {games: Path("1")})
-        for value, games in ((0, 100), (50, 200))
-    }
-    with pytest.raises(RunError, match="decay_0, decay_50 share no number of games"):
-        figure.draw(runs, Matches())
 
 
 def test_thesis_draws_what_the_runs_cover_and_says_what_is_missing(
@@ -226,12 +191,6 @@ def test_a_runs_sheets_and_evolutions_are_drawn(tmp_path: Path, capsys: pytest.C
     assert "evolution_crib_min_avg_pone.png" in capsys.readouterr().out
 
 
-def test_a_checkpoint_alone_has_no_evolution(tmp_path: Path) -> None:
-    path = write_run(tmp_path / "weighted", (0,)) / "checkpoints" / "games_00000000.safetensors"
-    strategy_graphs.main([str(path), "--to", str(tmp_path / "out")])
-    assert {path.stem for path in (tmp_path / "out").glob("*.png")} == {"pone", "dealer", "difference"}
-
-
 # --- wrong calls ---
 
 
@@ -249,17 +208,14 @@ def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("script", "words", "problem"),
     [
         (strategy_graphs, "{tmp}", "expected a checkpoint, or the folder of a finished run"),
-        (strategy_graphs, "{tmp}/runs/round_1 --strategy hand", "strategy=hand: expected one of hand_max_min"),
-        (thesis2018_figures, "{tmp}/none", "none: expected a folder of run folders"),
         (thesis2018_figures, "{tmp}/runs/round_1", "expected finished runs in folders by some of the names round_1"),
-        (thesis2018_figures, "{tmp}/runs --figures 1", "invalid choice: 1"),
-        (thesis2018_figures, "{tmp}/runs --games-scale 0", "--games-scale more than 0 and at most 1"),
-        (thesis2018_figures, "{tmp}/runs --matches 0", "expected --matches of 1 or more"),
         (thesis2018_figures, "{tmp}/few", "run round_1 has no weights of hand_max_poss, crib_min_avg"),
     ],
 )
 def test_a_wrong_call_ends_with_one_line(
     script: Any, words: str, problem: str, some: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert problem in one_line(script, words.format(tmp=some), capsys)
+    with pytest.raises(SystemExit) as error:
+        script.main(words.format(tmp=some).split())
+    assert error.value.code == 2 and problem in capsys.readouterr().err.splitlines()[-1]
     assert not (some / "runs" / "figures").exists()

@@ -12,21 +12,9 @@ pytest.importorskip("scipy")
 from benchmarks.verdicts import measure as verdicts
 from benchmarks.verdicts import page as verdicts_page
 from benchmarks.verdicts.comparisons import Comparison, Spread, holm, judged
-from benchmarks.verdicts.options import (
-    FIRST_OPPONENTS,
-    OPPONENTS,
-    PARTS,
-    SECONDS,
-    SEEDS,
-    Option,
-    options,
-    second,
-    together,
-)
-from benchmarks.verdicts.options import verdicts as queued
+from benchmarks.verdicts.options import OPPONENTS, SEEDS, Option, options, second, together
 from benchmarks.verdicts.page import Edition, first_edition, page
 from deepcrib.files.runs import flat, read_json
-from tests.support.composing import composed, composed_today
 
 LISTS = {"first": [*options()], "again": [*second()], "together": [*together()]}
 DEFAULT, SARSA = LISTS["first"][:2]
@@ -91,36 +79,6 @@ def test_every_option_comes_after_its_bases(name: str) -> None:
         assert set(option.bases) <= set(names[:number])
 
 
-@pytest.mark.parametrize("name", ["default", "double", "game_bonus", "buffer"])
-def test_it_is_quick_at_a_quarter_of_its_length_to_the_same_epsilon_and_measured_afterwards_alone(name: str) -> None:
-    (option,) = [option for option in LISTS["first"] if option.name == name]
-    config = composed_today(tuple(option.command(1)[1:]))
-    learner, whole = config.learner, composed("train", "experiment=quick").learner
-    assert config.evaluation.opponents == []
-    assert learner.schedule(learner.iterations).epsilon == pytest.approx(whole.schedule(360).epsilon, abs=2e-4)
-    if learner.buffer_size is None:
-        assert 4 * learner.iterations == whole.iterations
-    else:  # 8 cards of a hand
-        hands = learner.buffer_size * learner.replacement / 8
-        assert 4 * learner.iterations * hands == pytest.approx(whole.iterations * whole.episodes, rel=1e-3)
-
-
-def test_all_together_is_quick_with_all_options_but_one_and_more_hands_end_with_the_same_epsilon() -> None:
-    every = set(TOGETHER["all"].words)
-    assert every == {word for words in PARTS.values() for word in words}
-    for name, words in PARTS.items():
-        assert set(TOGETHER[f"no_{name}"].words) == every - set(words)
-        assert TOGETHER[f"no_{name}"].bases[-1] == "all"
-    whole = composed("train", "experiment=quick").learner
-    for iterations, names in SECONDS.items():
-        learner = composed("train", *TOGETHER[f"hands_{iterations}"].command(1)[1:]).learner
-        assert (learner.iterations, learner.episodes) == (iterations, whole.episodes)
-        assert learner.schedule(iterations).epsilon == pytest.approx(whole.schedule(360).epsilon, abs=2e-4)
-        assert all(f"hands_{iterations}" in TOGETHER[name].bases for name in names)
-    learner = composed("train", *TOGETHER["all"].command(1)[1:]).learner
-    assert (learner.iterations, learner.passes, learner.epochs_kept, learner.forced) == (360, 2, 2, True)
-
-
 def test_no_seed_is_that_of_its_base_or_of_the_edition_before() -> None:
     def seeds(option: Option) -> set[str]:
         return {option.command(number)[-1] for number in range(1, SEEDS + 1)}
@@ -128,14 +86,6 @@ def test_no_seed_is_that_of_its_base_or_of_the_edition_before() -> None:
     first, again = ({option.name: seeds(option) for option in LISTS[name]} for name in ("first", "again"))
     assert not first["default"] & first["default_again"] and not again["default"] & again["default_again"]
     assert not set.union(*first.values()) & set.union(*again.values())
-
-
-def test_the_queue_takes_seed_after_seed_bases_first_and_knows_every_name() -> None:
-    runs = list(queued())
-    assert len(runs) == SEEDS * (len(LISTS["together"]) + len(LISTS["again"]))
-    assert [run.options for run in runs[:9]] == [(name, "1") for name in TOGETHER]
-    assert runs[9].group == "verdicts2_together_seed2" and runs[-1].group == "verdicts2_options_seed5"
-    assert all(run.options[0] in verdicts.KNOWN and run.hours <= 0.5 for run in runs)
 
 
 class Trainings:
@@ -180,13 +130,6 @@ def test_a_seed_is_trained_and_measured_and_its_bases_only_where_they_are_gone(
     assert [one for one in known.asked if len(one) == 2] == [("default", "seed=12")]
 
 
-def test_unknown_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        verdicts.main(["rainbow", "1", "--to", str(tmp_path / "x.json")])
-    assert caught.value.code == 2
-    assert "invalid choice: 'rainbow'" in capsys.readouterr().err
-
-
 def test_the_figures_of_the_first_edition_are_of_these_words() -> None:
     runs = first_edition().runs
     assert len(runs) == SEEDS * len(LISTS["first"])
@@ -228,10 +171,3 @@ def test_the_second_edition_is_read_from_what_the_queue_keeps(tmp_path: Path, mo
 def test_the_published_page_is_that_of_the_published_figures() -> None:
     text = verdicts_page.PAGE.read_text(encoding="utf-8")
     assert page(text) == text
-
-
-def test_the_figure_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdicts_page, "PAGE", tmp_path / "page.md")
-    verdicts_page.draw(judged(first_edition().tests()))
-    assert (tmp_path / "page.png").read_bytes()[1:4] == b"PNG"
-    assert first_edition().opponents == FIRST_OPPONENTS

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from deepcrib.agents import make_agent
 from deepcrib.cli import main
 from deepcrib.files.weights import CheckpointError
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.registry import LEARNERS, make_learner
 from deepcrib.learners.replay.options import StateOptions
+from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.training.fit import fit, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import EvaluationOptions
 from deepcrib.training.run_files import STATE_FILE
+from tests.support.events import read_events
+from tests.support.figures import no_match
 
 EVOLUTION = {"name": "evolution", "generations": 6, "deals": 20, "held_out": 200, "checkpoint_every": 3}
 HILL = {"name": "hill_climb", "games": 160, "pairs": 20, "checkpoint_every": 80}
@@ -55,14 +60,9 @@ def new_learner(run: str, seed: int = 1, *, matches: bool = False, **changes: An
     return make_learner(made, Setting(seed, evaluation), groups)
 
 
-def killed(*_: Any) -> Any:
-    """In place of a match."""
-    raise AssertionError("killed in a match")
-
-
 def trained(folder: Path, learner: Learner, **more: Any) -> dict[str, bytes]:
     """The files of weights that a run leaves."""
-    fit(learner, folder, killed, **more)
+    fit(learner, folder, no_match, **more)
     return {path.name: path.read_bytes() for path in folder.glob("*.safetensors")}
 
 
@@ -102,7 +102,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(run: str, tmp_p
 @EVERY_RUN
 def test_a_run_that_is_killed_in_its_matches_loses_no_step(run: str, tmp_path: Path) -> None:
     learner = new_learner(run, matches=True)
-    with pytest.raises(AssertionError, match="killed in a match"):
+    with pytest.raises(AssertionError, match="no match"):
         trained(tmp_path, learner)
     assert steps_in(tmp_path, run) == learner.checkpoint_every
 
@@ -130,20 +130,34 @@ def test_a_state_of_other_options_is_refused(run: str, change: dict[str, Any], t
     assert "\n" not in str(error.value)
 
 
+JOBS = {
+    "td_perceptron": "hands=300 learner.hidden=[4] learner.checkpoint_every=100 learner.pairs=10",
+    "partida2022/published": "sessions=20 learner.final_hands=200 learner.checkpoint_every=10",
+    "kendall_shaw2002/different": "generations=5 learner.held_out=200",
+    "pollack_blair/games": "games=80 learner.pairs=20 learner.checkpoint_every=40",
+    "weighted_network": "games=128 learner.batch_games=64 learner.checkpoint_every=64",
+    "lang2018/base": "games=20 learner.checkpoint_every=10",
+}
+
+
+@pytest.mark.parametrize("experiment", JOBS)
+def test_an_experiment_trains_measures_and_leaves_an_agent(experiment: str, tmp_path: Path) -> None:
+    words = ["evaluation.opponents=[random]", "evaluation.every=1", "evaluation.games=4", "evaluation.final_games=20"]
+    words += f"experiment={experiment} learner.{JOBS[experiment]} hydra.run.dir={tmp_path}".split()
+    assert main(["train", *words]) == 0
+    assert json.loads((tmp_path / "summary.json").read_text())["random"]["games"] == 20
+    assert "random/win_rate" in read_events(tmp_path)
+    assert play_match([make_agent(tmp_path), make_agent("random")], 4, 1).scores.max() == 121
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("learner=td learner.inputs=cards", "learner.inputs=cards: expected one of raw, features"),
         ("learner=td learner.hidden=[]", "learner.hidden=[]: expected 1 or more values"),
-        ("learner=td learner.trace_decay=2", "learner.trace_decay=2.0: expected 0 to 1"),
         ("learner=partida learner.inputs=14", "learner.inputs=14: expected one of 12, 16"),
         ("learner=partida learner.inputs=16", "a network that sees the opponent's cards plays no matches"),
-        ("learner=partida learner.play_lr=2", "unknown option learner.play_lr: "),
-        ("learner=weighted_network learner.hidden=[0]", "learner.hidden=[0]: expected 1 or more"),
         ("learner=weighted_network learner.strategies=[hand_max]", "did you mean hand_max_min?"),
-        ("learner=weighted_network algorithm=sarsa", "learner=weighted_network does not read it"),
         ("learner=evolution learner.adjust=other", "learner.adjust=other: expected one of mutate, select"),
-        ("learner=hill_climb learner.share=2", "learner.share=2.0: expected 0 to 1"),
     ],
 )
 def test_mistaken_options_are_one_line(words: str, expected: str, tmp_path: Path, capsys: Any) -> None:

@@ -314,6 +314,12 @@ def thrown_by(dealt: Sequence[int], action: int) -> list[int]:
     return [sorted(dealt)[slot] for slot in list(combinations(range(size), size - 4))[action]]
 
 
+def kept_by(dealt: Sequence[int], action: int) -> list[int]:
+    """Cards that a discard action keeps."""
+    thrown = thrown_by(dealt, action)
+    return [card for card in sorted(dealt) if card not in thrown]
+
+
 def plain_discards(policy: str, dealt: list[int]) -> set[int]:
     """Discard actions that a policy is indifferent between."""
     actions = list(combinations(range(len(dealt)), len(dealt) - 4))

@@ -28,6 +28,8 @@ NUM_PAIRS = NUM_RANKS * (NUM_RANKS + 1) // 2
 GENOMES = {"ranks": NUM_RANKS, "pairs": NUM_RANKS + 2 * NUM_PAIRS}
 """Number of values of each genome: 13 ranks, then 91 pairs kept and 91 pairs thrown."""
 KEPT_PAIRS, THROWN_PAIRS = NUM_RANKS, NUM_RANKS + NUM_PAIRS
+MOST_VALUES = 11
+"""Summed for a discard: four ranks and six pairs kept, a pair thrown."""
 
 
 @dataclass
@@ -58,16 +60,8 @@ class EvolutionaryAgent(BestDiscards):
 
     def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15] what the discards are worth."""
-        values = np.empty((len(observation), NUM_DISCARDS))
-        run_rows(
-            _fill_rows,
-            len(observation.hand),
-            observation.hand,
-            observation.is_dealer.astype(np.int8),
-            self.weights,
-            values,
-            piece=128,
-        )
+        values, roles = np.empty((len(observation), NUM_DISCARDS)), observation.is_dealer.astype(np.int8)
+        run_rows(_fill_rows, len(values), observation.hand, roles, self.weights, values, piece=128)
         return values
 
     def save(self, path: Path | str) -> None:
@@ -92,37 +86,41 @@ def pair_index(a: int, b: int) -> int:
 
 
 @jit
+def fill_places(hand: np.ndarray, action: int, size: int, places: np.ndarray) -> int:
+    """places [MOST_VALUES]: which of `size` values a discard of a hand [6] (card ids) is worth; returns how many."""
+    n = 0
+    for i in range(HAND_SIZE):
+        rank = rank_of(hand[KEPT_SLOTS_6[action, i]])
+        places[n] = rank
+        n += 1
+        if size > NUM_RANKS:
+            for j in range(i):
+                places[n] = KEPT_PAIRS + pair_index(rank, rank_of(hand[KEPT_SLOTS_6[action, j]]))
+                n += 1
+    if size > NUM_RANKS:
+        first, second = rank_of(hand[DISCARD_SLOTS_6[action, 0]]), rank_of(hand[DISCARD_SLOTS_6[action, 1]])
+        places[n] = THROWN_PAIRS + pair_index(first, second)
+        n += 1
+    return n
+
+
+@jit
 def fill_keep_values(hand: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
-    """values [15]: what each discard of a sorted hand [6] (card ids) is worth to weights [G] of one role."""
-    pairs = len(weights) > NUM_RANKS
+    """values [15]: what each discard of a sorted hand [6] is worth to weights [G] of one role."""
+    places = np.empty(MOST_VALUES, dtype=np.int64)
     for action in range(NUM_DISCARDS):
         value = 0.0
-        for i in range(HAND_SIZE):
-            rank = rank_of(hand[KEPT_SLOTS_6[action, i]])
-            value += weights[rank]
-            if pairs:
-                for j in range(i):
-                    other = rank_of(hand[KEPT_SLOTS_6[action, j]])
-                    value += weights[KEPT_PAIRS + pair_index(rank, other)]
-        if pairs:
-            first, second = rank_of(hand[DISCARD_SLOTS_6[action, 0]]), rank_of(hand[DISCARD_SLOTS_6[action, 1]])
-            value += weights[THROWN_PAIRS + pair_index(first, second)]
+        for k in range(fill_places(hand, action, len(weights), places)):
+            value += weights[places[k]]
         values[action] = value
 
 
 @jit
 def add_features(hand: np.ndarray, action: int, sign: int, features: np.ndarray) -> None:
     """Add to features [G], `sign` times, how often a discard of a hand [6] has each value of the genome in it."""
-    pairs = len(features) > NUM_RANKS
-    for i in range(HAND_SIZE):
-        rank = rank_of(hand[KEPT_SLOTS_6[action, i]])
-        features[rank] += sign
-        if pairs:
-            for j in range(i):
-                features[KEPT_PAIRS + pair_index(rank, rank_of(hand[KEPT_SLOTS_6[action, j]]))] += sign
-    if pairs:
-        first, second = rank_of(hand[DISCARD_SLOTS_6[action, 0]]), rank_of(hand[DISCARD_SLOTS_6[action, 1]])
-        features[THROWN_PAIRS + pair_index(first, second)] += sign
+    places = np.empty(MOST_VALUES, dtype=np.int64)
+    for k in range(fill_places(hand, action, len(features), places)):
+        features[places[k]] += sign
 
 
 @jit

@@ -16,26 +16,17 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import require_finite
 from deepcrib.errors import OptionError
-from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.game.cards import NUM_RANKS
-from deepcrib.game.randomness import MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
+from deepcrib.game.randomness import EVOLUTION_STEP, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent
-from deepcrib.learners.evolution.deals import DEALT, ShowDeals
+from deepcrib.learners.evolution.agent import GENOMES, MOST_VALUES, EvolutionaryAgent
+from deepcrib.learners.evolution.deals import ShowDeals
 from deepcrib.learners.evolution.options import EvolutionOptions
-from deepcrib.learners.evolution.steps import (
-    ADJUSTMENTS,
-    PLAYERS,
-    ThresholdUpdate,
-    fill_batch,
-    fill_fitness,
-    learn_from_deals,
-)
+from deepcrib.learners.evolution.steps import ADJUSTMENTS, PLAYERS, ThresholdUpdate, fill_fitness, learn_from_deals
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers, refuse_unread
 
 _HELD_OUT = 1  # index of `derive`: deals of no training and, since `ShowDeals` are dealt apart, of no match
-_MOST_VALUES = 11  # summed for a discard: four ranks and six pairs kept, a pair thrown
 
 
 class EvolutionLearner(Learner):
@@ -105,12 +96,12 @@ class EvolutionLearner(Learner):
 
     def _fitness(self, population: NDArray[np.float64]) -> NDArray[np.float64]:
         """[N, 2] by role, on the next deals."""
-        count, seed, crib = self.options.deals, derive(self.setting.seed, SELF_PLAY), self.options.score == "crib"
-        hands = np.empty((count, 2, DEALT), dtype=np.int8)
-        points = np.empty((count, 2, NUM_DISCARDS), dtype=np.int16)
-        run_rows(fill_batch, count, seed, self.deals, self.weights[0], crib, hands, points, piece=16)
+        seed, count = derive(self.setting.seed, SELF_PLAY), self.options.deals
+        deals = ShowDeals.deal(seed, count, self.deals, EVOLUTION_STEP)
+        crib = self.options.score == "crib"
+        points = deals.points_against(EvolutionaryAgent("mean", self.weights[0])) if crib else deals.hand_points
         fitness = np.empty((len(population), 2))
-        run_rows(fill_fitness, len(population), hands, points, population, fitness, piece=1)
+        run_rows(fill_fitness, len(population), deals.hands, points, population, fitness, piece=1)
         self.deals += count
         return fitness
 
@@ -176,7 +167,7 @@ def _require_options(options: EvolutionOptions) -> None:
 def _require_finite(weights: NDArray[np.float64]) -> None:
     """Refuse weights of which a discard's sum may overflow, though each is finite. Raises DivergenceError."""
     with np.errstate(over="ignore"):
-        require_finite(_MOST_VALUES * np.abs(weights).max(), lower="learner.rate or learner.sigma")
+        require_finite(MOST_VALUES * np.abs(weights).max(), lower="learner.rate or learner.sigma")
 
 
 def threshold_update(options: EvolutionOptions) -> ThresholdUpdate:

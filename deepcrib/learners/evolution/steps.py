@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from deepcrib.exact.cribs import NUM_DISCARDS
-from deepcrib.exact.pegging import DEALER
 from deepcrib.exact.strategies.discards import best_or_any
 from deepcrib.game.policies import count_choices, pick
 from deepcrib.game.randomness import EVOLUTION_STEP, hash_key, normal
 from deepcrib.kernels import Part, jit
 from deepcrib.learners.evolution.agent import add_features, fill_keep_values
-from deepcrib.learners.evolution.deals import DEALT, add_crib_points, deal_show, fill_hand_points
+from deepcrib.learners.evolution.deals import DEALT, deal_show, fill_show_points
 
 ADJUSTMENTS = ("mutate", "select", "toward", "merge", "punish")
 MUTATE, SELECT, TOWARD, MERGE, PUNISH = range(len(ADJUSTMENTS))
@@ -73,15 +72,6 @@ def choose_keep(hand: np.ndarray, weights: np.ndarray, key: int) -> int:
     return pick(best_or_any(values), key)
 
 
-@jit
-def _fill_points(hands: np.ndarray, role: int, other_action: int, starter: int, crib: bool, points: np.ndarray) -> None:
-    """points [15] of a role's discards, the other hand's discard being known."""
-    fill_hand_points(hands[role], starter, points)
-    if crib:
-        sign = 1 if role == DEALER else -1
-        add_crib_points(hands[role], hands[1 - role], other_action, starter, sign, points)
-
-
 class Keep(NamedTuple):
     """The discard `action` of a hand [6]."""
 
@@ -126,7 +116,7 @@ def _play_show(
             actions[player, role] = choose_keep(hands[role], weights[player, role], key)
     for player in range(PLAYERS):
         for role in range(2):
-            _fill_points(hands, role, actions[1 - player, 1 - role], starter, crib, points[player, role])
+            fill_show_points(hands, role, actions[1 - player, 1 - role], starter, crib, points[player, role])
 
 
 @jit
@@ -161,22 +151,6 @@ def learn_from_deals(seed: int, first: int, last: int, weights: np.ndarray, meth
                     kept, right = Keep(hands[role], action), Keep(hands[rival_role], reference)
                     adjust_weights(weights[player, role], kept, own, right, method, key)
     return seen, adjusted
-
-
-@jit
-def fill_batch(
-    part: Part, seed: int, first: int, weights: np.ndarray, crib: bool, hands: np.ndarray, points: np.ndarray
-) -> None:
-    """Deal hands [D, 2, 6] and fill points [D, 2, 15] of their discards, the others discarding by weights [2, G]."""
-    for d in range(*part):
-        starter = deal_show(seed, first + d, hands[d])
-        shown = np.empty(NUM_DISCARDS, dtype=np.int64)
-        for role in range(2):
-            key = hash_key(seed, first + d, 0, 1 - role, EVOLUTION_STEP)
-            other = choose_keep(hands[d, 1 - role], weights[1 - role], key) if crib else 0
-            _fill_points(hands[d], role, other, starter, crib, shown)
-            for action in range(NUM_DISCARDS):
-                points[d, role, action] = shown[action]
 
 
 @jit

@@ -32,73 +32,11 @@ from deepcrib.training.options import refuse_unread
 Vector = NDArray[np.float64]
 
 
-class NetworkClimber:
-    """One or both of the Q-networks; the other decisions are a fixed agent's."""
-
-    def __init__(
-        self,
-        options: HillClimbOptions,
-        setting: Setting,
-        state: StateOptions,
-        discard_network: DiscardNetworkConfig,
-        play_network: PlayNetworkConfig,
-    ) -> None:
-        """Raises OptionError for options that do not go together or are not read, AgentError for another agent."""
-        for name, climb in (("discards_by", "play"), ("plays_by", "discard")):
-            if options.climb != climb:
-                refuse_unread(options, (name,), f"learner.climb={climb}")
-        for group, config in (("discard", discard_network), ("play", play_network)):
-            if config.noisy:
-                raise OptionError(f"{group}_network.noisy=true: read with learner=replay alone, expected false here")
-        self._device = setting.device
-        self._parts: dict[str, tuple[Any, Any]] = {}  # encoder and network
-        self._specs: dict[str, Any] = {}
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(derive(setting.seed, NETWORKS))
-            if options.climb != "play":
-                discard = make_discard_encoder(state.discard, scores=state.scores)
-                self._parts["discard"] = discard, make_discard_network(discard_network, discard.spec)
-            else:
-                self._specs["discards_by"] = options.discards_by
-            if options.climb != "discard":
-                play = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
-                self._parts["play"] = play, make_play_network(play_network, play.spec)
-            else:
-                self._specs["plays_by"] = options.plays_by
-        self._others: dict[str, Any] = {part: make_agent(spec, self._device) for part, spec in self._specs.items()}
-
-    def start(self) -> Vector:
-        """[P] weights as PyTorch initialises them."""
-        parameters = [p for _, network in self._parts.values() for p in network.parameters()]
-        return torch.nn.utils.parameters_to_vector(parameters).detach().cpu().numpy().astype(np.float64)
-
-    def agent(self, vector: Vector) -> QNetworkAgent:
-        """The agent of weights, rounded to single precision."""
-        functions = {
-            part: QFunction(self._parts[part][0], network, self._device)
-            for part, network in self._networks(vector).items()
-        }
-        return QNetworkAgent(functions.get("discard"), functions.get("play"), name="climbing", **self._others)
-
-    def save(self, vector: Vector, path: Path, metadata: dict[str, Any]) -> None:
-        """Write the networks of weights, and the specs of the agents that take the other decisions."""
-        networks = self._networks(vector)
-        others = {part: kept_spec(spec, path.parent) for part, spec in self._specs.items()}
-        save_weights(path, networks.get("discard"), networks.get("play"), {**metadata, **others})
-
-    def _networks(self, vector: Vector) -> dict[str, Any]:
-        networks = {part: copy.deepcopy(network) for part, (_, network) in self._parts.items()}
-        parameters = [p for network in networks.values() for p in network.parameters()]
-        torch.nn.utils.vector_to_parameters(torch.from_numpy(vector.astype(np.float32)), parameters)
-        for network in networks.values():
-            network.eval()
-        return networks
-
-
 class HillClimbLearner(Learner):
     """Steps are games, or single hands. champion: weights [P]; contests: those that it has had, moves: that moved it.
 
-    Whole contests are played, so that a checkpoint may be up to a contest late.
+    The weights are those of both Q-networks, or of that of the play, for which a fixed agent discards. Whole contests
+    are played, so that a checkpoint may be up to a contest late.
     """
 
     unit = "games"
@@ -113,13 +51,43 @@ class HillClimbLearner(Learner):
         discard_network: DiscardNetworkConfig,
         play_network: PlayNetworkConfig,
     ) -> None:
-        """As `NetworkClimber`."""
+        """Raises OptionError for options that do not go together or are not read, AgentError for another agent."""
         super().__init__(setting)
+        if options.climb == "both":
+            refuse_unread(options, ("discards_by",), "learner.climb=play")
+        for group, config in (("discard", discard_network), ("play", play_network)):
+            if config.noisy:
+                raise OptionError(f"{group}_network.noisy=true: read with learner=replay alone, expected false here")
         self.options, self.contests, self.moves = options, 0, 0
         self.num_steps, self.checkpoint_every = options.games, options.checkpoint_every
-        self.climber = NetworkClimber(options, setting, state, discard_network, play_network)
-        start = self.climber.start()
-        self.champion = start if options.start == "random" else np.zeros_like(start)
+        self._functions: dict[str, QFunction] = {}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(derive(setting.seed, NETWORKS))
+            if options.climb == "both":
+                discard = make_discard_encoder(state.discard, scores=state.scores)
+                network = make_discard_network(discard_network, discard.spec)
+                self._functions["discard"] = QFunction(discard, network, setting.device)
+            play = make_play_encoder(state.play, dealer=state.dealer, scores=state.scores)
+            self._functions["play"] = QFunction(play, make_play_network(play_network, play.spec), setting.device)
+        self._discards_by = None if options.climb == "both" else make_agent(options.discards_by, setting.device)
+        start = torch.nn.utils.parameters_to_vector(self._parameters(self._functions)).detach().cpu().numpy()
+        self.champion: Vector = start.astype(np.float64) if options.start == "random" else np.zeros(len(start))
+
+    @staticmethod
+    def _parameters(functions: dict[str, QFunction]) -> list[torch.nn.Parameter]:
+        return [parameter for function in functions.values() for parameter in function.network.parameters()]
+
+    def player(self, vector: Vector) -> Agent:
+        """The agent of weights, rounded to single precision."""
+        functions = {
+            part: QFunction(one.encoder, copy.deepcopy(one.network), one.device)
+            for part, one in self._functions.items()
+        }
+        torch.nn.utils.vector_to_parameters(torch.from_numpy(vector.astype(np.float32)), self._parameters(functions))
+        for function in functions.values():
+            function.network.eval()
+        discard, play = functions.get("discard"), functions["play"]
+        return QNetworkAgent(discard, play, name="climbing", discards_by=self._discards_by)
 
     @property
     def checkpoint_number(self) -> int:
@@ -151,7 +119,7 @@ class HillClimbLearner(Learner):
         options, games = self.options, 2 * self.options.pairs
         generator = np.random.default_rng(derive(self.setting.seed, MINIBATCHES, self.contests))
         mutant = self.champion + options.sigma * generator.standard_normal(self.champion.shape)
-        agents = self.climber.agent(mutant), self.climber.agent(self.champion)
+        agents = self.player(mutant), self.player(self.champion)
         seed, first, dealing = derive(self.setting.seed, SELF_PLAY), self.steps_done // 2, self.setting.dealing
         if options.unit == "hands":
             share = hands_share(agents, options.pairs, seed, first)
@@ -171,11 +139,12 @@ class HillClimbLearner(Learner):
 
     def agent(self) -> Agent:
         """The champion."""
-        return self.climber.agent(self.champion)
+        return self.player(self.champion)
 
     def save(self, path: Path) -> None:
-        """Write the champion."""
-        metadata = {
+        """Write the champion, and beside it the agent that discards for it."""
+        champion: Any = self.player(self.champion)
+        metadata: dict[str, Any] = {
             "learner": self.options.name,
             "climb": self.options.climb,
             "unit": self.options.unit,
@@ -185,7 +154,10 @@ class HillClimbLearner(Learner):
             "seed": self.setting.seed,
             "rules": self.setting.dealing,
         }
-        self.climber.save(self.champion, path, metadata)
+        if self.options.climb == "play":
+            metadata["discards_by"] = kept_spec(self.options.discards_by, path.parent)
+        networks = (function and function.network for function in (champion.discard_q, champion.play_q))
+        save_weights(path, *networks, metadata)
 
 
 def hands_share(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int = 0) -> float:

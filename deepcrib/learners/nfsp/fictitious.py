@@ -7,36 +7,13 @@ average policy imitates the best response's own decisions, of which a reservoir 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.learners.nfsp.memory import Circular, Reservoir
+from deepcrib.learners.nfsp.memory import Memory, Rows
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, PolicyAndValues, all_action_values
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.update import LearnedNetwork
-
-
-@dataclass(frozen=True)
-class Transitions:
-    """E decisions of all players, and what followed.
-
-    states: compact [E, K]. actions: [E]. rewards: [E] up to the player's next decision, or the end. next_states: [E, K]
-    of that decision. last: bool [E], whether there is none. best: bool [E], whether the player followed its best
-    response, not its average policy.
-    """
-
-    states: NDArray[np.int8]
-    actions: NDArray[np.int8]
-    rewards: NDArray[np.float32]
-    next_states: NDArray[np.int8]
-    last: NDArray[np.bool_]
-    best: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.actions)
 
 
 class FictitiousSelfPlay(PolicyAndValues):
@@ -47,26 +24,28 @@ class FictitiousSelfPlay(PolicyAndValues):
     def __init__(self, policy: LearnedPolicy, values: LearnedNetwork, recent: int, reservoir: int) -> None:
         """recent, reservoir: capacities."""
         super().__init__(policy, values)
-        self.recent, self.own = Circular(recent), Reservoir(reservoir)
+        self.recent, self.own = Memory(recent), Memory(reservoir, fair=True)
 
-    def learn(self, played: Transitions, rates: PassRates, draws: float, seed: int) -> dict[str, float]:
-        """Remember decisions, then learn both networks. Targets come from the values as they are now.
+    def learn(
+        self, played: Rows, best: NDArray[np.bool_], rates: PassRates, draws: float, seed: int
+    ) -> dict[str, float]:
+        """Remember all players' decisions, then learn both networks. Targets come from the values as they are now.
 
-        draws: decisions drawn from each memory for each new one.
+        played: states, compact [E, K]; actions [E]; rewards [E] up to the player's next decision, or the end;
+        next_states [E, K] of that decision; last, bool [E], whether there is none. best: bool [E], whether the player
+        followed its best response, not its average policy. draws: decisions drawn from each memory for each new one.
         """
         remember, drawing, *generators = [np.random.default_rng((seed, stream)) for stream in range(4)]
-        columns = asdict(played)
-        best = columns.pop("best")
-        self.recent.add(columns, remember)
-        self.own.add({name: columns[name][best] for name in ("states", "actions")}, remember)
-        count = max(1, round(draws * len(played)))
+        self.recent.add(played, remember)
+        self.own.add({name: played[name][best] for name in ("states", "actions")}, remember)
+        count = max(1, round(draws * len(best)))
         valued = self._targets(self.recent.draw(count, drawing))
         own = self.own.draw(count, drawing)
         chosen = np.arange(self.policy.encoder.legal(own["states"][:1]).shape[1]) == own["actions"][:, None]
         average, response = self.passes((own["states"], chosen), valued, rates, generators[::-1])
         return {"loss/best_response": response, "loss/average": average}
 
-    def _targets(self, rows: dict[str, NDArray[Any]]) -> Batch:
+    def _targets(self, rows: Rows) -> Batch:
         """Q-learning, undiscounted: rewards and the highest value of the player's next decision."""
         follows, targets = ~rows["last"], rows["rewards"].copy()
         targets[follows] += all_action_values(self.values, rows["next_states"][follows]).max(axis=1)

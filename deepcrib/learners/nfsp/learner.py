@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.game.rules import HAND_SIZE
-from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay, Transitions
+from deepcrib.learners.nfsp.fictitious import FictitiousSelfPlay
+from deepcrib.learners.nfsp.memory import Rows
 from deepcrib.learners.nfsp.options import NfspOptions
 from deepcrib.learners.policies.learner import PolicyLearner
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates
@@ -49,11 +51,11 @@ class NfspLearner(PolicyLearner):
 
     def learn(self, hands: Trajectories, seed: int) -> tuple[Metrics, int]:
         """A pass of both networks over decisions that are remembered."""
-        options, left, played = self.options, self.left(), transitions_of(hands)
+        options, left, (played, best) = self.options, self.left(), transitions_of(hands)
         rates = PassRates(options.average_lr * left, options.best_lr * left, options.batch_size)
-        metrics = self.core.learn(played, rates, options.draws, seed)
+        metrics = self.core.learn(played, best, rates, options.draws, seed)
         schedule = {"schedule/epsilon": options.epsilon * left, "schedule/average_lr": rates.policy_lr}
-        return metrics | schedule, 2 * round(options.draws * len(played))
+        return metrics | schedule, 2 * round(options.draws * len(best))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a saved state. Raises ValueError for one of other options, or of decisions that cannot be."""
@@ -72,16 +74,16 @@ _BOUNDS: dict[str, Bounds] = {
 """Lowest and highest values of what is remembered of a decision."""
 
 
-def transitions_of(hands: Trajectories) -> Transitions:
-    """The plays of both seats that had a choice; `learned` says which seats followed their best response."""
+def transitions_of(hands: Trajectories) -> tuple[Rows, NDArray[np.bool_]]:
+    """The plays of both seats that had a choice, as `FictitiousSelfPlay.learn` takes them."""
     decisions, rewards, following = chosen_plays(hands)
     rows, plays = np.nonzero(decisions)
     later = following[rows, plays]
-    return Transitions(
-        hands.play_states[rows, plays],
-        hands.play_actions[rows, plays],
-        rewards[rows, plays],
-        hands.play_states[rows, later],
-        later < 0,
-        learned_plays(hands)[rows, plays],
-    )
+    played = {
+        "states": hands.play_states[rows, plays],
+        "actions": hands.play_actions[rows, plays],
+        "rewards": rewards[rows, plays],
+        "next_states": hands.play_states[rows, later],
+        "last": later < 0,
+    }
+    return played, learned_plays(hands)[rows, plays]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,11 +14,14 @@ Rows = dict[str, NDArray[Any]]
 """Items of any columns: arrays [E, ...] by name."""
 
 
-class Memory(ABC):
-    """At most `capacity` items. `seen`: those that were ever added."""
+class Memory:
+    """At most `capacity` items: the newest, or with `fair` a reservoir, in which any item ever seen is as likely.
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity, self.seen = capacity, 0
+    The reservoir is algorithm R of Vitter 1985. seen: items that were ever added.
+    """
+
+    def __init__(self, capacity: int, *, fair: bool = False) -> None:
+        self.capacity, self.fair, self.seen = capacity, fair, 0
         self._rows: Rows = {}
 
     def __len__(self) -> int:
@@ -33,7 +35,9 @@ class Memory(ABC):
                 name: np.zeros((self.capacity, *array.shape[1:]), array.dtype) for name, array in rows.items()
             }
         numbers = self.seen + np.arange(count)
-        places = self._places(numbers, generator)
+        places = numbers % self.capacity
+        if self.fair:
+            places = np.where(numbers < self.capacity, numbers, generator.integers(numbers + 1))
         kept = places < self.capacity
         for name, array in rows.items():
             self._rows[name][places[kept]] = array[kept]  # where a place comes twice the later item stays
@@ -65,22 +69,3 @@ class Memory(ABC):
             fits = (array.dtype, array.shape[1:]) == (low.dtype, low.shape) and len(array) == len(self)
             if not fits or not ((low <= array) & (array <= high)).all():
                 raise ValueError(f"it remembers {name} that cannot be")
-
-    @abstractmethod
-    def _places(self, numbers: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        """Where the items of these numbers, counted from the first ever seen, go; beyond the capacity: nowhere."""
-
-
-class Circular(Memory):
-    """The newest items."""
-
-    def _places(self, numbers: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        return numbers % self.capacity
-
-
-class Reservoir(Memory):
-    """Every item ever seen is in it with the same chance (Vitter 1985, algorithm R)."""
-
-    def _places(self, numbers: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-        drawn = generator.integers(numbers + 1)
-        return np.where(numbers < self.capacity, numbers, drawn)

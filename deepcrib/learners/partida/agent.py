@@ -84,15 +84,12 @@ class PartidaAgent(PlaysByMask):
 
     num_players = frozenset({2})
 
-    def __init__(
-        self, name: str, layers: Layers, options: Mapping[str, Any], discards: Agent, metadata: Mapping[str, Any]
-    ) -> None:
-        """options: `inputs`, `encoding` and `target`. Raises AgentError where it sees hidden cards."""
-        self.name, self.layers, self.discards = name, layers, discards
-        self.form = make_form(options["inputs"], options["encoding"], options["target"])
+    def __init__(self, name: str, layers: Layers, metadata: Mapping[str, Any], discards: Agent) -> None:
+        """metadata: has `inputs`, `encoding` and `target`. Raises AgentError where it sees hidden cards."""
+        self.name, self.layers, self.metadata, self.discards = name, layers, dict(metadata), discards
+        self.form = make_form(metadata["inputs"], metadata["encoding"], metadata["target"])
         if self.form.inputs != min(INPUTS):
             raise AgentError(f"{name}: a network that sees the opponent's cards is no agent (expected 12 inputs)")
-        self.metadata = dict(metadata)
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
         """[N] discard actions."""
@@ -123,14 +120,11 @@ def from_weights(saved: SavedWeights, discards: Agent) -> PartidaAgent:
     with saved.unpacking():
         form = make_form(metadata["inputs"], metadata["encoding"], metadata["target"])
         layers = Layers(**{name: np.ascontiguousarray(array, dtype=np.float32) for name, array in saved.arrays.items()})
-        _require_shapes(layers, input_width(form.inputs, form.encoding))
-    return PartidaAgent(saved.path, layers, metadata, discards, metadata)
-
-
-def _require_shapes(layers: Layers, width: int) -> None:
-    for name, array, shape in zip(Layers._fields, layers, layer_shapes(width), strict=True):
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(f"{name} is {array.shape}, expected finite numbers {shape}")
+        shapes = layer_shapes(input_width(form.inputs, form.encoding))
+        for name, array, shape in zip(Layers._fields, layers, shapes, strict=True):
+            if array.shape != shape or not np.isfinite(array).all():
+                raise ValueError(f"{name} is {array.shape}, expected finite numbers {shape}")
+    return PartidaAgent(saved.path, layers, metadata, discards)
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

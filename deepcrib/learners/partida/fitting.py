@@ -7,7 +7,6 @@ all of it for calling its operations. The tests hold every step to PyTorch's gra
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,52 +19,33 @@ from deepcrib.learners.partida.inputs import fill_position
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma and Ba 2015), as in PyTorch
 
 
-FITTED = ("weights", "first", "second", "steps")
-"""What a training goes on from."""
+class Fit(NamedTuple):
+    """A network under training, float32: its layers and their gradient, either also as the numbers [W] of all layers.
 
-
-@dataclass
-class Fit:
-    """A network under training.
-
-    weights: float32 [W], all of its layers over `width` inputs one after another. first, second: [W], Adam's running
-    means of gradients and of their squares. steps: taken.
+    first, second: [W], Adam's running means of gradients and of their squares. steps: [1], taken.
     """
 
-    width: int
+    layers: Layers
+    gradients: Layers
     weights: NDArray[np.float32]
+    gradient: NDArray[np.float32]
     first: NDArray[np.float32]
     second: NDArray[np.float32]
-    steps: int = 0
-
-    @property
-    def layers(self) -> Layers:
-        """Views of the weights."""
-        return _layers_on(self.weights, self.width)
+    steps: NDArray[np.int64]
 
 
 def new_fit(layers: Layers) -> Fit:
     """Before the first step."""
-    weights = np.concatenate([array.ravel() for array in layers])
-    return Fit(len(layers.w1), weights, np.zeros_like(weights), np.zeros_like(weights))
+    weights, width = np.concatenate([array.ravel() for array in layers]), len(layers.w1)
+    gradient, first, second = np.zeros((3, len(weights)), dtype=np.float32)
+    views = _layers_on(weights, width), _layers_on(gradient, width)
+    return Fit(*views, weights, gradient, first, second, np.zeros(1, dtype=np.int64))
 
 
 def _layers_on(numbers: NDArray[np.float32], width: int) -> Layers:
     shapes = layer_shapes(width)
     parts = np.split(numbers, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
     return Layers(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
-
-
-class Descent(NamedTuple):
-    """What steps read and change: layers and their gradient, as layers and as numbers [W]; Adam's means [W]."""
-
-    rate: float
-    layers: Layers
-    gradients: Layers
-    weights: np.ndarray
-    gradient: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
 
 
 def fit_positions(
@@ -75,27 +55,21 @@ def fit_positions(
 
     Returns the mean squared error of the values as they were when each position's turn came.
     """
-    gradient = np.zeros_like(fit.weights)
-    views = fit.layers, _layers_on(gradient, fit.width)
-    descent = Descent(rate, *views, fit.weights, gradient, fit.first, fit.second)
-    total, fit.steps = _fit(states, targets, batch_size, form, descent, fit.steps)
-    return float(total) / len(states)
+    return float(_fit(fit, form, states, targets, batch_size, rate)) / len(states)
 
 
 @jit
-def _fit(
-    states: np.ndarray, targets: np.ndarray, batch_size: int, form: Form, descent: Descent, steps: int
-) -> tuple[float, int]:
-    x = np.empty(len(descent.layers.w1), dtype=np.float32)
+def _fit(fit: Fit, form: Form, states: np.ndarray, targets: np.ndarray, batch_size: int, rate: float) -> float:
+    x = np.empty(len(fit.layers.w1), dtype=np.float32)
     total = 0.0
     for start in range(0, len(states), batch_size):
         end = min(start + batch_size, len(states))
         for r in range(start, end):
             fill_position(states[r], form.inputs, form.encoding, x)
-            total += _add_gradient(x, targets[r], 2 / (end - start), descent.layers, descent.gradients)
-        steps += 1
-        _step(descent, steps)
-    return total, steps
+            total += _add_gradient(x, targets[r], 2 / (end - start), fit.layers, fit.gradients)
+        fit.steps[0] += 1
+        _step(fit, rate)
+    return total
 
 
 @jit
@@ -144,13 +118,14 @@ def _add_layer(
 
 
 @jit
-def _step(d: Descent, steps: int) -> None:
+def _step(f: Fit, rate: float) -> None:
     """Move the weights against their gradient, which is set back to 0; `steps` counts this one."""
-    size = np.float32(d.rate / (1 - BETA_1**steps))
+    steps = f.steps[0]
+    size = np.float32(rate / (1 - BETA_1**steps))
     correction = np.float32(1 / math.sqrt(1 - BETA_2**steps))
-    for j in range(len(d.weights)):
-        g = d.gradient[j]
-        d.first[j] = np.float32(BETA_1) * d.first[j] + np.float32(1 - BETA_1) * g
-        d.second[j] = np.float32(BETA_2) * d.second[j] + np.float32(1 - BETA_2) * g * g
-        d.weights[j] -= size * d.first[j] / (np.sqrt(d.second[j]) * correction + np.float32(EPSILON))
-        d.gradient[j] = 0
+    for j in range(len(f.weights)):
+        g = f.gradient[j]
+        f.first[j] = np.float32(BETA_1) * f.first[j] + np.float32(1 - BETA_1) * g
+        f.second[j] = np.float32(BETA_2) * f.second[j] + np.float32(1 - BETA_2) * g * g
+        f.weights[j] -= size * f.first[j] / (np.sqrt(f.second[j]) * correction + np.float32(EPSILON))
+        f.gradient[j] = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from deepcrib.errors import OptionError
 from deepcrib.game.randomness import FINAL_MATCHES, MINIBATCHES, MONITORING, NETWORKS, SELF_PLAY, derive
 from deepcrib.intervals import Interval, mean_interval
 from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form, save_partida
-from deepcrib.learners.partida.fitting import FITTED, Fit, fit_positions, new_fit
+from deepcrib.learners.partida.fitting import fit_positions, new_fit
 from deepcrib.learners.partida.inputs import INPUTS, input_width
 from deepcrib.learners.partida.options import PartidaOptions
 from deepcrib.learners.partida.plays import KeptPlays, play_kept_hands
@@ -58,17 +57,10 @@ class PartidaLearner(Learner):
 
     def step(self) -> Metrics:
         """One session. Raises DivergenceError where the learning rate is too high."""
-        options = self.options
-        plays = play_kept_hands(
-            self.fit.layers,
-            self.form,
-            self.hands,
-            options.games_per_fit,
-            derive(self.setting.seed, SELF_PLAY),
-            epsilon=options.epsilon,
-        )
-        learned = self.learn(plays)
-        self.steps_done, self.hands = self.steps_done + 1, self.hands + options.games_per_fit
+        options, seed = self.options, derive(self.setting.seed, SELF_PLAY)
+        hands = self.hands, options.games_per_fit
+        learned = self.learn(play_kept_hands(self.fit.layers, self.form, *hands, seed, epsilon=options.epsilon))
+        self.steps_done, self.hands = self.steps_done + 1, sum(hands)
         return learned | self._measured() if self.is_due(options.measure_every) else {}
 
     def learn(self, plays: KeptPlays) -> Metrics:
@@ -99,23 +91,17 @@ class PartidaLearner(Learner):
         seed = derive(self.setting.evaluation_seed, MONITORING)
         return {DIFFERENCE: self.measure(self.options.hands, seed).estimate}
 
-    @cached_property
-    def play_only(self) -> dict[str, Any]:
-        """The play of the finished network, on hands of no other measurement."""
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """The play alone of the finished network, on hands of no other measurement."""
         hands = self.options.final_hands
         difference, low, high = self.measure(hands, derive(self.setting.evaluation_seed, FINAL_MATCHES))
-        return {"hands": hands, "difference": difference, "ci_low": low, "ci_high": high}
-
-    def finish(self, folder: Path) -> dict[str, Any]:
-        """The play alone."""
-        return {"play_only": self.play_only}
+        return {"play_only": {"hands": hands, "difference": difference, "ci_low": low, "ci_high": high}}
 
     def agent(self) -> PartidaAgent | None:
         """The player of the network; None where it sees hidden cards."""
         if self.form.inputs != min(INPUTS):
             return None
-        metadata = self._metadata()
-        return PartidaAgent("trained", self.fit.layers, metadata, ExpectedValueAgent(), metadata)
+        return PartidaAgent("trained", self.fit.layers, self._metadata(), ExpectedValueAgent())
 
     def save(self, path: Path) -> None:
         """Write the network, whether or not it makes an agent."""
@@ -123,21 +109,20 @@ class PartidaLearner(Learner):
 
     def state_dict(self) -> dict[str, Any]:
         """The network with its optimiser, and the hands."""
-        return super().state_dict() | {name: getattr(self.fit, name) for name in FITTED}
+        fitted = {name: getattr(self.fit, name) for name in ("weights", "first", "second")}
+        return super().state_dict() | fitted | {"steps": int(self.fit.steps[0])}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a network of this form. Raises ValueError for another one."""
         super().load_state_dict(state)
-        arrays = {name: state[name].numpy() for name in FITTED[:-1]}
-        self.fit = Fit(self.fit.width, **arrays, steps=state["steps"])
+        for name in ("weights", "first", "second", "steps"):
+            getattr(self.fit, name)[:] = state[name]
 
     def _metadata(self) -> dict[str, Any]:
         options = self.options
         return {
             "learner": options.name,
-            "inputs": options.inputs,
-            "encoding": options.encoding,
-            "target": options.target,
+            **self.sort,
             "opponent": "greedy",
             "sessions": self.steps_done,
             "games_per_fit": options.games_per_fit,

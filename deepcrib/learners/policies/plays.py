@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,23 +11,16 @@ from deepcrib.matches.trajectories import Trajectories
 from deepcrib.networks.encoders import legal_plays
 
 
-class ChosenPlays(NamedTuple):
-    """Plays [H, 8] of H hands by both seats.
+def chosen_plays(hands: Trajectories) -> tuple[NDArray[np.bool_], NDArray[np.float32], NDArray[np.int64]]:
+    """(decisions, rewards, following) of the plays [H, 8] of H hands by both seats.
 
-    decisions: bool, those with a choice. rewards: own points less the opponent's up to the player's next decision or
-    the end of the play. following: the number of that decision, -1: there is none.
+    Decisions are plays with a choice: the reward of a card that has to be played is that of the decision before. A
+    reward is own points less the opponent's up to the player's next decision or the end of the play; following is the
+    number of that decision, -1: there is none.
     """
-
-    decisions: NDArray[np.bool_]
-    rewards: NDArray[np.float32]
-    following: NDArray[np.int64]
-
-
-def chosen_plays(hands: Trajectories) -> ChosenPlays:
-    """A card that has to be played is no decision: its reward is that of the decision before."""
     decisions = legal_plays(hands.play_states).sum(axis=2) > 1
     rewards = margin(hands.play_points, hands.play_seats)
-    return ChosenPlays(decisions, *skip_forced(rewards, next_own(hands.play_seats), decisions))
+    return decisions, *skip_forced(rewards, next_own(hands.play_seats), decisions)
 
 
 def plays_with_returns(hands: Trajectories) -> Batch:

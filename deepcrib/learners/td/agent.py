@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError, require_finite
-from deepcrib.agents.expected_value import expectations_of
 from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.files.weights import SavedWeights, write_weights
@@ -21,7 +20,7 @@ from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 from deepcrib.learners.td.features import PLAYS, Deal, State, replay
-from deepcrib.learners.td.inputs import KINDS, MOST_INPUTS, WIDTHS, fill_entries, new_deal, set_discard
+from deepcrib.learners.td.inputs import KINDS, MOST_INPUTS, WIDTHS, discard_means, fill_entries, new_deal, set_discard
 from deepcrib.learners.td.perceptron import count_weights, forward, layer_sizes
 
 MOVE_POINTS = ("learned", "added")
@@ -29,37 +28,19 @@ MOVE_POINTS = ("learned", "added")
 
 
 class StateValue(NamedTuple):
-    """A perceptron that values states; `kind` is one of `inputs.KINDS`, `added` of MOVE_POINTS."""
+    """A perceptron that values states; `kind` is one of `inputs.KINDS`, `added` of MOVE_POINTS. units: hidden ones."""
 
     weights: np.ndarray
     sizes: np.ndarray
+    units: int
     kind: int
     added: bool
 
 
-class DecisionScratch(NamedTuple):
-    """Scratch of a decision: inputs, hidden units, means by discard."""
-
-    places: np.ndarray
-    x: np.ndarray
-    units: np.ndarray
-    means: np.ndarray
-
-
-@jit
-def new_scratch(sizes: np.ndarray) -> DecisionScratch:
-    """Scratch for the decisions of a perceptron."""
-    hidden = 0
-    for layer in range(1, len(sizes) - 1):
-        hidden += sizes[layer]
-    means = np.empty((NUM_DISCARDS, 3))
-    means[:] = 0  # for raw inputs, which have none
-    return DecisionScratch(np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(hidden), means)
-
-
 def state_value(weights: NDArray[np.float64], hidden: Sequence[int], inputs: str, move_points: str) -> StateValue:
     """A perceptron of `inputs`, one of `inputs.KINDS`, on an array of weights."""
-    return StateValue(weights, layer_sizes(WIDTHS[inputs], hidden), KINDS[inputs], move_points == "added")
+    sizes = layer_sizes(WIDTHS[inputs], hidden)
+    return StateValue(weights, sizes, sum(hidden), KINDS[inputs], move_points == "added")
 
 
 @dataclass
@@ -95,7 +76,7 @@ class TdPerceptronAgent(DiscardsByMask, PlaysByMask):
         """[N, 15] points, by discard action."""
         o, values = observation, np.empty((len(observation), NUM_DISCARDS))
         hands = o.hand.astype(np.int64)
-        means = self._means(hands, o.is_dealer)
+        means = discard_means(self.inputs, hands, o.is_dealer)
         run_rows(_value_discards, len(hands), self._network, hands, o.is_dealer, means, values, piece=16)
         return values
 
@@ -103,20 +84,9 @@ class TdPerceptronAgent(DiscardsByMask, PlaysByMask):
         """[N, 4] points, by slot; -inf where no card may be played."""
         o, values = observation, np.empty((len(observation), HAND_SIZE))
         dealt, actions = _dealt_and_thrown(o)
-        means = self._means(dealt, o.is_dealer)
+        means = discard_means(self.inputs, dealt, o.is_dealer)
         run_rows(_value_plays, len(values), self._network, dealt, actions, means, o.columns, values, piece=64)
         return values
-
-    def _means(self, hands: NDArray[np.int64], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """[N, 15, 3] for `inputs.set_discard`: what `inputs.discard_means` looks up, worked out.
-
-        0 of hands without two discards, as where the play alone is played: there is no crib then.
-        """
-        means = np.zeros((len(hands), NUM_DISCARDS, 3))
-        whole = np.flatnonzero(hands[:, 0] >= 0)
-        if self.inputs != "raw" and len(whole):
-            means[whole] = np.stack(expectations_of(hands[whole], is_dealer[whole]), axis=2)
-        return means
 
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
@@ -163,25 +133,23 @@ class PlayTurn(NamedTuple):
 
 
 @jit
-def fill_discard_values(
-    net: StateValue, hand: np.ndarray, means: np.ndarray, deal: Deal, s: DecisionScratch, values: np.ndarray
-) -> None:
+def fill_discard_values(net: StateValue, hand: np.ndarray, means: np.ndarray, deal: Deal, values: np.ndarray) -> None:
     """values [15]: of the states after each discard of a sorted hand [6] with means [15, 3]; `deal` is overwritten."""
+    places, x, units = np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(net.units)
     nobody = np.empty(PLAYS, dtype=np.int64)
     for action in range(NUM_DISCARDS):
         set_discard(hand, action, means, deal)
-        n = fill_entries(net.kind, State(deal, NO_CARD, nobody, nobody, 0, 0), s.places, s.x)
-        values[action] = forward(net.weights, net.sizes, s.places, s.x, n, s.units)
+        n = fill_entries(net.kind, State(deal, NO_CARD, nobody, nobody, 0, 0), places, x)
+        values[action] = forward(net.weights, net.sizes, places, x, n, units)
 
 
 @jit
-def fill_play_values(
-    net: StateValue, turn: PlayTurn, s: DecisionScratch, values: np.ndarray, points: np.ndarray
-) -> None:
+def fill_play_values(net: StateValue, turn: PlayTurn, values: np.ndarray, points: np.ndarray) -> None:
     """values [4]: of each card left (-inf where it may not be played); points [4]: those that it makes at once.
 
     The n-th entries of history and seats are overwritten.
     """
+    places, x, units = np.empty(MOST_INPUTS, dtype=np.int64), np.empty(MOST_INPUTS), np.empty(net.units)
     values[:] = -np.inf
     points[:] = 0
     history, seats, n = turn.history, turn.seats, turn.n
@@ -192,8 +160,8 @@ def fill_play_values(
         series, total, _, _ = replay(history, seats, n + 1, turn.seat)
         points[slot] = play_points(series, total)
         state = State(turn.deal, turn.starter, history, seats, n + 1, turn.seat)
-        filled = fill_entries(net.kind, state, s.places, s.x)
-        values[slot] = forward(net.weights, net.sizes, s.places, s.x, filled, s.units)
+        filled = fill_entries(net.kind, state, places, x)
+        values[slot] = forward(net.weights, net.sizes, places, x, filled, units)
         if net.added:
             values[slot] += points[slot]
 
@@ -204,7 +172,7 @@ def _value_discards(
 ) -> None:
     for r in range(*part):
         deal = new_deal(1 if dealers[r] else 0)
-        fill_discard_values(net, hands[r], means[r], deal, new_scratch(net.sizes), values[r])
+        fill_discard_values(net, hands[r], means[r], deal, values[r])
 
 
 @jit
@@ -225,4 +193,4 @@ def _value_plays(
         history, seats = o.history[r].astype(np.int64), o.history_seats[r].astype(np.int64)
         turn = PlayTurn(deal, o.hand[r], o.starter[r], history, seats, n, o.seat[r], o.counts[r])
         points = np.empty(HAND_SIZE, dtype=np.int64)
-        fill_play_values(net, turn, new_scratch(net.sizes), values[r], points)
+        fill_play_values(net, turn, values[r], points)

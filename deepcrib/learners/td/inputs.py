@@ -7,19 +7,12 @@ anything that the opponent or the deck does next.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
-
 import numpy as np
+from numpy.typing import NDArray
 
-from deepcrib.agents.expected_value import play_means
-from deepcrib.exact.classes import find_class
-from deepcrib.exact.cribs import NUM_DISCARDS, CribSums, fill_crib_sums
-from deepcrib.exact.discards import DISCARD_DTYPE, HAND_STARTERS
-from deepcrib.exact.experts import expert_sums
-from deepcrib.exact.table import cached_table
+from deepcrib.agents.expected_value import expectations_of
+from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, rank_of
-from deepcrib.game.rank_sets import rank_set_of_kept
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
 from deepcrib.learners.td.features import FEATURE_WIDTH, PLAYS, Deal, State, fill_features
@@ -34,33 +27,16 @@ RAW_WIDTH = _PLAYED + PLAYS * NUM_RANKS
 WIDTHS = {"raw": RAW_WIDTH, "features": FEATURE_WIDTH}
 
 
-class DealTables(NamedTuple):
-    """What features are looked up in while a perceptron learns; all empty for raw inputs, which need nothing.
+def discard_means(inputs: str, hands: NDArray[np.int64], is_dealer: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """[N, 15, 3] of sorted hands [N, 6]: the means of hand, crib (negative for the pone) and play after each discard.
 
-    rows, keys, starts: the table of discard statistics and its classes. cribs: tables against an expert, by own role (0
-    pone, 1 dealer). pegging [1820, 2]: points gained less points given by four ranks, by role.
+    0 for raw inputs, and of hands without two discards, as where the play alone is played: there is no crib then.
     """
-
-    rows: np.ndarray
-    keys: np.ndarray
-    starts: np.ndarray
-    cribs: tuple[CribSums, CribSums]
-    pegging: np.ndarray
-
-
-@cache
-def deal_tables(inputs: str) -> DealTables:
-    """The tables of `raw` or `features`; seconds for the first features on a machine, which a file then keeps."""
-    if inputs == "raw":
-        no_rows = np.zeros((0, NUM_DISCARDS), dtype=DISCARD_DTYPE)
-        no_rows.setflags(write=False)  # as the mapped file is: one type for compiled code
-        none, number = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
-        no_cribs = CribSums(none, none, none, np.zeros(0))
-        return DealTables(no_rows, number.astype(np.uint64), number, (no_cribs, no_cribs), np.zeros((0, 2)))
-    table = cached_table()
-    rows = np.asarray(table.rows).view()
-    rows.setflags(write=False)
-    return DealTables(rows, *table.classes, (expert_sums(False), expert_sums(True)), play_means())
+    means = np.zeros((len(hands), NUM_DISCARDS, 3))
+    whole = np.flatnonzero(hands[:, 0] >= 0)
+    if inputs != "raw" and len(whole):
+        means[whole] = np.stack(expectations_of(hands[whole], is_dealer[whole]), axis=2)
+    return means
 
 
 @jit
@@ -78,27 +54,6 @@ def set_discard(hand: np.ndarray, action: int, means: np.ndarray, deal: Deal) ->
         deal.thrown[i] = hand[DISCARD_SLOTS_6[action, i]]
     for i in range(3):  # not slices: copying one compiles an error message for seconds
         deal.means[i] = means[action, i]
-
-
-@jit
-def discard_means(kind: int, hand: np.ndarray, is_dealer: int, t: DealTables, means: np.ndarray) -> None:
-    """means [15, 3]: of hand, crib (negative for the pone) and play after each discard of a sorted hand [6].
-
-    They are those of `expected_value.expectations_of`, looked up. Left alone for raw inputs.
-    """
-    if kind == RAW:
-        return
-    actions, cribs = np.empty(NUM_DISCARDS, dtype=np.int64), np.empty(NUM_DISCARDS)
-    kept = np.empty(HAND_SIZE, dtype=np.int64)
-    row = t.rows[find_class(hand, t.keys, t.starts, actions)]
-    total = fill_crib_sums(hand, t.cribs[is_dealer], cribs)
-    sign = 1 if is_dealer else -1
-    for action in range(NUM_DISCARDS):
-        for i in range(HAND_SIZE):
-            kept[i] = hand[KEPT_SLOTS_6[action, i]]
-        means[action, 0] = row[actions[action]].hand_sum / HAND_STARTERS
-        means[action, 1] = sign * cribs[action] / total
-        means[action, 2] = t.pegging[rank_set_of_kept(kept), is_dealer]
 
 
 @jit

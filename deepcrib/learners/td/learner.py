@@ -10,52 +10,31 @@ from numpy.typing import NDArray
 from deepcrib.agents.base import require_finite
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.strategies.discards import best_or_any
+from deepcrib.game.engine import Games
 from deepcrib.game.engine.batch import decision_key
-from deepcrib.game.engine.state import Game, deal, discard, new_games, play, show, start_play
+from deepcrib.game.engine.state import Game, discard, play, show, start_play
 from deepcrib.game.policies import pick
-from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive, uniform
+from deepcrib.game.randomness import NETWORKS, SELF_PLAY, derive
 from deepcrib.game.rules import HAND_SIZE
 from deepcrib.kernels import jit, seconds_running
 from deepcrib.learners.td.agent import (
-    DecisionScratch,
     PlayTurn,
     StateValue,
     TdPerceptronAgent,
     fill_discard_values,
     fill_play_values,
-    new_scratch,
     state_value,
 )
 from deepcrib.learners.td.features import Deal, State
-from deepcrib.learners.td.inputs import (
-    MOST_INPUTS,
-    WIDTHS,
-    DealTables,
-    deal_tables,
-    discard_means,
-    fill_entries,
-    new_deal,
-    set_discard,
-)
+from deepcrib.learners.td.inputs import MOST_INPUTS, WIDTHS, discard_means, fill_entries, new_deal, set_discard
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
 
-PLAYERS = 2
+PLAYERS, DEALT = 2, 6
 STATES = 1 + HAND_SIZE
-_EXPLORE = 2  # a counter of the decision's key that `pick` does not use
 ERROR, STEPS, VALUE, ABSOLUTE = range(4)
-
-
-class TdUpdate(NamedTuple):
-    """How the perceptron learns: `TdOptions` as numbers for compiled code; hands is the length of the whole run."""
-
-    lr: float
-    linear: bool
-    hands: int
-    trace_decay: float  # lambda
-    epsilon: float
 
 
 class Trace(NamedTuple):
@@ -129,49 +108,36 @@ def _account(g: Game, seat: int) -> float:
     return float(g.scores[seat] - g.scores[1 - seat])
 
 
-@jit
-def _choose(values: np.ndarray, key: int, epsilon: float) -> int:
-    """The highest value, ties uniform; with chance epsilon, or when values are no numbers, any that is possible."""
-    mask = best_or_any(values)
-    if epsilon > 0 and uniform(key, _EXPLORE) < epsilon:
-        mask = 0
-        for j in range(len(values)):
-            if values[j] != -np.inf:
-                mask |= 1 << j
-    return pick(mask, key)
-
-
 class TdRun(NamedTuple):
-    """What learning from hands reads and changes: the seed of a run, its network and update, tables and scratch."""
+    """What learning from hands reads and changes: `TdOptions` as numbers, the network, and the states of a hand.
+
+    hands: those of the whole run. trace_decay: lambda.
+    """
 
     seed: int
     net: StateValue
-    update: TdUpdate
-    tables: DealTables
     trace: Trace
-    scratch: DecisionScratch
+    lr: float
+    linear: bool
+    hands: int
+    trace_decay: float
 
 
 def td_run(weights: NDArray[np.float64], options: TdOptions, seed: int) -> TdRun:
     """A run on an array of weights, which it changes."""
     net = state_value(weights, options.hidden, options.inputs, options.move_points)
-    update = as_numbers(TdUpdate, options, linear=options.lr_schedule == "linear")
-    scratch = new_scratch(net.sizes)
-    return TdRun(seed, net, update, deal_tables(options.inputs), new_trace(sum(options.hidden)), scratch)
+    linear = options.lr_schedule == "linear"
+    return as_numbers(TdRun, options, seed=seed, net=net, trace=new_trace(net.units), linear=linear)
 
 
 @jit
-def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
-    """Deal a hand to the dealer that stands in the state, play it to the end of the show, learning after each move.
+def _learn_hand(g: Game, means: np.ndarray, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
+    """Play a hand that is dealt to the end of the show, learning after each move.
 
-    own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the pone's last state is
-    learned from first.
+    means: [2 seats, 15, 3]. own: scratch of both players' discards; the dealer's has is_dealer 1. After the show the
+    pone's last state is learned from first.
     """
-    net, trace, s, tables = run.net, run.trace, run.scratch, run.tables
-    seed, decay, epsilon = run.seed, run.update.trace_decay, run.update.epsilon
-    g.hand_number = -1
-    g.scores[:] = 0
-    deal(g, seed, False)
+    seed, net, trace, decay = run.seed, run.net, run.trace, run.trace_decay
     trace.counts[:] = 0
     values, play_points = np.empty(HAND_SIZE), np.empty(HAND_SIZE, dtype=np.int64)
     discards = np.empty(NUM_DISCARDS)
@@ -179,18 +145,17 @@ def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
     for step in range(1, PLAYERS + 1):
         seat = (g.dealer + step) % PLAYERS
         hand = g.dealt[seat].astype(np.int64)
-        discard_means(net.kind, hand, own[seat].is_dealer, tables, s.means)
-        fill_discard_values(net, hand, s.means, own[seat], s, discards)
-        action = _choose(discards, decision_key(g, seat, seed), epsilon)
-        set_discard(hand, action, s.means, own[seat])
+        fill_discard_values(net, hand, means[seat], own[seat], discards)
+        action = pick(best_or_any(discards), decision_key(g, seat, seed))
+        set_discard(hand, action, means[seat], own[seat])
         discard(g, seat, action)
         _enter_state(net, trace, State(own[seat], g.starter, history, seats, g.num_played, seat), 0.0)
     start_play(g, False)
     while g.turn >= 0:
         seat, n = int(g.turn), int(g.num_played)
         turn = PlayTurn(own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count)
-        fill_play_values(net, turn, s, values, play_points)
-        slot = _choose(values, decision_key(g, seat, seed), epsilon)
+        fill_play_values(net, turn, values, play_points)
+        slot = pick(best_or_any(values), decision_key(g, seat, seed))
         at_once = play_points[slot] if net.added else 0
         account = _account(g, seat) + at_once
         learn_step(net, trace, seat, account, values[slot] - at_once, lr, decay)
@@ -204,20 +169,27 @@ def learn_hand(g: Game, own: tuple[Deal, Deal], lr: float, run: TdRun) -> None:
 
 
 @jit
-def learn_hands(games: np.ndarray, first: int, last: int, run: TdRun) -> None:
-    """Play hands first..last - 1 and learn from them; games is one game to play them in, dealers alternate."""
-    g, update = games[0], run.update
+def _learn_games(games: np.ndarray, means: np.ndarray, run: TdRun) -> None:
     by_dealer = ((new_deal(1), new_deal(0)), (new_deal(0), new_deal(1)))
-    for number in range(first, last):
-        g.game = number
-        g.finished = False
-        g.dealer = number % PLAYERS
-        lr = update.lr * (1 - number / update.hands) if update.linear else update.lr
-        learn_hand(g, by_dealer[g.dealer], lr, run)
+    for r in range(len(games)):
+        g = games[r]
+        lr = run.lr * (1 - g.game / run.hands) if run.linear else run.lr
+        _learn_hand(g, means[r], by_dealer[g.dealer], lr, run)
+
+
+def learn_hands(first: int, last: int, inputs: str, run: TdRun) -> np.recarray:
+    """Play hands first..last - 1, in which dealers alternate, and learn from them; returns them as they ended."""
+    numbers = np.arange(first, last, dtype=np.int64)
+    table = Games(numbers, run.seed, first_dealer=numbers % PLAYERS, stop_at_121=False)
+    table.deal()
+    hands = table.state.dealt.reshape(-1, DEALT).astype(np.int64)
+    is_dealer = (table.state.dealer[:, None] == np.arange(PLAYERS)).ravel()
+    means = discard_means(inputs, hands, is_dealer).reshape(-1, PLAYERS, NUM_DISCARDS, 3)
+    _learn_games(table.records, means, run)
+    return table.state
 
 
 PIECE = 10_000  # hands between two updates of the progress bar
-FIRST_STATES = 2  # of a hand: one a player
 
 
 class TdLearner(Learner):
@@ -237,32 +209,21 @@ class TdLearner(Learner):
     def step(self) -> Metrics:
         """Play and learn up to the next checkpoint. Raises DivergenceError where the learning rate is too high."""
         options, start, begin = self.options, self.steps_done, seconds_running()
-        game = new_games(np.zeros(1, dtype=np.int64), 2)
         run = td_run(self.weights, options, derive(self.setting.seed, SELF_PLAY))
         for first, last in self.pieces(PIECE):
-            learn_hands(game, first, last, run)
+            learn_hands(first, last, options.inputs, run)
             require_finite(run.trace.totals, options.lr)
-        learned = self.steps_done - start
-        return metrics_of(run.trace, learned) | {"speed/hands_per_second": learned / (seconds_running() - begin)}
+        learned, totals = self.steps_done - start, run.trace.totals
+        return {
+            "loss/squared_error": float(totals[ERROR] / totals[STEPS]),
+            "value/after_discard": float(totals[VALUE] / (PLAYERS * learned)),  # the first state of either player
+            "value/after_discard_absolute": float(totals[ABSOLUTE] / (PLAYERS * learned)),
+            "speed/hands_per_second": learned / (seconds_running() - begin),
+        }
 
     def agent(self) -> TdPerceptronAgent:
         """The player that the weights now make."""
-        options = self.options
-        metadata = {
-            "learner": options.name,
-            "hands": self.steps_done,
-            "seed": self.setting.seed,
-            "rules": self.setting.dealing,
-        }
-        return TdPerceptronAgent(
-            "trained", self.weights.copy(), tuple(options.hidden), options.inputs, options.move_points, metadata
-        )
-
-
-def metrics_of(trace: Trace, hands: int) -> Metrics:
-    """Means of so many hands."""
-    return {
-        "loss/squared_error": float(trace.totals[ERROR] / trace.totals[STEPS]),
-        "value/after_discard": float(trace.totals[VALUE] / (FIRST_STATES * hands)),
-        "value/after_discard_absolute": float(trace.totals[ABSOLUTE] / (FIRST_STATES * hands)),
-    }
+        options, setting = self.options, self.setting
+        metadata = {"learner": options.name, "hands": self.steps_done, "seed": setting.seed, "rules": setting.dealing}
+        form = tuple(options.hidden), options.inputs, options.move_points
+        return TdPerceptronAgent("trained", self.weights.copy(), *form, metadata)

@@ -31,6 +31,5 @@ class TdOptions(LearnerOptions):
         "constant", "or `linear`: down to 0 at the last hand (not in the paper)", one_of("constant", "linear")
     )
     trace_decay: float = option(0.0, "lambda of TD(lambda)", between(0, 1))
-    epsilon: float = option(0.0, "probability of a random move", between(0, 1))
     pairs: int = option(1000, "pairs of hands against each opponent at monitoring; 0 or 1: none", at_least(0))
     checkpoint_every: int = option(100_000, "hands between checkpoints", at_least(1))

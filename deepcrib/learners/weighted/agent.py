@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.base import AgentError
-from deepcrib.agents.masks import best_masks, pick_rows, uniform_over
-from deepcrib.agents.scripted import GreedyPlay
+from deepcrib.agents.masks import best_masks
+from deepcrib.agents.scripted import BestDiscards
 from deepcrib.agents.specs.registry import SEMI_PURE
 from deepcrib.errors import OptionError
 from deepcrib.exact.classes import find_class
@@ -48,7 +48,7 @@ Weights = NDArray[np.float64]
 
 
 @dataclass
-class WeightedAgent(GreedyPlay):
+class WeightedAgent(BestDiscards):
     """Discards for the highest preference p = wS, w the weights at the score, ties uniform; plays as greedy does.
 
     weights: [121, 121, 2, m]. pegging: [1820, 2, 3], figures of the pegging records that its strategies go by, nan
@@ -85,22 +85,15 @@ class WeightedAgent(GreedyPlay):
         run_rows(_fill_preferences, len(found), *arguments, piece=512)
         return preferences
 
-    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[N] discard actions."""
-        return pick_rows(self._masks(observation), observation.key)
-
-    def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
-        """[N, 15]: uniform over the discards with the highest preference."""
-        return uniform_over(self._masks(observation), NUM_DISCARDS)
+    def discard_masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
+        """[N] masks of the discards with the highest preference."""
+        return best_masks(self.preferences(observation))
 
     def save(self, path: Path | str) -> None:
         """Write the agent as a checkpoint. Raises CheckpointError."""
         arrays = {"weights": self.weights, "pegging": self.pegging}
         own = {"strategies": list(self.strategies), "neighbours": self.neighbours, "share": self.share}
         write_weights(path, "weighted", arrays, {**self.metadata, **own})
-
-    def _masks(self, observation: DiscardObservation) -> NDArray[np.int64]:
-        return best_masks(self.preferences(observation))
 
 
 def opinions(
@@ -144,14 +137,12 @@ def from_weights(saved: SavedWeights) -> WeightedAgent:
 
 def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
     """One of `registry.WEIGHTED_NAMES`. Pure strategies stand alone, the others among the thesis's eight."""
-    if name in STRATEGIES:
-        strategies: tuple[str, ...] = (name,)
-    else:
-        wanted = name.removeprefix(SEMI_PURE)
-        strategies = THESIS_STRATEGIES if wanted in (*THESIS_STRATEGIES, "random_weights") else STRATEGIES
+    wanted = name.removeprefix(SEMI_PURE)
+    strategies = STRATEGIES if wanted in STRATEGIES and wanted not in THESIS_STRATEGIES else THESIS_STRATEGIES
     initial = RANDOM if name == "random_weights" else name
-    weights = initial_weights(initial, strategies, seed, _APART)
-    return WeightedAgent(name, weights, strategies, pegging_figures(strategies))
+    agent = weighted_agent(initial, seed, (name,) if name in STRATEGIES else strategies)
+    agent.name = name
+    return agent
 
 
 def pegging_figures(strategies: Sequence[str]) -> NDArray[np.float64]:

@@ -8,8 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from deepcrib.exact.classes import find_class
+from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import add_record
-from deepcrib.exact.strategies.discards import SCORES, choose, fill_matrix, fill_preference, fill_values, fill_weights
+from deepcrib.exact.strategies.discards import (
+    NUM_VALUES,
+    SCORES,
+    choose,
+    fill_matrix,
+    fill_preference,
+    fill_values,
+    fill_weights,
+)
 from deepcrib.game.engine.batch import decision_key, scripted_plays
 from deepcrib.game.engine.state import Game, deal, discard, show, start_play
 from deepcrib.game.policies import GREEDY
@@ -76,18 +85,21 @@ def responsible(matrix: np.ndarray, choice: int, shared: bool) -> int:
 @jit
 def _choose_discard(g: Game, seat: int, weights: np.ndarray, run: Training) -> tuple[int, int]:
     """A discard of one seat by weights [121, 121, 2, m], and the strategies that answer for it."""
-    m, t, s = run.method, run.tables, run.scratch
+    m, t, codes = run.method, run.tables, run.pool.codes
+    actions, values = np.empty(NUM_DISCARDS, dtype=np.int64), np.empty((NUM_DISCARDS, NUM_VALUES))
+    matrix, preference = np.empty((len(codes), NUM_DISCARDS)), np.empty(NUM_DISCARDS)
+    blended = np.empty(len(codes))
     role = 1 if seat == g.dealer else 0
     own, other = g.scores[seat], g.scores[1 - seat]
     hand = g.dealt[seat]
-    number = find_class(hand, t.keys, t.starts, s.actions)
-    fill_values(hand, role, t.rows[number], s.actions, t.summary, s.values)
-    fill_matrix(run.pool.codes, s.values, m.reading.no_opinion, s.matrix)
-    fill_weights(weights, own, other, role, m.neighbours, m.neighbour_share, s.blended)
-    fill_preference(s.blended, s.matrix, s.preference)
-    epsilon = _exploration(m, weights[own, other, role], s.preference)
-    action = choose(s.preference, epsilon, m.by_preference, decision_key(g, seat, m.seed))
-    return action, responsible(s.matrix, action, m.reading.shared)
+    number = find_class(hand, t.keys, t.starts, actions)
+    fill_values(hand, role, t.rows[number], actions, t.summary, values)
+    fill_matrix(codes, values, m.reading.no_opinion, matrix)
+    fill_weights(weights, own, other, role, m.neighbours, m.neighbour_share, blended)
+    fill_preference(blended, matrix, preference)
+    epsilon = _exploration(m, weights[own, other, role], preference)
+    action = choose(preference, epsilon, m.by_preference, decision_key(g, seat, m.seed))
+    return action, responsible(matrix, action, m.reading.shared)
 
 
 # --- one game -----------------------------------------------------------------------------------------------------

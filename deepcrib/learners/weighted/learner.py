@@ -22,15 +22,7 @@ from deepcrib.kernels import seconds_running
 from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_weights
 from deepcrib.learners.weighted.games import learn_games
 from deepcrib.learners.weighted.options import WeightedOptions
-from deepcrib.learners.weighted.state import (
-    READINGS,
-    Method,
-    StrategyPool,
-    StrategyTables,
-    Training,
-    new_log,
-    new_scratch,
-)
+from deepcrib.learners.weighted.state import READINGS, Method, StrategyPool, StrategyTables, Training, new_log
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
 from deepcrib.training.run_files import require_like
@@ -83,7 +75,6 @@ class WeightedLearner(Learner):
             StrategyPool(self.pool, learns, self._codes),
             StrategyTables(np.asarray(table.rows), *table.classes, *records),
             new_log(self.outcomes),
-            new_scratch(len(self._codes)),
         )
 
     def agent(self, member: int = 0) -> WeightedAgent:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deepcrib.exact.cribs import NUM_DISCARDS
-from deepcrib.exact.strategies.discards import NO_OPINION, NUM_VALUES
+from deepcrib.exact.strategies.discards import NO_OPINION
 
 PLAYERS = 2
 MAX_HANDS = 128  # of a game; later ones, should a game ever last so long, are not learned from
@@ -88,16 +87,6 @@ class DiscardLog(NamedTuple):
     outcomes: np.ndarray
 
 
-class ChoiceScratch(NamedTuple):
-    """Arrays that every decision uses again."""
-
-    actions: np.ndarray
-    values: np.ndarray
-    matrix: np.ndarray
-    preference: np.ndarray
-    blended: np.ndarray
-
-
 class Training(NamedTuple):
     """All that games read and change."""
 
@@ -105,7 +94,6 @@ class Training(NamedTuple):
     pool: StrategyPool
     tables: StrategyTables
     log: DiscardLog
-    scratch: ChoiceScratch
 
 
 def new_log(outcomes: np.ndarray) -> DiscardLog:
@@ -115,15 +103,4 @@ def new_log(outcomes: np.ndarray) -> DiscardLog:
         np.zeros((PLAYERS, MAX_HANDS), dtype=np.int64),
         np.zeros(PLAYERS, dtype=np.int64),
         outcomes,
-    )
-
-
-def new_scratch(strategies: int) -> ChoiceScratch:
-    """Scratch for decisions with so many strategies."""
-    return ChoiceScratch(
-        np.zeros(NUM_DISCARDS, dtype=np.int64),
-        np.zeros((NUM_DISCARDS, NUM_VALUES)),
-        np.zeros((strategies, NUM_DISCARDS)),
-        np.zeros(NUM_DISCARDS),
-        np.zeros(strategies),
     )

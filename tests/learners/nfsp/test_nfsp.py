@@ -7,7 +7,7 @@ import pytest
 
 from deepcrib.agents import make_agent
 from deepcrib.learners.nfsp.learner import transitions_of
-from deepcrib.learners.nfsp.memory import Circular, Memory, Reservoir
+from deepcrib.learners.nfsp.memory import Memory
 from deepcrib.learners.policies.plays import plays_with_returns
 from deepcrib.matches.trajectories import learning_games
 from tests.support.policies import new_learner
@@ -22,9 +22,9 @@ def filled(memory: Memory, items: int, seed: int, batch: int = 7) -> np.ndarray:
 
 
 def test_a_circular_memory_holds_the_newest() -> None:
-    assert filled(Circular(10), 5, 1).tolist() == [0, 1, 2, 3, 4]
-    assert filled(Circular(10), 1000, 1).tolist() == list(range(990, 1000))
-    assert filled(Circular(10), 100, 1, batch=30).tolist() == list(range(90, 100))
+    assert filled(Memory(10), 5, 1).tolist() == [0, 1, 2, 3, 4]
+    assert filled(Memory(10), 1000, 1).tolist() == list(range(990, 1000))
+    assert filled(Memory(10), 100, 1, batch=30).tolist() == list(range(90, 100))
 
 
 @pytest.mark.parametrize("batch", [7, 40])
@@ -32,7 +32,7 @@ def test_a_reservoir_keeps_every_item_with_the_same_chance(batch: int) -> None:
     """Of 60 items 10 are kept, in 1,500 trials: chi squared of 59 degrees, beyond 110 with a chance of 6e-5."""
     trials, counts = 1500, np.zeros(60)
     for seed in range(trials):
-        kept = filled(Reservoir(10), 60, seed, batch)
+        kept = filled(Memory(10, fair=True), 60, seed, batch)
         assert len(set(kept)) == 10
         counts[kept] += 1
     expected = trials / 6
@@ -40,27 +40,28 @@ def test_a_reservoir_keeps_every_item_with_the_same_chance(batch: int) -> None:
 
 
 def test_a_memory_goes_on_from_its_state() -> None:
-    one, two = Reservoir(10), Reservoir(10)
+    one, two = Memory(10, fair=True), Memory(10, fair=True)
     filled(one, 35, 1)
     two.load(one.state())
     assert filled(one, 35, 2).tolist() == filled(two, 35, 2).tolist()
     with pytest.raises(ValueError, match="it remembers 10 decisions, expected 9"):
-        Reservoir(9).load(one.state())
+        Memory(9).load(one.state())
 
 
 def test_decisions_follow_one_another_and_their_rewards_are_the_returns() -> None:
     """Summed over the decisions of a player in a hand, rewards are what Monte Carlo counts from the first one on."""
     agents, seating = [make_agent("greedy"), make_agent("random")], np.tile([[0, 1], [1, 1], [1, 0]], (40, 1))
     hands = learning_games(agents, seating, 0, 1, unit="hands")
-    found = transitions_of(hands)
-    samples = plays_with_returns(hands)
-    assert (found.states == samples.states).all() and (found.actions == samples.actions).all()
-    assert found.rewards[found.last] == pytest.approx(samples.targets[found.last])
-    for number in np.flatnonzero(~found.last):
-        later = number + 1 + (found.states[number + 1 : number + 8] == found.next_states[number]).all(axis=1).argmax()
-        assert (found.states[later] == found.next_states[number]).all()
-        assert samples.targets[number] == pytest.approx(found.rewards[number] + samples.targets[later])
-    assert 0 < found.best.mean() < 0.6 and found.last.any()
+    found, best = transitions_of(hands)
+    states, last, samples = found["states"], found["last"], plays_with_returns(hands)
+    assert (states == samples.states).all() and (found["actions"] == samples.actions).all()
+    assert found["rewards"][last] == pytest.approx(samples.targets[last])
+    for number in np.flatnonzero(~last):
+        following = found["next_states"][number]
+        later = number + 1 + (states[number + 1 : number + 8] == following).all(axis=1).argmax()
+        assert (states[later] == following).all()
+        assert samples.targets[number] == pytest.approx(found["rewards"][number] + samples.targets[later])
+    assert 0 < best.mean() < 0.6 and last.any()
 
 
 def test_a_share_of_the_hands_follows_the_best_response() -> None:

@@ -1,6 +1,5 @@
 """The small network of Partida 2022: what it reads, how it is computed, what it learns from, its agent and its runs."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from deepcrib.agents import AgentError, DivergenceError, make_agent
-from deepcrib.cli import main
 from deepcrib.exact.pegging import deal_kept
 from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
@@ -27,11 +23,11 @@ from deepcrib.matches import Recorder, play_hand
 from deepcrib.networks import MLP
 from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
-from deepcrib.training.options import EvaluationOptions
 from tests.support import reference
+from tests.support.agents import observations
+from tests.support.figures import NO_MATCHES, no_match
 from tests.support.reference import Board, cards, rank
 
-NO_MATCHES = EvaluationOptions(opponents=[], every=0)
 FORMS = [(inputs, encoding) for inputs in (12, 16) for encoding in ("numbers", "one_hot")]
 
 
@@ -61,18 +57,9 @@ def blank(value: float = 0.0) -> Layers:
     return Layers(*arrays)
 
 
-def new_learner(seed: int = 1, evaluation: EvaluationOptions = NO_MATCHES, **options: Any) -> PartidaLearner:
+def new_learner(**options: Any) -> PartidaLearner:
     small = {"sessions": 20, "measure_every": 10, "hands": 50, "final_hands": 100, "checkpoint_every": 10}
-    return PartidaLearner(PartidaOptions(**{**small, **options}), Setting(seed, evaluation))
-
-
-def trained(folder: Path, learner: PartidaLearner, **more: Any) -> PartidaLearner:
-    fit(learner, folder, no_match, **more)
-    return learner
-
-
-def no_match(*_: Any) -> Any:
-    raise AssertionError("no match was asked for")
+    return PartidaLearner(PartidaOptions(**{**small, **options}), Setting(1, NO_MATCHES))
 
 
 # --- input and network ---
@@ -203,16 +190,6 @@ def test_the_points_of_a_card_count_beside_what_is_to_come() -> None:
     assert found.mean() > whole.mean() + 0.5
 
 
-def test_hands_do_not_depend_on_their_batch() -> None:
-    form = make_form(12, "one_hot", "rest")
-    layers = layers_of(new_network(form))
-    whole = play_kept_hands(layers, form, 0, 40, 5, epsilon=0.3)
-    later = play_kept_hands(layers, form, 30, 10, 5, epsilon=0.3)
-    np.testing.assert_array_equal(whole.states[120:], later.states)
-    np.testing.assert_array_equal(whole.rest[120:], later.rest)
-    np.testing.assert_array_equal(whole.differences[30:], later.differences)
-
-
 # --- learning ---
 
 
@@ -265,13 +242,6 @@ def test_finite_layers_whose_values_are_not_stop_the_run() -> None:
             play_kept_hands(chosen, make_form(12, "numbers", "whole"), 0, 4, 1)
 
 
-def test_hands_are_counted_when_their_number_a_session_changes(tmp_path: Path) -> None:
-    """Ten sessions of 10 hands, then ten of 3: 130 hands, none of them twice."""
-    trained(tmp_path, new_learner(sessions=10))
-    learner = trained(tmp_path, new_learner(games_per_fit=3), resume=True)
-    assert (learner.steps_done, learner.hands) == (20, 130)
-
-
 def test_seeing_both_hands_is_worth_points(tmp_path: Path) -> None:
     """Some seconds of training with all cards in view beat greedy, which sees its own alone."""
     learner = new_learner(
@@ -279,7 +249,7 @@ def test_seeing_both_hands_is_worth_points(tmp_path: Path) -> None:
         **{"batch_size": 64, "lr": 3e-3, "lr_schedule": "linear", "epsilon": 0.1, "final_hands": 5000},
     )
     assert fit(learner, tmp_path, no_match) is None and learner.hands == 30_000
-    assert learner.play_only["ci_low"] > 0.2 and learner.play_only["hands"] == 5000
+    assert learner.summary["play_only"]["ci_low"] > 0.2
 
 
 # --- agent and checkpoints ---
@@ -341,49 +311,34 @@ def by_torch(network: MLP, form: tuple[int, str, str], seen: PlayObservation, ro
 
 
 def test_discards_are_another_agents(tmp_path: Path) -> None:
-    form = (12, "numbers", "whole")
-    save_partida(tmp_path / "weights.safetensors", layers_of(new_network(make_form(*form))), metadata(form))
-    table = Games(np.arange(200), 5)
-    seen = table.discard_observation(table.deal(), np.zeros(200, dtype=np.int8))
+    form = 12, "numbers", "whole"
+    save_partida(tmp_path / "weights.safetensors", blank(), metadata(form))
+    seen, _ = observations(200, 5)
     for spec, other in ((str(tmp_path), "expected_value"), ({"path": str(tmp_path), "discards": "greedy"}, "greedy")):
         agent = make_agent(spec)
         np.testing.assert_array_equal(agent.discard(seen), make_agent(other).discard(seen))
         np.testing.assert_array_equal(agent.discard_probabilities(seen), make_agent(other).discard_probabilities(seen))
-    with pytest.raises(AgentError, match="has no option 'epsilon'"):
-        make_agent({"path": str(tmp_path), "epsilon": 0.1})
-
-
-def test_probabilities_are_shared_by_equal_values() -> None:
-    agent = PartidaAgent("blank", blank(), metadata((12, "numbers", "whole")), make_agent("greedy"), {})
-    watched = Watched()
-    play_hand(Games(np.arange(50), 3), [agent], np.zeros((50, 2), dtype=np.int64), watched)
-    for seen, _ in watched.seen:
-        legal = seen.legal / seen.legal.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(agent.play_probabilities(seen), legal)
-
-
-def test_a_network_that_sees_hidden_cards_is_no_agent(tmp_path: Path) -> None:
-    form = (16, "numbers", "whole")
-    save_partida(tmp_path / "weights.safetensors", layers_of(new_network(make_form(*form))), metadata(form))
-    with pytest.raises(AgentError, match="sees the opponent's cards is no agent"):
-        make_agent(str(tmp_path))
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
+        ({"inputs": 16}, r"w1 is \(12, 24\)"),
         ({"inputs": 13}, "no such network: inputs=13"),
         ({"encoding": "one_hot"}, r"w1 is \(12, 24\), expected finite numbers \(130, 24\)"),
         ({"target": None}, "target=None"),
     ],
 )
 def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
-    path, form = tmp_path / "weights.safetensors", (12, "numbers", "whole")
-    save_partida(path, layers_of(new_network(make_form(*form))), metadata(form))
-    formats.write_weights(path, "partida", load_file(path), {**metadata(form), **change})
-    with pytest.raises(formats.CheckpointError, match=expected) as caught:
+    path, form = tmp_path / "weights.safetensors", metadata((12, "numbers", "whole"))
+    save_partida(path, blank(), form | change)
+    with pytest.raises(formats.CheckpointError, match=expected):
         make_agent(str(path))
-    assert "\n" not in str(caught.value)
+
+
+def test_a_network_that_sees_hidden_cards_is_no_agent() -> None:
+    with pytest.raises(AgentError, match="sees the opponent's cards is no agent"):
+        PartidaAgent("seeing", blank(), metadata((16, "numbers", "whole")), make_agent("greedy"))
 
 
 def test_the_weights_that_come_with_the_package_beat_greedy_at_the_play() -> None:
@@ -392,38 +347,3 @@ def test_the_weights_that_come_with_the_package_beat_greedy_at_the_play() -> Non
     assert isinstance(agent, PartidaAgent) and agent.name == "partida_network"
     differences = play_kept_hands(agent.layers, agent.form, 0, 20_000, 77).differences
     assert differences.mean() > 0.3
-
-
-# --- runs ---
-
-
-def test_the_job_trains_measures_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "experiment=partida2022/published", "learner.sessions=20", "learner.hands=50"]
-    words += [
-        "learner.final_hands=200",
-        "learner.checkpoint_every=10",
-        "evaluation.every=1",
-        "evaluation.games=4",
-        "evaluation.final_games=20",
-    ]
-    assert main([*words, f"hydra.run.dir={tmp_path}"]) == 0
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["greedy"]["games"] == 20 and summary["play_only"]["hands"] == 200
-    assert summary["play_only"]["ci_low"] < summary["play_only"]["difference"] < summary["play_only"]["ci_high"]
-    assert main(["train", f"resume={tmp_path}", "learner.sessions=30"]) == 0
-    assert "30 sessions, 300 hands" in capsys.readouterr().out
-    events = EventAccumulator(str(tmp_path))
-    events.Reload()
-    assert [point.step for point in events.Scalars("play_only/difference")] == [0, 10, 20, 30]
-    assert [point.step for point in events.Scalars("greedy/win_rate")] == [10, 20, 30]
-    assert main(["train", f"resume={tmp_path}", "learner.sessions=40", "learner.target=rest"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "does not fit the options of this run" in line
-    assert main(["evaluate", f"agent={tmp_path}", "opponent=random", "games=4", f"hydra.run.dir={tmp_path}/m"]) == 0
-
-
-def test_the_form_that_sees_both_hands_is_measured_alone(tmp_path: Path) -> None:
-    words = ["train", "learner=partida", "learner.inputs=16", "learner.sessions=2", "learner.hands=20"]
-    words += ["evaluation.opponents=[]", f"hydra.run.dir={tmp_path}"]
-    assert main(words) == 0
-    assert set(json.loads((tmp_path / "summary.json").read_text())) == {"play_only"}

@@ -1,6 +1,5 @@
 """The perceptron of the full game: its network, its inputs, what it learns from each move, its runs, pairs of hands."""
 
-import json
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -11,37 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load_file
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from deepcrib.agents import DivergenceError, make_agent
-from deepcrib.agents.expected_value import expectations_of
-from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import evaluate
 from deepcrib.evaluation.hands import hand_pairs
 from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
-from deepcrib.game.engine.state import new_games
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.jobs import train as job
 from deepcrib.learners.td.agent import TdPerceptronAgent, state_value
 from deepcrib.learners.td.features import FEATURES, State, replay
-from deepcrib.learners.td.inputs import (
-    MOST_INPUTS,
-    WIDTHS,
-    deal_tables,
-    discard_means,
-    fill_entries,
-    new_deal,
-    set_discard,
-)
+from deepcrib.learners.td.inputs import FEATURE, MOST_INPUTS, WIDTHS, discard_means, fill_entries, new_deal, set_discard
 from deepcrib.learners.td.learner import TdLearner, learn_hands, learn_step, new_trace, td_run
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
-from deepcrib.training.fit import fit, restore
+from deepcrib.training.fit import fit
 from deepcrib.training.learner import Setting
 from deepcrib.training.options import EvaluationOptions
-from tests.support.figures import match_of
+from tests.support.figures import match_of, no_match
 from tests.support.reference import cards, drive, pegs, pips, rank, show, thrown_by
 
 
@@ -60,7 +46,6 @@ def torch_network(weights: np.ndarray, sizes: list[int]) -> torch.nn.Sequential:
         linear.weight.data, linear.bias.data = block[:below].T.clone(), block[below].clone()
         layers += [linear, torch.nn.Sigmoid()]
         start += (below + 1) * above
-    assert start == len(weights)
     return torch.nn.Sequential(*layers[:-1])
 
 
@@ -106,38 +91,19 @@ def raw_entries(
     return dict.fromkeys(places, 1.0)
 
 
-def test_the_paper_has_209_inputs_and_features_have_names() -> None:
-    assert WIDTHS["raw"] == 1 + 52 + 52 + 8 * 13 == 209
-    assert WIDTHS["features"] == sum(width for _, width, _ in FEATURES)
-    assert len({name for name, _, _ in FEATURES}) == len(FEATURES)
-
-
-def with_deal(kind: str, six: list[int], thrown: list[int], is_dealer: bool) -> Any:
-    hand, deal, t = np.array(sorted(six)), new_deal(int(is_dealer)), deal_tables(kind)
+def with_deal(six: list[int], thrown: list[int], is_dealer: bool) -> Any:
+    hand, deal = np.array(sorted(six)), new_deal(int(is_dealer))
     action = [sorted(thrown_by(sorted(six), a)) for a in range(15)].index(sorted(thrown))
-    means = np.zeros((15, 3))
-    discard_means(0 if kind == "raw" else 1, hand, deal.is_dealer, t, means)
-    set_discard(hand, action, means, deal)
+    set_discard(hand, action, discard_means("features", hand[None], np.array([is_dealer]))[0], deal)
     return deal
 
 
-def test_the_agent_works_out_the_means_that_learning_looks_up() -> None:
-    rng = np.random.default_rng(3)
-    hands = np.sort([rng.permutation(52)[:6] for _ in range(500)], axis=1)
-    is_dealer = np.arange(500) % 2 == 1
-    worked_out = np.stack(expectations_of(hands, is_dealer), axis=2)
-    looked_up = np.zeros((15, 3))
-    for hand, dealer, means in zip(hands, is_dealer, worked_out, strict=True):
-        discard_means(1, hand, int(dealer), deal_tables("features"), looked_up)
-        assert (means == looked_up).all()
-
-
-def entries(kind: str, deal: Any, starter: int, laid: list[tuple[int, int]], seat: int) -> dict[int, float]:
+def entries(deal: Any, starter: int, laid: list[tuple[int, int]], seat: int) -> dict[int, float]:
     history, seats = np.zeros(8, dtype=np.int64), np.zeros(8, dtype=np.int64)
     for k, (player, card) in enumerate(laid):
         history[k], seats[k] = card, player
     index, x = np.zeros(MOST_INPUTS, dtype=np.int64), np.zeros(MOST_INPUTS)
-    n = fill_entries(0 if kind == "raw" else 1, State(deal, starter, history, seats, len(laid), seat), index, x)
+    n = fill_entries(FEATURE, State(deal, starter, history, seats, len(laid), seat), index, x)
     assert len(set(index[:n].tolist())) == n  # no input twice
     return dict(zip(index[:n].tolist(), x[:n].tolist(), strict=True))
 
@@ -146,8 +112,8 @@ def features(text: str, thrown: str, laid: str = "", starter: str = "", *, deale
     """Features by name after the last card of `laid`, in which one's own cards are the ones of `text`."""
     kept = cards(text)
     played = [(0 if card in kept else 1, card) for card in cards(laid)]
-    deal = with_deal("features", kept + cards(thrown), cards(thrown), dealer)
-    found = entries("features", deal, cards(starter)[0] if starter else -1, played, 0)
+    deal = with_deal(kept + cards(thrown), cards(thrown), dealer)
+    found = entries(deal, cards(starter)[0] if starter else -1, played, 0)
     named: dict[str, Any] = {}
     place = 0
     for name, width, _ in FEATURES:
@@ -267,17 +233,6 @@ def test_values_of_the_agent_are_those_of_torch_on_the_papers_inputs() -> None:
     drive(Games(np.arange(40), 5, stop_at_121=False), watch=watch, max_hands=1)
 
 
-def test_choices_have_the_highest_value_and_probabilities_say_so() -> None:
-    agent = new_agent(inputs="features")
-    table = Games(np.arange(50), 3)
-    seen = table.discard_observation(table.deal(), np.zeros(50, dtype=np.int8))
-    values, rows = agent.discard_values(seen), np.arange(50)
-    np.testing.assert_allclose(values[rows, agent.discard(seen)], values.max(axis=1))
-    likely = agent.discard_probabilities(seen)
-    np.testing.assert_allclose(likely.sum(axis=1), 1)
-    assert (likely[rows, agent.discard(seen)] > 0).all()
-
-
 def test_a_saved_agent_is_made_again_from_its_path(tmp_path: Path) -> None:
     agent = new_agent((5, 3), "raw", "added")
     agent.save(tmp_path / "weights.safetensors")
@@ -323,25 +278,17 @@ def plain_value(weights: np.ndarray, places: dict[int, float], hidden: int, widt
 
 def learn(weights: np.ndarray, hidden: tuple[int, ...], hands: range, seed: int, **options: Any) -> Any:
     """Hands of self-play that change the weights; returns the trace and the game of the last one."""
-    game = new_games(np.zeros(1, dtype=np.int64), 2)
     run = td_run(weights, TdOptions(**{"lr": 0.01, "hands": 100, "hidden": list(hidden)} | options), seed)
-    learn_hands(game, hands.start, hands.stop, run)
-    return run.trace, game[0]
+    return run.trace, learn_hands(hands.start, hands.stop, "raw", run)[-1]
 
 
-def learn_slowly(
-    weights: np.ndarray, number: int, seed: int, lr: float, decay: float, move_points: str
-) -> tuple[np.ndarray, list[list[float]]]:
-    """One hand of three hidden units by the paper's formula, from observations and numeric gradients.
-
-    Returns the weights after it and the rewards of both seats.
-    """
+def learn_slowly(weights: np.ndarray, number: int, seed: int, lr: float, decay: float, move_points: str) -> np.ndarray:
+    """The weights after one hand of three hidden units by the paper's formula, by numeric gradients."""
     weights, dealer = weights.copy(), number % 2
     table = Games([number], seed, first_dealer=[dealer], stop_at_121=False)
     table.deal()
     states: list[list[dict[int, float]]] = [[], []]
     traces, since = [np.zeros_like(weights), np.zeros_like(weights)], [0.0, 0.0]
-    rewards: list[list[float]] = [[], []]
     kept: list[list[int]] = [[], []]
 
     def agent() -> TdPerceptronAgent:
@@ -356,7 +303,6 @@ def learn_slowly(
         traces[seat] = gradient + decay * traces[seat]
         error = reward + following - plain_value(weights, state, 3)
         weights[:] += lr * error * traces[seat]
-        rewards[seat].append(reward)
 
     for seat in (1 - dealer, dealer):
         seen = table.discard_observation(np.array([0]), np.array([seat], dtype=np.int8))
@@ -384,8 +330,8 @@ def learn_slowly(
     table.show()
     for seat in (1 - dealer, dealer):
         update(seat, margin(seat) - since[seat], 0.0)
-    assert [len(part) for part in rewards] == [5, 5]
-    return weights, rewards
+    assert [len(part) for part in states] == [5, 5]
+    return weights
 
 
 @pytest.mark.parametrize(("move_points", "decay"), [("learned", 0.0), ("added", 0.0), ("learned", 0.7)])
@@ -393,7 +339,7 @@ def test_a_hand_is_learned_by_the_papers_formula(move_points: str, decay: float)
     """Both roles: hands 6 and 7 of a seed, ten steps each, against weights worked out from numeric gradients."""
     weights = new_weights(layer_sizes(209, (3,)), 11)
     for number in (6, 7):
-        expected, _ = learn_slowly(weights, number, 21, 0.02, decay, move_points)
+        expected = learn_slowly(weights, number, 21, 0.02, decay, move_points)
         learn(weights, (3,), range(number, number + 1), 21, lr=0.02, trace_decay=decay, move_points=move_points)
         np.testing.assert_allclose(weights, expected, atol=1e-7)
 
@@ -429,14 +375,13 @@ def test_each_reward_belongs_to_its_own_hand_and_role(move_points: str) -> None:
     Rewards are differences of accounts, so they add up to own less opponent's points of the very hand.
     """
     for number in range(12):
-        start = new_weights(layer_sizes(209, (3,)), 4)
-        trace, g = learn(start.copy(), (3,), range(number, number + 1), 8, move_points=move_points)
+        weights = new_weights(layer_sizes(209, (3,)), 4)
+        trace, g = learn(weights, (3,), range(number, number + 1), 8, move_points=move_points)
         seats, dealer, starter = g["history_seats"].tolist(), int(g["dealer"]), int(g["starter"])
         assert dealer == number % 2
         crib = [int(card) for seat in (0, 1) for card in g["discards"][seat]]
         shows = [show(g["kept"][seat].tolist(), starter) for seat in (0, 1)]
         shows[dealer] += show(crib, starter, is_crib=True)
-        _, rewards = learn_slowly(start, number, 8, 0.01, 0.0, move_points) if number < 2 else (None, None)
         for seat in (0, 1):
             signed = np.where(np.array(seats) == seat, 1, -1) * g["play_points"]
             heels = (2 if rank(starter) == 10 else 0) * (1 if seat == dealer else -1)
@@ -447,7 +392,6 @@ def test_each_reward_belongs_to_its_own_hand_and_role(move_points: str) -> None:
             assert trace.accounts[seat].tolist() == expected
             whole = heels + int(signed.sum()) + shows[seat] - shows[1 - seat]
             assert int(g["scores"][seat]) - int(g["scores"][1 - seat]) == whole
-            assert rewards is None or sum(rewards[seat]) == whole
 
 
 def is_go(g: Any, k: int) -> bool:
@@ -472,54 +416,26 @@ def test_self_play_learns_to_beat_random() -> None:
     assert before.high < 1.5 < after.low
 
 
-def test_lambda_linear_rates_and_exploration_change_what_is_learned() -> None:
-    found = []
-    for options in ({}, {"trace_decay": 0.5}, {"lr_schedule": "linear"}, {"epsilon": 0.5}, {"move_points": "added"}):
-        weights = new_weights(layer_sizes(209, (4,)), 3)
-        learn(weights, (4,), range(50), 3, **options)
-        found.append(weights)
-    assert all((a != b).any() for a, b in combinations(found, 2))
-    last = new_weights(layer_sizes(209, (4,)), 3)
-    learn(last, (4,), range(100, 101), 3, lr_schedule="linear")  # the rate has come down to 0
-    np.testing.assert_array_equal(last, new_weights(layer_sizes(209, (4,)), 3))
+def test_a_linear_rate_has_come_down_to_0_at_the_last_hand() -> None:
+    weights = new_weights(layer_sizes(209, (4,)), 3)
+    learn(weights, (4,), range(100, 101), 3, lr_schedule="linear")
+    np.testing.assert_array_equal(weights, new_weights(layer_sizes(209, (4,)), 3))
 
 
 # --- runs ---
 
 
-def learner(seed: int = 1, opponents: Sequence[str] = (), dealing: str = "acc", **options: Any) -> TdLearner:
-    """A short training, with matches at every checkpoint if there are opponents."""
+def learner(opponents: Sequence[str] = (), **options: Any) -> TdLearner:
+    """A short training, with matches at its checkpoint if there are opponents."""
     evaluation = EvaluationOptions(opponents=list(opponents), every=1 if opponents else 0)
-    defaults = {"hands": 600, "hidden": [4], "checkpoint_every": 200, "pairs": 0}
-    return TdLearner(TdOptions(**{**defaults, **options}), Setting(seed, evaluation, dealing))
-
-
-def no_match(*_: Any) -> Any:
-    raise AssertionError("no match was asked for")
-
-
-def trained(folder: Path, resume: bool = False, **options: Any) -> np.ndarray:
-    agent = fit(learner(**options), folder, no_match, resume=resume)
-    weights = load_file(folder / "weights.safetensors")["weights"]
-    assert isinstance(agent, TdPerceptronAgent) and weights.shape == agent.weights.shape
-    return weights
-
-
-def hands_in(folder: Path) -> int:
-    """Hands of the state in a run folder."""
-    restored = learner()
-    restore(restored, folder / "state.pt")
-    return restored.steps_done
+    chosen = TdOptions(**{"hands": 200, "hidden": [4], "checkpoint_every": 200, "pairs": 0} | options)
+    return TdLearner(chosen, Setting(1, evaluation))
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 2])
 def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One pair has no interval; the state is saved before the matches, so that a kill in them loses no hands."""
-    chosen, asked = learner(hands=200, pairs=pairs, opponents=["random"]), []
-
-    def match(*_: Any) -> Any:
-        assert hands_in(tmp_path) == 200
-        return match_of()
+    """One pair has no interval."""
+    chosen, asked = learner(pairs=pairs, opponents=["random"]), []
 
     def measure(agent: Any, opponent: Any, count: int, seed: int) -> Any:
         asked.append((opponent.name, count, seed))
@@ -528,29 +444,14 @@ def test_fewer_than_two_pairs_are_not_measured(pairs: int, tmp_path: Path, monke
     monkeypatch.setattr(job, "hand_pairs", measure)
     shown: dict[int, Any] = {}
     probe = job._probe_of(chosen.options, {"random": make_agent("random")})
-    fit(chosen, tmp_path, match, probe=probe, progress=shown.__setitem__)
+    fit(chosen, tmp_path, lambda *_: match_of(), probe=probe, progress=shown.__setitem__)
     assert asked == ([("random", 2, derive(1, MONITORING, 1))] if pairs == 2 else [])
     assert shown[200].get("random/pair_margin") == (1.5 if pairs == 2 else None)
 
 
 def test_a_learning_rate_too_high_stops_the_run(tmp_path: Path) -> None:
     with pytest.raises(DivergenceError, match="learning rate 1e\\+06; lower it"):
-        trained(tmp_path, lr=1e6)
-
-
-def test_the_job_trains_measures_and_evaluates_pairs(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    words = ["learner=td", "learner.hands=300", "learner.hidden=[4]", "learner.checkpoint_every=100"]
-    matches = ["learner.pairs=10", "evaluation.opponents=[random]", "evaluation.every=2", "evaluation.games=6"]
-    assert main(["train", *words, *matches, "evaluation.final_games=8", f"hydra.run.dir={run}"]) == 0
-    assert json.loads((run / "summary.json").read_text())["random"]["games"] == 8
-    events = EventAccumulator(str(run)).Reload()
-    assert [event.step for event in events.Scalars("random/pair_margin")] == [200]
-    assert [event.step for event in events.Scalars("loss/squared_error")] == [100, 200, 300]
-    out = tmp_path / "pairs"
-    assert main(["evaluate", "pairs", f"agent={run}", "opponent=random", "pairs=30", f"hydra.run.dir={out}"]) == 0
-    figures = json.loads((out / "summary.json").read_text())
-    assert figures["pairs"] == 30 and figures["low"] < figures["margin"] < figures["high"]
+        fit(learner(lr=1e6), tmp_path, no_match)
 
 
 def test_the_packaged_agent_beats_the_deterministic_one() -> None:
