@@ -29,6 +29,7 @@ from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.randomness import below
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, RANK_BITS, RANK_MASK, play_points, series_from
 from deepcrib.intervals import mean_interval
+from deepcrib.matches.games import batches, play_cards
 from deepcrib.search.minimax import MinimaxAgent, _pack_hidden, hands_by_rules, has_choice, sample_hands
 from deepcrib.search.play_tree import (
     NO_VALUE,
@@ -84,14 +85,9 @@ class Variant(MinimaxAgent):
 def margins(agent: Agent, hands: int, seed: int = SEED) -> NDArray[np.int64]:
     """[hands, 2] points more than greedy in the hands of `play_only`, by SCORES."""
     found = []
-    for low in range(0, hands, BATCH):
-        numbers = np.arange(low, min(low + BATCH, hands), dtype=np.int64)
+    for numbers in batches(hands, BATCH):
         table, seats = deal_table(numbers, seed), numbers % 2
-        while len(to_play := table.to_play):
-            mine = table.turn[to_play] == seats[to_play]
-            for player, rows in ((agent, to_play[mine]), (make_agent("greedy"), to_play[~mine])):
-                if len(rows):
-                    table.play(rows, player.play(table.play_observation(rows)))
+        play_cards(table, [agent, make_agent("greedy")], (np.arange(2) != seats[:, None]).astype(np.int64))
         points = table.log.play_points.astype(np.int64)
         signs = np.where(table.log.play_seats == seats[:, None], 1, -1)
         cards = points_of_cards(table.state.history.astype(np.int64), points)

@@ -10,11 +10,9 @@ from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.exact.discards import discard_statistics
 from deepcrib.game.engine import Games
 from deepcrib.game.randomness import START, below, hash_key, uniform
-from deepcrib.game.rank_sets import rank_sets
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.learners.weighted.learner import WeightedLearner
-
-SETS = {tuple(row): number for number, row in enumerate(rank_sets(4).tolist())}
+from tests.support.positions import SETS
 
 
 def plain_matrix(

@@ -131,7 +131,7 @@ def from_weights(saved: SavedWeights, discards: Agent) -> PartidaAgent:
 
 
 @jit
-def forward(x: np.ndarray, layers: Layers) -> float:
+def network_value(x: np.ndarray, layers: Layers) -> float:
     """Value of an input x [W], float32: the output of the layers with ReLU between them."""
     hidden = hidden_layer(x, layers.w1, layers.b1)
     hidden = hidden_layer(hidden, layers.w2, layers.b2)
@@ -156,7 +156,7 @@ def hidden_layer(x: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.nda
 
 
 @jit
-def card_values(turn: Turn, layers: Layers, form: Form, values: np.ndarray) -> None:
+def fill_card_values(turn: Turn, layers: Layers, form: Form, values: np.ndarray) -> None:
     """values [4] of the cards of a hand, -inf where they may not be played."""
     state = np.empty(STATE, dtype=np.int8)
     x = np.empty(input_width(form.inputs, form.encoding), dtype=np.float32)
@@ -167,7 +167,7 @@ def card_values(turn: Turn, layers: Layers, form: Form, values: np.ndarray) -> N
             continue
         fill_state(turn, slot, state)
         fill_position(state, form.inputs, form.encoding, x)
-        value = forward(x, layers)
+        value = network_value(x, layers)
         if form.rest:
             rank = rank_of(turn.own[slot])
             value += play_points(add_rank(series, rank), turn.series_count + value_of_rank(rank))
@@ -184,4 +184,4 @@ def _value_rows(part: Part, o: PlayColumns, layers: Layers, form: Form, values: 
             ranks[played] = rank_of(o.history[r, played])
             played += 1
         turn = Turn(o.hand[r], hidden, ranks, played, o.series_start[r], o.counts[r])
-        card_values(turn, layers, form, values[r])
+        fill_card_values(turn, layers, form, values[r])

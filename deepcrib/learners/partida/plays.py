@@ -17,7 +17,7 @@ from deepcrib.game.randomness import hash_key, uniform
 from deepcrib.game.rules import HAND_SIZE, is_legal_play, play_step
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.partida.agent import Form, Layers, card_values
+from deepcrib.learners.partida.agent import Form, Layers, fill_card_values
 from deepcrib.learners.partida.inputs import PLAYS, STATE, Turn, fill_state
 
 _EXPLORE = 1  # counter of a key's word; `pick` takes word 0
@@ -99,7 +99,7 @@ def _choose(turn: Turn, player: _Player, key: int) -> tuple[int, float]:
                 mask |= 1 << slot
         return pick(mask, key), 0.0
     values = np.empty(HAND_SIZE)
-    card_values(turn, player.layers, player.form, values)
+    fill_card_values(turn, player.layers, player.form, values)
     total = 0.0
     for slot in range(HAND_SIZE):
         if is_legal_play(turn.series_count, turn.own[slot]):

@@ -19,7 +19,7 @@ from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObse
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, is_legal_play, play_points
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
-from deepcrib.learners.td.features import PLAYS, Deal, State, replay
+from deepcrib.learners.td.features import PLAYS, Deal, State, read_plays
 from deepcrib.learners.td.inputs import KINDS, MOST_INPUTS, WIDTHS, discard_means, fill_entries, new_deal, set_discard
 from deepcrib.learners.td.perceptron import count_weights, forward, layer_sizes
 
@@ -144,7 +144,7 @@ def fill_discard_values(net: StateValue, hand: np.ndarray, means: np.ndarray, de
 
 
 @jit
-def fill_play_values(net: StateValue, turn: PlayTurn, values: np.ndarray, points: np.ndarray) -> None:
+def fill_slot_values(net: StateValue, turn: PlayTurn, values: np.ndarray, points: np.ndarray) -> None:
     """values [4]: of each card left (-inf where it may not be played); points [4]: those that it makes at once.
 
     The n-th entries of history and seats are overwritten.
@@ -157,7 +157,7 @@ def fill_play_values(net: StateValue, turn: PlayTurn, values: np.ndarray, points
         if not is_legal_play(turn.series_count, turn.left[slot]):
             continue
         history[n], seats[n] = turn.left[slot], turn.seat
-        series, total, _, _ = replay(history, seats, n + 1, turn.seat)
+        series, total, _, _ = read_plays(history, seats, n + 1, turn.seat)
         points[slot] = play_points(series, total)
         state = State(turn.deal, turn.starter, history, seats, n + 1, turn.seat)
         filled = fill_entries(net.kind, state, places, x)
@@ -193,4 +193,4 @@ def _value_plays(
         history, seats = o.history[r].astype(np.int64), o.history_seats[r].astype(np.int64)
         turn = PlayTurn(deal, o.hand[r], o.starter[r], history, seats, n, o.seat[r], o.counts[r])
         points = np.empty(HAND_SIZE, dtype=np.int64)
-        fill_play_values(net, turn, values[r], points)
+        fill_slot_values(net, turn, values[r], points)

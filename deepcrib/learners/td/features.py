@@ -90,7 +90,7 @@ class State(NamedTuple):
 
 
 @jit
-def replay(history: np.ndarray, seats: np.ndarray, n: int, seat: int) -> tuple[int, int, int, int]:
+def read_plays(history: np.ndarray, seats: np.ndarray, n: int, seat: int) -> tuple[int, int, int, int]:
     """What the n cards played so far tell: (series, count, floor, said go).
 
     A card begins a new series when the count was 31 or it would have passed it: else its player would have been able to
@@ -164,7 +164,7 @@ def fill_features(s: State, index: np.ndarray, x: np.ndarray) -> int:
         filled = _put(_UNSEEN + rank, unseen[rank] / 4, index, x, filled)
     if starter < 0:
         return _put(_PEGGING, deal.means[2] / 4, index, x, filled)
-    series, count, floor, said_go = replay(s.history, s.seats, n, s.seat)
+    series, count, floor, said_go = read_plays(s.history, s.seats, n, s.seat)
     passed = said_go or theirs == 0
     filled = _put(_POINTS, play_points(series, count) / 4, index, x, filled)
     filled = _put(_SAID_GO, 1 if passed else 0, index, x, filled)

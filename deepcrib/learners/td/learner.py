@@ -22,7 +22,7 @@ from deepcrib.learners.td.agent import (
     StateValue,
     TdPerceptronAgent,
     fill_discard_values,
-    fill_play_values,
+    fill_slot_values,
     state_value,
 )
 from deepcrib.learners.td.features import Deal, State
@@ -154,7 +154,7 @@ def _learn_hand(g: Game, means: np.ndarray, own: tuple[Deal, Deal], lr: float, r
     while g.turn >= 0:
         seat, n = int(g.turn), int(g.num_played)
         turn = PlayTurn(own[seat], g.left[seat], g.starter, history, seats, n, seat, g.count)
-        fill_play_values(net, turn, values, play_points)
+        fill_slot_values(net, turn, values, play_points)
         slot = pick(best_or_any(values), decision_key(g, seat, seed))
         at_once = play_points[slot] if net.added else 0
         account = _account(g, seat) + at_once

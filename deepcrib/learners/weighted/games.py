@@ -85,7 +85,7 @@ def responsible(matrix: np.ndarray, choice: int, shared: bool) -> int:
 @jit
 def _choose_discard(g: Game, seat: int, weights: np.ndarray, run: Training) -> tuple[int, int]:
     """A discard of one seat by weights [121, 121, 2, m], and the strategies that answer for it."""
-    m, t, codes = run.method, run.tables, run.pool.codes
+    m, t, codes = run.method, run.tables, run.codes
     actions, values = np.empty(NUM_DISCARDS, dtype=np.int64), np.empty((NUM_DISCARDS, NUM_VALUES))
     matrix, preference = np.empty((len(codes), NUM_DISCARDS)), np.empty(NUM_DISCARDS)
     blended = np.empty(len(codes))
@@ -134,7 +134,7 @@ def _discards(g: Game, players: np.ndarray, run: Training) -> None:
     log = run.log
     for seat in range(PLAYERS):
         own, other = g.scores[seat], g.scores[1 - seat]
-        action, mask = _choose_discard(g, seat, run.pool.weights[players[seat]], run)
+        action, mask = _choose_discard(g, seat, run.weights[players[seat]], run)
         discard(g, seat, action)
         step = log.counts[seat]
         if step < MAX_HANDS:
@@ -233,7 +233,7 @@ def learn_games(games: np.ndarray, first: int, last: int, run: Training) -> int:
     """
     hands = 0
     players = np.zeros(PLAYERS, dtype=np.int64)
-    g, m, weights = games[0], run.method, run.pool.weights
+    g, m, weights = games[0], run.method, run.weights
     for number in range(first, last):
         home = number % PLAYERS
         players[home], players[1 - home] = draw_pair(number, len(weights), m)
@@ -249,7 +249,7 @@ def learn_games(games: np.ndarray, first: int, last: int, run: Training) -> int:
             if m.update_records:
                 _record(g, run.tables)
         for seat in range(PLAYERS):
-            if run.pool.learns[players[seat]]:
+            if run.learns[players[seat]]:
                 _learn(g, seat, weights[players[seat]], m, run.log)
         if m.baseline:
             _add_outcomes(g, run.log)

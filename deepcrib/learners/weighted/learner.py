@@ -22,7 +22,7 @@ from deepcrib.kernels import seconds_running
 from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_weights
 from deepcrib.learners.weighted.games import learn_games
 from deepcrib.learners.weighted.options import WeightedOptions
-from deepcrib.learners.weighted.state import READINGS, Method, StrategyPool, StrategyTables, Training, new_log
+from deepcrib.learners.weighted.state import READINGS, Method, StrategyTables, Training, new_log
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
 from deepcrib.training.run_files import require_like
@@ -72,7 +72,9 @@ class WeightedLearner(Learner):
         records = self.gained, self.given, self.pegging
         return Training(
             weighted_method(options, derive(self.setting.seed, SELF_PLAY), self.setting.dealing),
-            StrategyPool(self.pool, learns, self._codes),
+            self.pool,
+            learns,
+            self._codes,
             StrategyTables(np.asarray(table.rows), *table.classes, *records),
             new_log(self.outcomes),
         )

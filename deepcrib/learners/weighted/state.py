@@ -54,14 +54,6 @@ class Method(NamedTuple):
     random_dealer: bool
 
 
-class StrategyPool(NamedTuple):
-    """Members of a pool: weights [K, 121, 121, 2, m] of strategies codes [m], which change where learns [K]."""
-
-    weights: np.ndarray
-    learns: np.ndarray
-    codes: np.ndarray
-
-
 class StrategyTables(NamedTuple):
     """Rows of the table of statistics, keys and starts of its classes, and pegging records with their summary."""
 
@@ -88,10 +80,15 @@ class DiscardLog(NamedTuple):
 
 
 class Training(NamedTuple):
-    """All that games read and change."""
+    """All that games read and change.
+
+    weights: [K, 121, 121, 2, m] of the members of a pool, which change where learns [K]. codes: [m], the strategies.
+    """
 
     method: Method
-    pool: StrategyPool
+    weights: np.ndarray
+    learns: np.ndarray
+    codes: np.ndarray
     tables: StrategyTables
     log: DiscardLog
 

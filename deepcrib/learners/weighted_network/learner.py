@@ -6,7 +6,6 @@ The value of the score is learned beside, and discards are learned from what it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,23 +31,13 @@ FROM_ZERO = -1
 """A spread of starting scores: games start at 0-0."""
 
 
-@dataclass(frozen=True)
-class PlayedDiscards:
-    """E discards of both players, in the order in which they were made.
-
-    inputs: float32 [E, m + 3], of the discard that was chosen. won: float32 [E], 1 where its game was won, or 0.
-    """
-
-    inputs: NDArray[np.float32]
-    won: NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.inputs)
+Played = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Inputs [E, m + 3] of the discards that were chosen, of both players and in order; [E] 1 where the game was won."""
 
 
 def play_exploring_games(
     agent: WeightedNetworkAgent, first: int, last: int, seed: int, *, spread: int = FROM_ZERO, dealing: str = "acc"
-) -> tuple[PlayedDiscards, int]:
+) -> tuple[Played, int]:
     """Games first..last - 1 of an agent against itself, to 121; returns its discards and the number of hands played.
 
     spread: most points between the random scores at the start, or FROM_ZERO. The first dealer is drawn by a coin.
@@ -63,7 +52,7 @@ def play_exploring_games(
         play_hand(table, [agent], np.zeros((len(numbers), PLAYERS), dtype=np.int64), recorder)
     rows, seats = np.concatenate(recorder.rows), np.concatenate(recorder.seats)
     won = (table.state.winner[rows] == seats).astype(np.float32)
-    return PlayedDiscards(np.concatenate(recorder.inputs), won), int((table.state.hand_number + 1).sum())
+    return (np.concatenate(recorder.inputs), won), int((table.state.hand_number + 1).sum())
 
 
 class _Discards(Recorder):
@@ -123,8 +112,8 @@ class WeightedNetworkLearner(Learner):
             played = self._play(first, last)
             playing += seconds_running() - before
             for name, value in self.learn(played).items():
-                sums[name] = sums.get(name, 0.0) + value * len(played)
-            total += len(played)
+                sums[name] = sums.get(name, 0.0) + value * len(played[1])
+            total += len(played[1])
         seconds, games = seconds_running() - begin, self.steps_done - start
         return {name: value / total for name, value in sums.items()} | {
             "self_play/hands_per_game": (self.hands - hands) / games,
@@ -132,7 +121,7 @@ class WeightedNetworkLearner(Learner):
             "speed/playing_share": playing / seconds,
         }
 
-    def _play(self, first: int, last: int) -> PlayedDiscards:
+    def _play(self, first: int, last: int) -> Played:
         options, seed = self.options, derive(self.setting.seed, SELF_PLAY)
         spread = options.start_spread if options.exploring_starts else FROM_ZERO
         agent, dealing = self._player(options.epsilon), self.setting.dealing
@@ -140,7 +129,7 @@ class WeightedNetworkLearner(Learner):
         self.hands += hands
         return played
 
-    def learn(self, played: PlayedDiscards) -> Metrics:
+    def learn(self, played: Played) -> Metrics:
         """One pass over discards in random minibatches.
 
         The value of the score is fitted to the outcomes, what a discard adds to it to what `gain_targets` leaves of
@@ -148,7 +137,7 @@ class WeightedNetworkLearner(Learner):
         """
         options, network, device = self.options, self.network, self.setting.device
         rate = options.lr * (1 - self.steps_done / options.games if options.lr_schedule == "linear" else 1.0)
-        inputs, won = torch.from_numpy(played.inputs).to(device), torch.from_numpy(played.won).to(device)
+        inputs, won = (torch.from_numpy(array).to(device) for array in played)
         gains = gain_targets(network, inputs, won)
 
         def losses(rows: NDArray[np.int64]) -> Tensor:
@@ -158,7 +147,7 @@ class WeightedNetworkLearner(Learner):
             return torch.stack([score_error.square().mean(), gain_error.square().mean()])
 
         generator = np.random.default_rng(derive(self.setting.seed, MINIBATCHES, self.steps_done))
-        minibatches = shuffled(len(played), options.batch_size, generator)
+        minibatches = shuffled(len(won), options.batch_size, generator)
         score_loss, gain_loss = descend(self.optimizer, rate, minibatches, losses)
         return {
             "loss/score": score_loss,
@@ -174,17 +163,10 @@ class WeightedNetworkLearner(Learner):
 
     def _player(self, epsilon: float) -> WeightedNetworkAgent:
         options, setting = self.options, self.setting
-        metadata = {
-            "learner": options.name,
-            "games": self.steps_done,
-            "seed": setting.seed,
-            "rules": setting.dealing,
-            "target": "win",
-            "returns": "game",
-        }
-        return WeightedNetworkAgent(
-            "trained", self.network, tuple(options.strategies), epsilon, setting.device, metadata
-        )
+        metadata = {"learner": options.name, "games": self.steps_done, "seed": setting.seed, "rules": setting.dealing}
+        metadata |= {"target": "win", "returns": "game"}
+        strategies = tuple(options.strategies)
+        return WeightedNetworkAgent("trained", self.network, strategies, epsilon, setting.device, metadata)
 
     def state_dict(self) -> dict[str, Any]:
         """The network, its optimiser, and the hands played."""

@@ -246,15 +246,6 @@ def test_with_the_same_cards_players_that_agree_leave_each_other_alone() -> None
     assert hands == 1000 and 350 < losers <= 500
 
 
-def test_deals_learned_from_in_parts_are_the_same() -> None:
-    method = plain_method("toward", rival=False, threshold=0.8, crib=True)
-    whole, parts = np.ones((2, 2, 195)), np.ones((2, 2, 195))
-    learn_from_deals(3, 0, 200, whole, method)
-    learn_from_deals(3, 0, 70, parts, method)
-    learn_from_deals(3, 70, 200, parts, method)
-    np.testing.assert_array_equal(whole, parts)
-
-
 def test_fitness_is_what_a_deal_lacks_of_the_best_points() -> None:
     population = np.random.default_rng(1).random((5, 2, 13))
     fitness = np.empty((5, 2))

@@ -18,10 +18,10 @@ from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.randomness import MONITORING, derive
 from deepcrib.jobs import train as job
-from deepcrib.learners.td.agent import TdPerceptronAgent, state_value
-from deepcrib.learners.td.features import FEATURES, State, replay
+from deepcrib.learners.td.agent import TdPerceptronAgent
+from deepcrib.learners.td.features import FEATURES, State, read_plays
 from deepcrib.learners.td.inputs import FEATURE, MOST_INPUTS, WIDTHS, discard_means, fill_entries, new_deal, set_discard
-from deepcrib.learners.td.learner import TdLearner, learn_hands, learn_step, new_trace, td_run
+from deepcrib.learners.td.learner import TdLearner, learn_hands, td_run
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.td.perceptron import add_gradient, backward, forward, layer_sizes, new_weights
 from deepcrib.training.fit import fit
@@ -182,7 +182,7 @@ def test_what_the_plays_tell_is_what_the_engine_knows(seed: int) -> None:
             one = observation.take(slice(i, i + 1))
             seat, history = int(one.seat[0]), one.history[0].astype(np.int64)
             n = int((history >= 0).sum())
-            series, count, floor, said_go = replay(history, one.history_seats[0].astype(np.int64), n, seat)
+            series, count, floor, said_go = read_plays(history, one.history_seats[0].astype(np.int64), n, seat)
             theirs = games.state.left[row, 1 - seat]
             assert all(pips(int(card)) > floor for card in theirs if card >= 0)
             if one.count[0]:
@@ -342,30 +342,6 @@ def test_a_hand_is_learned_by_the_papers_formula(move_points: str, decay: float)
         expected = learn_slowly(weights, number, 21, 0.02, decay, move_points)
         learn(weights, (3,), range(number, number + 1), 21, lr=0.02, trace_decay=decay, move_points=move_points)
         np.testing.assert_allclose(weights, expected, atol=1e-7)
-
-
-def test_one_step_with_two_layers_is_the_formula() -> None:
-    """w += lr (r + U(j) - U(i)) grad U(i) with a numeric gradient, and of an earlier state's trace with lambda."""
-    sizes = layer_sizes(WIDTHS["raw"], (4, 3))
-    weights, trace = new_weights(sizes, 2), new_trace(7)
-    network = torch_network(weights, sizes.tolist())
-    net, before, parts = state_value(weights, (4, 3), "raw", "learned"), weights.copy(), []
-    for k, places in enumerate(([1, 5, 60], [0, 5, 110])):
-        trace.places[1, k, :3], trace.x[1, k, :3], trace.filled[1, k] = places, 1, 3
-        network.zero_grad()
-        value = network(dense(dict.fromkeys(places, 1.0), 209))
-        value.backward()
-        linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
-        grads = [torch.cat([layer.weight.grad.T, layer.bias.grad[None]]).flatten() for layer in linear]
-        parts.append((float(value.detach()), torch.cat(grads).numpy()))
-    trace.accounts[1, :2] = 0, 3
-    trace.counts[1] = 1
-    learn_step(net, trace, 1, 3.0, 0.5, 0.0, 0.8)  # leaves the gradient of the first state, changes nothing
-    np.testing.assert_array_equal(weights, before)
-    trace.counts[1] = 2
-    learn_step(net, trace, 1, 1.0, 0.25, 0.1, 0.8)
-    error = (1 - 3) + 0.25 - parts[1][0]
-    np.testing.assert_allclose(weights, before + 0.1 * error * (parts[1][1] + 0.8 * parts[0][1]), atol=1e-12)
 
 
 @pytest.mark.parametrize("move_points", ["learned", "added"])

@@ -24,7 +24,8 @@ from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_
 from deepcrib.matches.trajectories import learning_games
 from deepcrib.networks.encoders.states import OPPONENT_SCORE, OWN_SCORE
 from tests.support.agents import check_frequencies, observations
-from tests.support.weighted import SETS, plain_matrix, plain_weights
+from tests.support.positions import SETS
+from tests.support.weighted import plain_matrix, plain_weights
 
 ERROR_LEVEL = 1e-6
 Seen = TypeVar("Seen", DiscardObservation, PlayObservation)

@@ -18,7 +18,7 @@ from deepcrib.game.observations import DiscardObservation
 from deepcrib.learners.weighted_network.agent import StrategyNetwork, WeightedNetworkAgent
 from deepcrib.learners.weighted_network.learner import (
     FROM_ZERO,
-    PlayedDiscards,
+    Played,
     WeightedNetworkLearner,
     gain_targets,
     play_exploring_games,
@@ -141,12 +141,11 @@ def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any],
 @pytest.mark.parametrize("spread", [30, FROM_ZERO])
 def test_discards_of_self_play_are_those_of_whole_games(spread: int) -> None:
     """Both players of every game, deal by deal: one of them deals, and one of them has won in the end."""
-    found, hands = play_exploring_games(new_agent(epsilon=0.3), 10, 60, 5, spread=spread)
-    assert len(found) == 2 * hands and found.won.mean() == 0.5
-    assert found.inputs[:, 4].mean() == 0.5
-    first = found.inputs[:100]  # all games begin side by side
+    (inputs, won), hands = play_exploring_games(new_agent(epsilon=0.3), 10, 60, 5, spread=spread)
+    assert len(inputs) == 2 * hands and won.mean() == 0.5 and inputs[:, 4].mean() == 0.5
+    first = inputs[:100]  # all games begin side by side
     starts = first[:, 2:4] * 121
-    assert first[:, 4].sum() == 50 and found.won[:100].sum() == 50
+    assert first[:, 4].sum() == 50 and won[:100].sum() == 50
     if spread == FROM_ZERO:
         assert not starts.any()
     else:
@@ -156,12 +155,12 @@ def test_discards_of_self_play_are_those_of_whole_games(spread: int) -> None:
 # --- learning ---
 
 
-def samples(rule: Callable[[np.ndarray], np.ndarray], seed: int, size: int = 6000) -> PlayedDiscards:
+def samples(rule: Callable[[np.ndarray], np.ndarray], seed: int, size: int = 6000) -> Played:
     """Discards on random inputs, each of another game, won with the chance that the rule says."""
     generator = np.random.default_rng(seed)
     inputs = generator.random((size, 5)).astype(np.float32)
     inputs[:, 4] = generator.integers(0, 2, size)
-    return PlayedDiscards(inputs, (generator.random(size) < rule(inputs)).astype(np.float32))
+    return inputs, (generator.random(size) < rule(inputs)).astype(np.float32)
 
 
 def wish(inputs: np.ndarray) -> np.ndarray:
