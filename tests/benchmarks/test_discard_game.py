@@ -97,13 +97,6 @@ def values_of(weights: np.ndarray, hidden: int, cards: list[int]) -> float:
     return float(units @ rest[:hidden] + rest[hidden])
 
 
-def test_weights_are_normal() -> None:
-    weights = DiscardNetwork([400], 3).weights
-    assert len(weights) == 53 * 400 + 401
-    assert abs(weights.mean()) < 5 / np.sqrt(len(weights)) and abs(weights.std() - 1) < 5 / np.sqrt(2 * len(weights))
-    assert 0.93 < (np.abs(weights) < 1.96).mean() < 0.97
-
-
 def test_the_network_values_the_four_cards_kept() -> None:
     network, (hands, starters, keys) = DiscardNetwork([6], 2), deal_hands(4, 20)
     expected = [[values_of(network.weights, 6, kept(hand, action)) for action in range(15)] for hand in hands]

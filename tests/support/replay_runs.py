@@ -17,7 +17,7 @@ from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.options import EvaluationOptions
-from tests.support.figures import match_of
+from tests.support.figures import match_of, no_match
 from tests.support.replaying import Trained, saved, train
 
 ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
@@ -52,13 +52,9 @@ def small(
     )
 
 
-def no_matches(*args: Any) -> Any:
-    raise AssertionError("no match was asked for")
-
-
 def run(folder: Path, settings: Any, **options: Any) -> Trained:
     folder.mkdir(exist_ok=True)
-    return train(settings, folder, options.pop("evaluate", no_matches), **options)
+    return train(settings, folder, options.pop("evaluate", no_match), **options)
 
 
 def same(one: Any, two: Any) -> bool:

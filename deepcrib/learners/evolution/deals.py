@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents import Agent, HasProbabilities
-from deepcrib.agents.asking import ask
+from deepcrib.agents import Agent
+from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.pegging import DEALER, PONE
@@ -110,12 +110,8 @@ class ShowDeals:
         )
 
     def probabilities(self, agent: Agent) -> NDArray[np.float64]:
-        """[D, 2, 15] of an agent's discards; 1 for the chosen one where it cannot tell them."""
-        if isinstance(agent, HasProbabilities):
-            found = agent.discard_probabilities(self.observation)
-        else:
-            found = np.eye(NUM_DISCARDS)[ask(agent, self.observation)]
-        return found.reshape(-1, 2, NUM_DISCARDS)
+        """[D, 2, 15] of an agent's discards. Raises AgentError where it gives none."""
+        return require_probabilities(agent).discard_probabilities(self.observation).reshape(-1, 2, NUM_DISCARDS)
 
     def fraction(self, probabilities: NDArray[np.float64], *, crib: bool) -> Interval:
         """Of the best points, of players who discard with probabilities [D, 2, 15] in both roles.

@@ -27,8 +27,6 @@ from deepcrib.training.descent import descend, shuffled
 from deepcrib.training.learner import Learner, Metrics, Setting
 
 PLAYERS = 2
-FROM_ZERO = -1
-"""A spread of starting scores: games start at 0-0."""
 
 
 Played = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -36,11 +34,11 @@ Played = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def play_exploring_games(
-    agent: WeightedNetworkAgent, first: int, last: int, seed: int, *, spread: int = FROM_ZERO, dealing: str = "acc"
+    agent: WeightedNetworkAgent, first: int, last: int, seed: int, spread: int, dealing: str = "acc"
 ) -> tuple[Played, int]:
     """Games first..last - 1 of an agent against itself, to 121; returns its discards and the number of hands played.
 
-    spread: most points between the random scores at the start, or FROM_ZERO. The first dealer is drawn by a coin.
+    spread: most points between the random scores at the start. The first dealer is drawn by a coin.
     """
     numbers = np.arange(first, last, dtype=np.int64)
     scores, dealers = np.zeros((len(numbers), PLAYERS), dtype=np.int16), np.zeros(len(numbers), dtype=np.int8)
@@ -77,13 +75,12 @@ def _draw_starts(
     for r in range(*part):
         key = hash_key(seed, numbers[r], 0, -1, START)
         dealers[r] = below(key, 0, PLAYERS)
-        counter = 1
-        while spread >= 0:
+        apart, counter = SCORES, 1
+        while apart > spread:
             scores[r, 0] = below(key, counter, SCORES)
             scores[r, 1] = below(key, counter + 1, SCORES)
+            apart = abs(scores[r, 0] - scores[r, 1])
             counter += 2
-            if abs(scores[r, 0] - scores[r, 1]) <= spread:
-                break
 
 
 class WeightedNetworkLearner(Learner):
@@ -123,9 +120,8 @@ class WeightedNetworkLearner(Learner):
 
     def _play(self, first: int, last: int) -> Played:
         options, seed = self.options, derive(self.setting.seed, SELF_PLAY)
-        spread = options.start_spread if options.exploring_starts else FROM_ZERO
         agent, dealing = self._player(options.epsilon), self.setting.dealing
-        played, hands = play_exploring_games(agent, first, last, seed, spread=spread, dealing=dealing)
+        played, hands = play_exploring_games(agent, first, last, seed, options.start_spread, dealing)
         self.hands += hands
         return played
 
