@@ -39,7 +39,7 @@ def worth(hands: Hands, series: tuple[int, ...], seat: int, greedy: bool) -> int
         return 0
     choices = fits(hands[seat], series)
     if greedy and seat == OPPONENT:
-        choices = [greedy_card(choices, series)]
+        choices = [max(choices, key=lambda card: (reference.pegs((*series, card)), rank(card)))]
     values = [card_worth(hands, series, seat, card, greedy) for card in choices]
     return max(values) if seat == PLAYER else min(values)
 
@@ -49,19 +49,24 @@ def card_worth(hands: Hands, series: tuple[int, ...], seat: int, card: int, gree
     return (points if seat == PLAYER else -points) + worth(left, longer, following, greedy)
 
 
-def greedy_card(choices: list[int], series: tuple[int, ...]) -> int:
-    """Most points with 31 counted, then the highest rank."""
-    return max(choices, key=lambda card: (reference.pegs((*series, card)), rank(card)))
-
-
 def plain_play(pone: list[int], dealer: list[int]) -> tuple[int, int]:
-    """Points of pone and dealer, both greedy."""
-    hands: Hands = (tuple(pone), tuple(dealer))
-    series: tuple[int, ...] = ()
-    scores, seat = [0, 0], 0
-    while seat >= 0:
-        card = greedy_card(fits(hands[seat], series), series)
-        points, following, hands, series = after(hands, series, seat, card)
-        scores[seat] += points
-        seat = following
+    """Points of pone and dealer, both greedy: most points with 31 counted, then the highest rank."""
+    hands, scores = [list(pone), list(dealer)], [0, 0]
+    series: list[int] = []
+
+    def lawful(player: int) -> list[int]:
+        return [card for card in hands[player] if sum(map(reference.pips, [*series, card])) <= 31]
+
+    player = 0
+    while any(hands):
+        series.clear()
+        while can := [seat for seat in (player, 1 - player) if lawful(seat)]:
+            turn = can[0]
+            card = max(lawful(turn), key=lambda c: (reference.pegs([*series, c]), reference.rank(c)))
+            hands[turn].remove(card)
+            series.append(card)
+            scores[turn] += reference.pegs(series)
+            player = 1 - turn
+        if sum(map(reference.pips, series)) != 31:
+            scores[1 - player] += 1  # go, or last card
     return scores[0], scores[1]

@@ -156,8 +156,8 @@ class HillClimbLearner(Learner):
         }
         if self.options.climb == "play":
             metadata["discards_by"] = kept_spec(self.options.discards_by, path.parent)
-        networks = (function and function.network for function in (champion.discard_q, champion.play_q))
-        save_weights(path, *networks, metadata)
+        discard = None if champion.discard_q is None else champion.discard_q.network
+        save_weights(path, discard, champion.play_q.network, metadata)
 
 
 def hands_share(agents: tuple[Agent, Agent], pairs: int, seed: int, first: int = 0) -> float:

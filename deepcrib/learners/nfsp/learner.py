@@ -79,7 +79,7 @@ def transitions_of(hands: Trajectories) -> tuple[Rows, NDArray[np.bool_]]:
     decisions, rewards, following = chosen_plays(hands)
     rows, plays = np.nonzero(decisions)
     later = following[rows, plays]
-    played = {
+    played: Rows = {
         "states": hands.play_states[rows, plays],
         "actions": hands.play_actions[rows, plays],
         "rewards": rewards[rows, plays],
