@@ -31,16 +31,16 @@ from numpy.typing import NDArray
 from benchmarks.pages import interval
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.evaluation.exploit import over_deals, play_after, with_starters
-from deepcrib.exact.beliefs.cribs import fill_flush_means
-from deepcrib.exact.beliefs.discards import DiscardArrays
+from deepcrib.exact.beliefs.cribs import flush_weight
+from deepcrib.exact.beliefs.discards import DiscardArrays, fill_thrown, unseen_of
 from deepcrib.exact.beliefs.plays import SETS_4
 from deepcrib.exact.cribs import FLUSH, NUM_DISCARDS
 from deepcrib.files.runs import write_json
-from deepcrib.game.cards import RANKS, SUITS
+from deepcrib.game.cards import NUM_RANKS, RANKS, SUITS, suit_of
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.policies import GREEDY
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_numbers
+from deepcrib.game.rank_sets import NUM_RANK_PAIRS, NUM_RANK_SETS_4, rank_set_numbers
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, RANK_BITS
 from deepcrib.intervals import Interval, mean_interval
 from deepcrib.kernels import Part, jit
@@ -176,11 +176,25 @@ def _fill_sight(part: Part, sets: np.ndarray, is_dealer: bool, table: np.ndarray
 
 
 @jit
+def _fill_flush_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
+    """means [15]: points of flushes in the crib after each discard, the part of `fill_crib_means` that is not exact."""
+    unseen = np.empty(NUM_RANKS, dtype=np.int64)
+    mask = unseen_of(hand, unseen)
+    thrown = np.zeros(NUM_RANK_PAIRS)
+    fill_thrown(hand, model, thrown, np.zeros((NUM_RANK_PAIRS, NUM_RANKS)))
+    for action in range(NUM_DISCARDS):
+        suit = suit_of(hand[DISCARD_SLOTS_6[action, 0]])
+        means[action] = 0.0
+        if suit == suit_of(hand[DISCARD_SLOTS_6[action, 1]]):
+            means[action] = FLUSH * flush_weight(suit, mask, unseen, thrown) / thrown.sum()
+
+
+@jit
 def _fill_flushes(
     part: Part, hands: np.ndarray, models: tuple[DiscardArrays, DiscardArrays], dealers: np.ndarray, means: np.ndarray
 ) -> None:
     for r in range(*part):
-        fill_flush_means(hands[r], models[0 if dealers[r] else 1], means[r])
+        _fill_flush_means(hands[r], models[0 if dealers[r] else 1], means[r])
 
 
 @jit

@@ -31,7 +31,7 @@ from deepcrib.exact.strategies.discards import best_choices
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import JACK, NUM_CARDS, NUM_SUITS
 from deepcrib.game.policies import pick
-from deepcrib.game.randomness import DISCARD_GAME, DISCARD_GAME_CHOICE, NETWORKS, below, derive, hash_key, uniform
+from deepcrib.game.randomness import NETWORKS, below, derive, hash_key, uniform
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6, show_points
 from deepcrib.intervals import mean_interval
 from deepcrib.kernels import Part, jit
@@ -46,6 +46,7 @@ COUNTED = 100_000  # hands, of which parts of the points are counted apart
 COUNTED_SEED = 777
 STEPS = (0, 10_000, 25_000, 50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 500_000, 1_000_000, 2_000_000)
 """Hands learned, at which a network is measured."""
+DISCARD_GAME, DISCARD_GAME_CHOICE = 3000, 3001  # what a hash of `hash_key` is for: deals, and choices
 _EXPLORE = 3002  # counter of the chance to explore, in the numbers of a choice
 Player = Callable[[NDArray[np.int8], NDArray[np.int8], NDArray[np.uint64]], NDArray[np.int8]]
 """(hands [N, 6] sorted, starters [N], keys [N]) -> discard actions [N]; only the cheating one looks at the starters."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deepcrib.exact.pegging import DEALER, PONE, RECORDS_FILE, PeggingRecords, no_records, play_out
+from deepcrib.exact.pegging import DEALER, PONE, RECORDS_FILE, PeggingRecords, greedy_pegging, no_records
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.game.rules import HAND_SIZE
@@ -29,7 +29,7 @@ def play_every_pair() -> PeggingRecords:
     ways = np.array([[comb(left, taken) for taken in range(HAND_SIZE + 1)] for left in range(NUM_SUITS + 1)])
     gained, given = no_records(), no_records()
     run_rows(_tally, len(counts), counts, ways, points, gained, given, piece=8)
-    return PeggingRecords(gained, given, exact=True)
+    return PeggingRecords(gained, given)
 
 
 @jit
@@ -38,7 +38,7 @@ def _play_all(part: Part, sets: np.ndarray, points: np.ndarray) -> None:
     cards = sets * NUM_SUITS
     for pone in range(*part):
         for dealer in range(len(sets)):
-            points[pone, dealer, PONE], points[pone, dealer, DEALER] = play_out(cards[pone], cards[dealer])
+            points[pone, dealer, PONE], points[pone, dealer, DEALER] = greedy_pegging(cards[pone], cards[dealer])
 
 
 @jit
@@ -61,7 +61,8 @@ def main(words: Sequence[str] | None = None) -> None:
     """Play, and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=Path, default=Path(RECORDS_FILE))
-    play_every_pair().save(parser.parse_args(words).to)
+    records = play_every_pair()
+    np.savez_compressed(parser.parse_args(words).to, gained=records.gained, given=records.given)
 
 
 if __name__ == "__main__":

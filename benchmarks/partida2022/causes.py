@@ -73,7 +73,7 @@ class Variant(MinimaxAgent):
         for low in range(0, len(chosen), BLOCK):
             rows = chosen[low : low + BLOCK]
             part, found = o.take(rows), np.zeros((len(rows), HAND_SIZE))
-            weights = hands_by_rules(part, alike=True)
+            weights = np.sign(hands_by_rules(part))
             _fill_sums(part.columns, weights, self.sampler, self.tree, self.greedy, found)
             values[rows] += found
         return values

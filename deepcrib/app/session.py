@@ -13,11 +13,10 @@ from deepcrib import __version__
 from deepcrib.agents import Agent, AgentError, require_players
 from deepcrib.agents.asking import ask
 from deepcrib.errors import FailureError
-from deepcrib.game.cards import NO_CARD
 from deepcrib.game.engine import IllegalActionError
-from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PHASES
+from deepcrib.game.engine.phases import DEAL, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import KINDS, discard_slots
+from deepcrib.game.rules import KINDS
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
 from deepcrib.records.replay import ROW
 
@@ -27,9 +26,6 @@ class Session:
 
     Whoever drives it asks `to_choose`: for the person it calls `choose`, for an agent `answer`, and `step` where
     nobody chooses. These return the events that happened.
-
-    The person throws first: what others throw is hidden, and they may take long. Events keep the engine's order, so
-    what the person has thrown before its turn is carried out, and recorded, at that turn.
 
     Args:
         header: players, rules, seed and game; its events, if any, are an interrupted game that goes on.
@@ -51,8 +47,6 @@ class Session:
         self.writer = writer
         self.events: list[Event] = list(header.events)
         """Everything that has happened, hints included."""
-        self.early: int | None = None
-        """The person's discard that waits for its turn."""
         self.turns = replay(header, first_dealer, redeal=True)
         happened = [event.kind for event in header.events if event.kind != "hint"]
         self._told = len(happened) - max((place for place, kind in enumerate(happened) if kind == "deal"), default=0)
@@ -78,8 +72,6 @@ class Session:
     @property
     def to_choose(self) -> int | None:
         """Seat that must discard or play; None where a `step` comes next, or nothing."""
-        if self.turns.phase[0] == DISCARD and self.early is None and self.game["kept"][self.person, 0] == NO_CARD:
-            return self.person
         seat = int(self.turns.seat[0])
         return seat if seat >= 0 else None
 
@@ -112,21 +104,13 @@ class Session:
 
     def observation(self) -> DiscardObservation | PlayObservation:
         """What the seat that must choose may see."""
-        if self.turns.phase[0] == DISCARD:
-            assert self.to_choose is not None
-            return self.turns.games.discard_observation(ROW, [self.to_choose])
-        return self.turns.play_observation(ROW)
+        return self.turns.discard_observation(ROW) if self.phase == "discard" else self.turns.play_observation(ROW)
 
     def choose(self, action: int) -> list[Event]:
-        """The person's choice; nothing happens yet where others throw first. Raises IllegalActionError."""
+        """The person's choice. Raises IllegalActionError."""
         if self.to_choose != self.person:
             raise IllegalActionError("it is not your turn")
-        if self.turns.seat[0] == self.person:
-            return self._choose(action)
-        if not 0 <= action < len(discard_slots(len(self.game["dealt"][self.person]))):
-            raise IllegalActionError(f"there is no discard {action}")
-        self.early = action
-        return []
+        return self._choose(action)
 
     def answer(self) -> list[Event]:
         """The choice of the agent whose turn it is, which may take long.
@@ -161,9 +145,6 @@ class Session:
 
     def _choose(self, action: int) -> list[Event]:
         self.turns.choose(ROW, [action])
-        if self.early is not None and self.turns.seat[0] == self.person:
-            action, self.early = self.early, None
-            self.turns.choose(ROW, [action])
         return self._news()
 
     def _news(self) -> list[Event]:

@@ -35,10 +35,6 @@ class Table:
         self.previous = [0] * len(names)
         self.log: list[Text] = []
         """The lines of the whole game."""
-        self.hand_begins = 0
-        """The line of the log with which the current hand begins."""
-        self.points: list[list[dict[str, int]]] = []
-        """By hand and seat the points of the play, the heels among them, of the hand and of the crib, once counted."""
         self.counted: tuple[str, tuple[int, ...]] | None = None
         """What is being counted at the show: whose, with its points, and the cards."""
         self._starter = NO_CARD
@@ -49,11 +45,6 @@ class Table:
 
     def tell(self, event: Event) -> None:
         """Take in the next event: its points are pegged, its words are in the log."""
-        if event.kind == "deal":
-            self.points.append([{"play": 0} for _ in self.names])
-        elif event.points or event.kind in SHOWN:
-            own, kind = self.points[-1][event.seat], event.kind if event.kind in SHOWN else "play"
-            own[kind] = own.get(kind, 0) + event.points
         say = getattr(self, f"_tell_{'count' if event.kind in SHOWN else event.kind}", None)
         if say is not None:
             say(event)
@@ -95,7 +86,6 @@ class Table:
         self._starter, self._num_played, self._series = NO_CARD, 0, []
         self.counted, self._crib_known = None, False
         self._said_go.clear()
-        self.hand_begins = len(self.log)
         self._add(f"Hand {event.hand + 1}: {self._does(event.seat, 'deal')}", "bold")
 
     def _tell_discard(self, event: Event) -> None:

@@ -15,24 +15,23 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent
 from deepcrib.agents.asking import ask
-from deepcrib.envs.episodes import MAX_SEED, check_number, refuse
 from deepcrib.envs.observation import (
     action_space,
     block_starts,
     fill_mask,
     fill_observation,
+    illegal_action,
     num_actions,
     num_discards,
     observation_space,
     observation_spec,
 )
-from deepcrib.envs.options import TableOptions, options_of
+from deepcrib.envs.options import MAX_SEED, TableOptions, check_number, read_options
 from deepcrib.envs.rendering import RENDER_MODES, Picture, Screen
 from deepcrib.envs.stepping import choose_action, settle_seat
 from deepcrib.errors import MissingExtraError
-from deepcrib.game.engine import Games, Turns
-from deepcrib.game.engine.phases import begin
-from deepcrib.game.engine.state import LEGAL
+from deepcrib.game.engine import Games
+from deepcrib.game.engine.phases import begin_game
 
 try:
     from pettingzoo import AECEnv
@@ -59,7 +58,7 @@ def env(*, render_mode: str | None = None, **options: Any) -> AECEnv[str, Any, A
 
 def raw_env(*, render_mode: str | None = None, **options: Any) -> CribbageAEC:
     """The environment alone, which raises IllegalActionError on an illegal action; arguments as those of `env`."""
-    return CribbageAEC(options_of(TableOptions, options), render_mode)
+    return CribbageAEC(read_options(TableOptions, options), render_mode)
 
 
 class CribbageAEC(AECEnv[str, Any, Any]):
@@ -109,7 +108,7 @@ class CribbageAEC(AECEnv[str, Any, Any]):
         self._seed = self._seed if seed is None else int(seed)
         self._number = self._number if number is None else int(number)
         self.games.seed = self._seed
-        begin(self._game, self._number, self._seed, -1)
+        begin_game(self._game, self._number, self._seed, -1)
         self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, self.options.hands)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -128,8 +127,8 @@ class CribbageAEC(AECEnv[str, Any, Any]):
             self._was_dead_step(action)
             return
         action, hands, before = operator.index(action), self.options.hands, self._game["scores"].astype(np.int64)
-        if choose_action(self._game, action, hands) != LEGAL:
-            refuse(Turns(self.games, hands), 0, action)
+        if not choose_action(self._game, action, hands):
+            raise illegal_action(self._game, self._seat, action, self.observe(chosen)["action_mask"])
         self._seat = settle_seat(self._game, self._seed, self.games.random_dealer, hands)
         self._cumulative_rewards[chosen] = 0.0
         self.rewards = dict(zip(self.agents, self._rewards(self._game["scores"] - before), strict=True))

@@ -6,14 +6,16 @@ the slot 0..3 of a kept card to play. `observation_spec` is the table of the vec
 
 from __future__ import annotations
 
+from collections import namedtuple
 from functools import cache
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from deepcrib.errors import OptionError
 from deepcrib.game.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, format_card, rank_of, suit_of
+from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DISCARD, PLAY, phase_of, seat_to_choose
 from deepcrib.game.engine.state import Game
 from deepcrib.game.rules import (
@@ -33,24 +35,6 @@ MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
 SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
 TENS, UNITS = MAX_SCORE // 10, 9
 _LEFT_CHANNELS = HAND_SIZE + 1
-
-
-class Starts(NamedTuple):
-    """Where the blocks of the vector begin, for the kernels."""
-
-    hand_ranks: int
-    hand_suits: int
-    discards: int
-    starter: int
-    series: int
-    count: int  # type: ignore[assignment]  # not the method of a tuple
-    played: int
-    cards_left: int
-    goes: int
-    dealer: int
-    phase: int
-    score_tens: int
-    score_units: int
 
 
 def num_discards(num_players: int) -> int:
@@ -103,6 +87,10 @@ def _card_blocks(dealt: int, num_players: int) -> tuple[Block, ...]:
     )
 
 
+Starts: Any = namedtuple("Starts", [block.name for block in observation_spec(2).blocks])
+"""Where the blocks of the vector begin, for the kernels: by the names of the blocks."""
+
+
 @cache
 def block_starts(num_players: int) -> Starts:
     """Where the blocks begin."""
@@ -120,6 +108,12 @@ def observation_space(num_players: int) -> spaces.Dict:
 def action_space(num_players: int) -> spaces.Discrete:
     """Discards, then slots of the play."""
     return spaces.Discrete(num_actions(num_players))
+
+
+def illegal_action(g: Game, seat: int, action: int, mask: np.ndarray) -> IllegalActionError:
+    """The error of a seat that may do what mask [A] allows, and chose something else."""
+    where = f"game {g['game']}, hand {g['hand_number']}, seat {seat}"
+    return IllegalActionError(f"{where}: action {action}: expected one of {np.flatnonzero(mask).tolist()}")
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.agents.scripted import ScriptedAgent
@@ -19,6 +18,7 @@ from deepcrib.game.engine import DEALING
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.options import one_of, option, optional, problems
 
+MAX_SEED = 2**63
 _Made = TypeVar("_Made", bound="TableOptions")
 
 
@@ -124,16 +124,22 @@ def game_options(decisions: str, given: Mapping[str, Any]) -> GameOptions:
     """The options of an environment in which the learner decides this. Raises OptionError."""
     if problem := one_of(*DECISIONS)(decisions):
         raise OptionError(f"decisions={decisions}: {problem}")
-    return options_of(DECISIONS[decisions], given)
+    return read_options(DECISIONS[decisions], given)
 
 
-def options_of(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
+def read_options(kind: type[_Made], given: Mapping[str, Any]) -> _Made:
     """The options of an environment from keyword arguments. Raises OptionError on an unknown one, or a wrong value."""
     names = [field.name for field in fields(kind)]
     for name in given:
         if name not in names:
             raise OptionError(f"unknown option {name!r} of the environment (expected one of {', '.join(names)})")
     return kind(**given)
+
+
+def check_number(name: str, number: Any) -> None:
+    """Raise OptionError unless a seed, or the number of an episode, is a whole number 0..2^63 - 1."""
+    if not isinstance(number, int | np.integer) or not 0 <= number < MAX_SEED:
+        raise OptionError(f"{name}={number!r}: expected 0..2^63 - 1")
 
 
 def discarder_of(options: GameOptions) -> Agent | None:
@@ -168,14 +174,15 @@ def settings_of(options: GameOptions, discards: Sequence[Agent | None], plays: S
         hands=options.hands,
         reward=REWARDS.get(options.reward, REWARDS["points"]),
         counted=options.counted,
-        discards=_codes(discards),
-        plays=_codes(plays),
+        discards=np.array([_code(agent) for agent in discards], dtype=np.int8),
+        plays=np.array([_code(agent) for agent in plays], dtype=np.int8),
         fixed_seat=-1 if options.seat is None else int(options.seat),
         stride=0,
         illegal_reward=options.penalty,
     )
 
 
-def _codes(agents: Sequence[Agent | None]) -> NDArray[np.int8]:
-    codes = [BY_LEARNER if a is None else a.policy if isinstance(a, ScriptedAgent) else BY_AGENT for a in agents]
-    return np.array(codes, dtype=np.int8)
+def _code(agent: Agent | None) -> int:
+    if agent is None:
+        return BY_LEARNER
+    return agent.policy if isinstance(agent, ScriptedAgent) else BY_AGENT

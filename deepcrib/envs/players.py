@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from deepcrib.agents import Agent
 from deepcrib.agents.specs.making import make_agent
 from deepcrib.envs.observation import block_starts, fill_rows, num_actions, num_discards, observation_spec
-from deepcrib.game.engine.state import new_games
+from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
@@ -35,21 +35,12 @@ def encode(observation: DiscardObservation | PlayObservation) -> Vectors:
 
     Cards that the observer does not see are not needed for them: here there are none.
     """
-    players = observation.num_players
-    games = new_games(np.zeros(len(observation), dtype=np.int64), players)
-    rows, seats = np.arange(len(observation)), observation.seat
-    games["dealer"], games["scores"], games["hand_number"] = observation.dealer, observation.scores, 0
-    games["dealt"], games["kept"], games["discards"] = 0, 0, -1  # others' cards have been dealt and thrown, any of them
+    players, rows, seats = observation.num_players, np.arange(len(observation)), observation.seat
+    games = games_seen(observation)
+    for name in ("dealt", "kept"):  # others have some cards, any of them
+        games[name] = np.maximum(games[name], 0)
     if isinstance(observation, DiscardObservation):
-        games["dealt"][rows, seats] = observation.hand
         games["kept"][rows, seats] = -1
-    else:
-        games["left"][rows, seats] = observation.hand
-        games["discards"][rows, seats] = observation.discards
-        for name in ("starter", "history", "history_seats", "series_start", "goes", "count"):
-            games[name] = getattr(observation, name)
-        games["num_played"] = (observation.history >= 0).sum(axis=1)
-        games["turn"] = seats
     vectors = np.empty((len(rows), observation_spec(players).width), dtype=np.int8)
     masks = np.empty((len(rows), num_actions(players)), dtype=np.int8)
     run_rows(fill_rows, len(games), games, seats, 0, block_starts(players), vectors, masks, piece=4096)

@@ -12,8 +12,8 @@ import numpy as np
 
 from deepcrib.envs.observation import Starts, fill_mask, fill_observation
 from deepcrib.game.engine.batch import pick_for
-from deepcrib.game.engine.phases import begin, choose, seat_to_choose, step_on
-from deepcrib.game.engine.state import LEGAL, NOT_ONES_TURN, Game
+from deepcrib.game.engine.phases import begin_game, seat_to_choose, step_on, take_choice
+from deepcrib.game.engine.state import Game
 from deepcrib.game.policies import discard_choices, play_choices
 from deepcrib.game.randomness import LEARNER_SEAT, below, hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_5, DISCARD_SLOTS_6, MAX_SCORE, next_seat, show_points
@@ -74,13 +74,13 @@ def episode_dtype(num_players: int) -> np.dtype:
 
 
 @jit
-def choose_action(g: Game, action: int, hands: int) -> int:
-    """Carry out an action of the seat that must choose; returns LEGAL or what is wrong (then nothing has changed)."""
+def choose_action(g: Game, action: int, hands: int) -> bool:
+    """Carry out an action of the seat that must choose; False, and nothing has changed, where it is not allowed."""
     discards = len(DISCARD_SLOTS_6) if g.dealt.shape[1] == 6 else len(DISCARD_SLOTS_5)
     discarding = g.starter < 0
     if (action < discards) != discarding:
-        return NOT_ONES_TURN
-    return choose(g, action if discarding else action - discards, True, hands)
+        return False
+    return take_choice(g, action if discarding else action - discards, True, hands)
 
 
 @jit
@@ -130,7 +130,7 @@ def _answer(g: Game, seat: int, policy: int, settings: Settings) -> None:
         choices = discard_choices(policy, g.dealt[seat])
     else:
         choices = play_choices(policy, g.left[seat], g.series, g.count)
-    choose(g, pick_for(g, seat, choices, settings.seed), True, settings.hands)
+    take_choice(g, pick_for(g, seat, choices, settings.seed), True, settings.hands)
 
 
 @jit
@@ -175,7 +175,7 @@ def start(g: Game, e: Episode, number: int, settings: Settings) -> None:
     e.seat = settings.fixed_seat
     if settings.fixed_seat < 0:
         e.seat = below(hash_key(settings.seed, number, 0, -1, LEARNER_SEAT), 0, num_players)
-    begin(g, number, settings.seed, -1)
+    begin_game(g, number, settings.seed, -1)
     go_on(g, e, settings)
 
 
@@ -186,7 +186,7 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
     if e.status == OVER:
         start(g, e, e.number + settings.stride, settings)
         return
-    if choose_action(g, action, settings.hands) == LEGAL:
+    if choose_action(g, action, settings.hands):
         go_on(g, e, settings)
     else:
         e.illegal = True
@@ -195,7 +195,7 @@ def act(g: Game, e: Episode, action: int, settings: Settings) -> None:
 
 
 @jit
-def show(g: Game, e: Episode, settings: Settings, starts: Starts, row: np.ndarray, mask: np.ndarray) -> None:
+def show_learner(g: Game, e: Episode, settings: Settings, starts: Starts, row: np.ndarray, mask: np.ndarray) -> None:
     """Fill the learner's observation and mask; when the episode is over every action is let through, and ignored."""
     fill_observation(g, e.seat, settings.hands, starts, row)
     seat = e.seat
@@ -238,14 +238,14 @@ def advance_rows(
         else:
             go_on(g, e, settings)
         if e.status != ASKED:
-            show(g, e, settings, starts, observations[row], masks[row])
+            show_learner(g, e, settings, starts, observations[row], masks[row])
 
 
 @jit
-def first_fault(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int, mask: np.ndarray) -> int:
-    """First row whose learner must choose and may not do so, or -1; mask [A] is overwritten.
+def first_illegal(games: np.ndarray, episodes: np.ndarray, actions: np.ndarray, hands: int, mask: np.ndarray) -> int:
+    """First row whose learner must choose and may not do so, and in mask [A] what it may do; or -1.
 
-    By the game, not by the masks that were shown: whoever got those may have written into them.
+    By the game, not by the masks that were shown: a wrapper may have written into those.
     """
     for row in range(len(games)):
         if episodes[row].status == LEARNER:

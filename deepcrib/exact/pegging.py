@@ -10,20 +10,14 @@ multisets, each as often as it can be dealt.
 
 from __future__ import annotations
 
-import io
-import struct
-import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.errors import OptionError, StatisticsError
-from deepcrib.files import write_atomic
+from deepcrib.errors import OptionError
 from deepcrib.game.cards import NUM_CARDS
 from deepcrib.game.policies import GREEDY, lowest, play_choices
 from deepcrib.game.randomness import KEPT_DEAL, below, hash_key
@@ -38,48 +32,21 @@ MAX_POINTS = 32
 """Points of one player in one play are below it: at most 24 as pone and 30 as dealer, however the cards are laid."""
 MEAN_GAINED, MEDIAN_GAINED, MEAN_GIVEN = 0, 1, 2
 
-# What NumPy raises for a file that is no sound .npz.
-_DAMAGE = (
-    *(ValueError, KeyError, EOFError, AttributeError, TypeError, RuntimeError),
-    *(struct.error, zlib.error, zipfile.BadZipFile),
-)
-
 
 @dataclass(frozen=True)
 class PeggingRecords:
     """How often each rank multiset of four, in each role, gained and gave so many points.
 
-    gained, given: int64 [1820, 2, MAX_POINTS], hands by set, role and points. exact: every hand that the opponent may
-    hold is in it once, so that means are no estimates. Records are added to a `copy`.
+    gained, given: int64 [1820, 2, MAX_POINTS], hands by set, role and points.
     """
 
     gained: NDArray[np.int64]
     given: NDArray[np.int64]
-    exact: bool = False
 
     @property
     def hands(self) -> NDArray[np.int64]:
         """[1820, 2] hands recorded."""
         return self.gained.sum(axis=2)
-
-    @property
-    def standard_deviation(self) -> NDArray[np.float64]:
-        """[1820, 2, 2] of the points of one hand, gained and given: that of n hands' mean is sqrt(n) times less."""
-        points = np.arange(MAX_POINTS)
-        histograms = np.stack([self.gained, self.given], axis=2)
-        with np.errstate(invalid="ignore"):
-            shares = histograms / histograms.sum(axis=3, keepdims=True)
-        mean = (shares * points).sum(axis=3, keepdims=True)
-        return np.sqrt((shares * (points - mean) ** 2).sum(axis=3))
-
-    @property
-    def standard_error(self) -> NDArray[np.float64]:
-        """[1820, 2, 2] of the means gained and given, points: 0 where exact, nan with fewer than two hands."""
-        if self.exact:
-            return np.zeros((NUM_RANK_SETS_4, 2, 2))
-        freedom = np.maximum(self.hands - 1.0, 0.0)[:, :, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(freedom > 0, self.standard_deviation / np.sqrt(freedom), np.nan)
 
     def summary(self) -> NDArray[np.float64]:
         """[1820, 2, 3]: mean gained, median gained, mean given, in points; nan without a record.
@@ -100,31 +67,6 @@ class PeggingRecords:
         )
         return PeggingRecords(gained, given)
 
-    def copy(self) -> PeggingRecords:
-        """The same records in arrays of their own, to be added to; they no longer count as exact."""
-        return PeggingRecords(self.gained.copy(), self.given.copy())
-
-    def save(self, path: Path) -> None:
-        """Write a .npz file, whole or not at all. Raises RunError when it cannot be written."""
-        content = io.BytesIO()
-        np.savez_compressed(content, gained=self.gained, given=self.given, exact=np.array(self.exact))
-        write_atomic(path, content.getvalue())
-
-    @staticmethod
-    def load(path: Path) -> PeggingRecords:
-        """Read what `save` wrote. Raises StatisticsError for a file that is missing, damaged or of something else."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                gained, given, exact = file["gained"], file["given"], bool(file["exact"])
-        except OSError as error:
-            raise StatisticsError(f"cannot read the pegging records {path}: {error.strerror or error}") from error
-        except _DAMAGE as error:
-            raise StatisticsError(f"{path} is damaged or holds no pegging records") from error
-        expected = (NUM_RANK_SETS_4, 2, MAX_POINTS)
-        if any(histogram.shape != expected or histogram.dtype != np.int64 for histogram in (gained, given)):
-            raise StatisticsError(f"{path} holds no pegging records: expected two of int64 {expected}")
-        return PeggingRecords(gained, given, exact)
-
 
 # --- making records -----------------------------------------------------------------------------------------------
 
@@ -136,8 +78,8 @@ def exact_records() -> PeggingRecords:
     Both players' cards are drawn from one deck, and nothing is known of the discards. Played and saved by a script,
     `benchmarks/exact/pegging_records.py`, so that nobody has to wait for them. The arrays cannot be written.
     """
-    with resources.as_file(resources.files("deepcrib.exact").joinpath(RECORDS_FILE)) as path:
-        records = PeggingRecords.load(path)
+    with resources.files("deepcrib.exact").joinpath(RECORDS_FILE).open("rb") as file, np.load(file) as arrays:
+        records = PeggingRecords(arrays["gained"], arrays["given"])
     records.gained.flags.writeable = False
     records.given.flags.writeable = False
     return records
@@ -178,7 +120,7 @@ def add_record(
 
 
 @jit
-def play_out(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int]:
+def greedy_pegging(pone_cards: np.ndarray, dealer_cards: np.ndarray) -> tuple[int, int]:
     """Points that greedy pegs against itself as pone and as dealer, with four cards [4] (ids) each."""
     left = np.empty((2, HAND_SIZE), dtype=np.int8)
     for slot in range(HAND_SIZE):
@@ -214,7 +156,7 @@ def _play_random(part: Part, seed: int, sets: np.ndarray, points: np.ndarray) ->
         pone_cards, dealer_cards = deal_kept(seed, hand)
         sets[hand, PONE] = rank_set_of_kept(pone_cards)
         sets[hand, DEALER] = rank_set_of_kept(dealer_cards)
-        points[hand, PONE], points[hand, DEALER] = play_out(pone_cards, dealer_cards)
+        points[hand, PONE], points[hand, DEALER] = greedy_pegging(pone_cards, dealer_cards)
 
 
 # --- figures ------------------------------------------------------------------------------------------------------

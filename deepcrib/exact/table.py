@@ -6,11 +6,13 @@ It stands in the place of the 20 GB database of Lang 2018 (section 3.1), and is 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -53,11 +55,9 @@ def build_table() -> DiscardTable:
 
 def save_table(table: DiscardTable, path: Path) -> None:
     """Write the table, whole or not at all. Raises RunError."""
-    content = BytesIO()
-    npy.write_array(content, table.rows, allow_pickle=False)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, content.getbuffer())
+    _save_array(table.rows, path)
 
 
 def load_table(path: Path | str) -> DiscardTable:
@@ -80,20 +80,31 @@ def load_table(path: Path | str) -> DiscardTable:
 
 @cache
 def cached_table() -> DiscardTable:
-    """The table, kept beside this module's compiled code: computed by the first process that asks for it, in seconds.
+    """The table, kept beside this module's compiled code (`kept_array`): computed in seconds."""
+    return DiscardTable(kept_array(__file__, TABLE_FILE, lambda: build_table().rows), suit_classes())
 
-    Any change of the sources that it follows from makes it anew. Where nothing can be written it stays in memory.
+
+def kept_array(module: str, name: str, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """What follows from a module's sources alone, kept in a file of that name beside its compiled code.
+
+    Computed by the first process that asks for it, and anew after any change of the sources. Where nothing can be
+    written it stays in memory. module: its `__file__`.
     """
-    folder = cache_folder(Path(__file__))
+    folder = cache_folder(Path(module))
     if folder is None:
-        return build_table()
-    path = folder / TABLE_FILE
-    with contextlib.suppress(StatisticsError):
-        return load_table(path)
-    table = build_table()
+        return compute()
+    with contextlib.suppress(OSError, *_DAMAGE):
+        return npy.open_memmap(folder / name, mode="r")
+    array = compute()
     with contextlib.suppress(RunError):
-        save_table(table, path)
-    return table
+        _save_array(array, folder / name)
+    return array
+
+
+def _save_array(array: NDArray[Any], path: Path) -> None:
+    content = BytesIO()
+    npy.write_array(content, array, allow_pickle=False)
+    write_atomic(path, content.getbuffer())
 
 
 @jit

@@ -27,9 +27,8 @@ DEAL, CUT, DEALER, START = 1000, 1001, 1002, 1003
 # Where the learner sits in an episode of an environment.
 LEARNER_SEAT = 1010
 # Cards that no game deals: four each, without a discard; the evolutionary discarders' deals, and the chances of a
-# hand of theirs; the simple discard game's deals, and its choices.
+# hand of theirs.
 KEPT_DEAL, SHOW_DEAL, EVOLUTION_STEP = 1100, 1103, 1104
-DISCARD_GAME, DISCARD_GAME_CHOICE = 3000, 3001
 # Purposes of `derive`.
 NETWORKS, PRETRAINING, SELF_PLAY, MINIBATCHES, MONITORING, FINAL_MATCHES = range(2000, 2006)
 
@@ -71,7 +70,7 @@ def uniform(key: Word, counter: int) -> float:
 
 
 @jit
-def normal(key: Word, counter: int) -> float:
+def gaussian(key: Word, counter: int) -> float:
     """A standard normal number (Box and Muller 1958)."""
     radius = np.sqrt(-2 * np.log(1 - uniform(key, 2 * counter)))
     return float(radius * np.cos(2 * np.pi * uniform(key, 2 * counter + 1)))

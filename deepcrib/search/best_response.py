@@ -8,11 +8,8 @@ game: its win rate is only a lower bound of what a responder who looks at the sc
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +17,20 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_players
 from deepcrib.agents.masks import DiscardsByMask, PlaysByMask
-from deepcrib.errors import RunError
 from deepcrib.exact.beliefs.cribs import expected_cribs
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import ANY_PLAY, SETS_4, kept_beliefs
+from deepcrib.exact.beliefs.plays import SETS_4, kept_beliefs
 from deepcrib.exact.discards import HAND_STARTERS, discard_statistics
-from deepcrib.files import write_atomic
+from deepcrib.exact.table import kept_array
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, RANKS
 from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.game.policies import GREEDY
 from deepcrib.game.randomness import below
-from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_set_numbers
+from deepcrib.game.rank_sets import rank_set_numbers
 from deepcrib.game.rules import HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
-from deepcrib.kernels.sources import cache_folder
 from deepcrib.search.replies.asking import weigh_earlier_plays
-from deepcrib.search.replies.values import Ways, after_discards, card_values, start_values
+from deepcrib.search.replies.values import Ways, after_discards, reply_values, start_values
 
 WITHIN = 0.3
 """Points; see `BestResponseAgent`."""
@@ -89,20 +84,7 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
 
         Worked out when first needed, in a minute or several, and then kept beside the compiled code.
         """
-        folder = cache_folder(Path(__file__))
-        path = folder / f"play_{self._digest()}.npy" if folder is not None else None
-        if path is not None:
-            with contextlib.suppress(OSError, ValueError, EOFError):
-                table: NDArray[np.float64] = np.load(path, allow_pickle=False)
-                if table.shape == (2, NUM_RANK_SETS_4):
-                    return table
-        table = self._new_play_table()
-        if path is not None:
-            content = io.BytesIO()
-            np.save(content, table)
-            with contextlib.suppress(RunError):
-                write_atomic(path, content.getvalue())
-        return table
+        return kept_array(__file__, f"play_{self._digest()}.npy", self._new_play_table)
 
     def _digest(self) -> str:
         content = hashlib.blake2b(str(self.policy).encode(), digest_size=12)
@@ -179,10 +161,9 @@ class BestResponseAgent(DiscardsByMask, PlaysByMask):
 
     def play_values(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4] mean own minus opponent's points from the play of each slot on; -inf for what may not be played."""
-        weights = kept_beliefs(self.model.arrays, ANY_PLAY if self.policy is None else self.policy, observation)
-        if callable(self.plays_of):
-            weigh_earlier_plays(observation, weights, self.plays_of)
-        return card_values(observation, weights, self.plays_of)
+        weights = kept_beliefs(self.model.arrays, observation)
+        weigh_earlier_plays(observation, weights, Probabilities(self.to).play_probabilities)
+        return reply_values(observation, weights, self.plays_of)
 
 
 @jit

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deepcrib.exact.beliefs.plays import SETS_4
-from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, rank_of
+from deepcrib.game.cards import NUM_CARDS, NUM_SUITS, rank_of
 from deepcrib.game.engine.state import Game
-from deepcrib.game.observations import PlayColumns
 from deepcrib.game.randomness import Word, below, uniform, word
 from deepcrib.game.rules import HAND_SIZE, series_from
 from deepcrib.kernels import Part, jit
@@ -40,16 +39,16 @@ def _holds(cards: np.ndarray, card: int) -> bool:
 
 @jit
 def draw_hands(
-    part: Part, o: PlayColumns, weights: np.ndarray, hands: int, numbers: np.ndarray, games: np.ndarray
+    part: Part, keys: np.ndarray, weights: np.ndarray, hands: int, numbers: np.ndarray, games: np.ndarray
 ) -> None:
-    """games [N * K]: each row's game with hands of the opponent drawn by their weights [N, 1820].
+    """Complete games [N * K], K alike for each decision, by hands of the opponent drawn by their weights [N, 1820].
 
     The hands of these numbers [K], in ascending order, of so many at equal distances along the sum of the weights,
-    which is more even than draws of their own (systematic sampling).
+    which is more even than draws of their own (systematic sampling). games: of `games_seen`. keys: [N].
     """
     for r in range(*part):
         step = weights[r].sum() / hands
-        first, number, end = uniform(o.key[r], 0) * step, 0, weights[r, 0]
+        first, number, end = uniform(keys[r], 0) * step, 0, weights[r, 0]
         for k in range(len(numbers)):
             place = first + numbers[k] * step
             while end <= place and number < len(SETS_4) - 1:
@@ -57,45 +56,28 @@ def draw_hands(
                 end += weights[r, number]
             while weights[r, number] == 0:  # rounding has led beyond the last one
                 number -= 1
-            _set_game(o, r, SETS_4[number], word(o.key[r], 1 + numbers[k]), games[r * len(numbers) + k])
+            _deal_hidden(SETS_4[number], word(keys[r], 1 + numbers[k]), games[r * len(numbers) + k])
 
 
 @jit
-def _set_game(o: PlayColumns, r: int, ranks: np.ndarray, key: Word, g: Game) -> None:
-    """The game of a row, the opponent having kept cards of ranks [4] and thrown any other two."""
-    me, other = o.seat[r], 1 - o.seat[r]
+def _deal_hidden(ranks: np.ndarray, key: Word, g: Game) -> None:
+    """Give the opponent, whose turn it is not, kept cards of ranks [4], and any other two for the crib."""
+    me, other = g.turn, 1 - g.turn
     g.game = np.int64(key >> np.uint64(1))
-    g.dealer, g.starter, g.turn, g.count, g.series_start = o.dealer[r], o.starter[r], me, o.counts[r], o.series_start[r]
-    g.series = series_from(o.history[r], o.series_start[r])
-    g.num_played = 0
-    seen = np.uint64(1) << np.uint64(o.starter[r])
-    for i in range(2):
-        g.scores[i], g.goes[i] = o.scores[r, i], o.goes[r, i]
-        g.discards[me, i] = o.discards[r, i]
-        seen |= np.uint64(1) << np.uint64(o.discards[r, i])
-    own, theirs = 0, 0
-    for slot in range(HAND_SIZE):
-        card = o.hand[r, slot]
-        g.left[me, slot], g.left[other, slot] = card, NO_CARD
-        if card != NO_CARD:
-            seen |= np.uint64(1) << np.uint64(card)
-            g.kept[me, own] = card
-            own += 1
-    left = ranks.copy()
-    for n in range(len(g.history)):
-        card = o.history[r, n]
-        g.history[n], g.history_seats[n] = card, o.history_seats[r, n]
-        if card == NO_CARD:
-            continue
-        g.num_played += 1
+    g.series = series_from(g.history[:], g.series_start)
+    seen = np.uint64(1) << np.uint64(g.starter)
+    for card in g.kept[me]:
         seen |= np.uint64(1) << np.uint64(card)
-        if o.history_seats[r, n] == me:
-            g.kept[me, own] = card
-            own += 1
-        else:
-            g.kept[other, theirs] = card
+    for card in g.discards[me]:
+        seen |= np.uint64(1) << np.uint64(card)
+    left = ranks.copy()
+    theirs = 0
+    for n in range(g.num_played):
+        if g.history_seats[n] == other:
+            g.kept[other, theirs] = g.history[n]
             theirs += 1
-            left[_place_of(left, rank_of(card))] = -1
+            left[_place_of(left, rank_of(g.history[n]))] = -1
+            seen |= np.uint64(1) << np.uint64(g.history[n])
     counter = 0
     for slot in range(HAND_SIZE):
         if left[slot] >= 0:

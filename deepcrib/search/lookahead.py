@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import ANY_PLAY, kept_beliefs
+from deepcrib.exact.beliefs.plays import kept_beliefs
 from deepcrib.game.cards import RANKS
 from deepcrib.game.engine import Games
-from deepcrib.game.engine.state import new_games
+from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
 from deepcrib.kernels.workers import run_rows
@@ -147,7 +147,7 @@ class LookaheadAgent:
         Raises ValueError for a position that no play by the rules leads to.
         """
         o = observation
-        weights = kept_beliefs(self._model.arrays, ANY_PLAY, o)
+        weights = kept_beliefs(self._model.arrays, o)
         anything = hands_by_rules(o)
         if not anything.any(axis=1).all():
             raise ValueError("no hand of the opponent's makes a play that goes as observed")
@@ -179,8 +179,8 @@ class LookaheadAgent:
         For rows [R] of those observed, on the hands of these numbers [K] of all that are drawn by weights [N, 1820].
         """
         o = o.take(rows)
-        drawn = new_games(np.zeros(len(o) * len(numbers), dtype=np.int64), 2)
-        run_rows(draw_hands, len(o), o.columns, weights[rows], self.hands, numbers, drawn, piece=4)
+        drawn = np.repeat(games_seen(o), len(numbers))
+        run_rows(draw_hands, len(o), o.key, weights[rows], self.hands, numbers, drawn, piece=4)
         games, slots = np.nonzero(np.repeat(tried, len(numbers), axis=0))
         table = _table(len(games), is_late)
         table.records[:] = drawn[games]

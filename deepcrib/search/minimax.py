@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 from deepcrib.agents.asking import Probabilities, knows_probabilities
 from deepcrib.agents.base import Agent, AgentError
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
-from deepcrib.exact.beliefs.plays import (
-    ANY_PLAY,
-    SETS_4,
-    count_played,
-    fill_ways,
-    kept_beliefs,
-    seen_cards_of,
-    weigh_plays,
-)
+from deepcrib.exact.beliefs.plays import SETS_4, count_played, fill_ways, keep_possible, kept_beliefs, seen_cards_of
 from deepcrib.game.cards import NO_CARD, NUM_RANKS, NUM_SUITS
 from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.policies import GREEDY, lowest, play_choices
@@ -112,14 +104,15 @@ class MinimaxAgent:
         """[N, 1820] weights of the opponent's kept hands, rank multisets with what it has played; not normalised."""
         o = observation
         if self.hands == "kept":
-            return kept_beliefs(self._model.arrays, ANY_PLAY, o)
-        return hands_by_rules(o, self.hands == "ranks")
+            return kept_beliefs(self._model.arrays, o)
+        weights = hands_by_rules(o)
+        return np.sign(weights) if self.hands == "ranks" else weights
 
 
-def hands_by_rules(o: PlayObservation, alike: bool = False) -> NDArray[np.float64]:
-    """[N, 1820]: in how many ways the unseen cards make each hand that the opponent may hold by the rules; or 1."""
+def hands_by_rules(o: PlayObservation) -> NDArray[np.float64]:
+    """[N, 1820]: in how many ways the unseen cards make each hand that the opponent may hold by the rules."""
     weights = np.empty((len(o), NUM_RANK_SETS_4))
-    run_rows(_fill_weights, len(o), o.columns, seen_cards_of(o), o.kept, alike, weights, piece=16)
+    run_rows(_fill_weights, len(o), o.columns, seen_cards_of(o), o.kept, weights, piece=16)
     return weights
 
 
@@ -135,16 +128,11 @@ def has_choice(observation: PlayObservation) -> NDArray[np.bool_]:
 
 
 @jit
-def _fill_weights(
-    part: Part, o: PlayColumns, seen: np.ndarray, own: np.ndarray, alike: bool, weights: np.ndarray
-) -> None:
-    """weights [N, 1820] by the ways to make each multiset of the unseen cards; or alike, 1 for each possible one."""
+def _fill_weights(part: Part, o: PlayColumns, seen: np.ndarray, own: np.ndarray, weights: np.ndarray) -> None:
+    """weights [N, 1820] by the ways to make each multiset of the unseen cards, 0 where the play contradicts it."""
     for r in range(*part):
         fill_ways(seen[r], weights[r])
-        if alike:
-            for number in range(len(SETS_4)):
-                weights[r, number] = 1.0 if weights[r, number] > 0 else 0.0
-        weigh_plays(ANY_PLAY, own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])
+        keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])
 
 
 @jit

@@ -1,7 +1,6 @@
-"""The screens driven as a person would: keys, mouse, windows that change, and what is prepared behind them."""
+"""The screens driven as a person would: keys, mouse and windows that change."""
 
 import asyncio
-import re
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -16,13 +15,11 @@ from textual.pilot import Pilot
 
 from deepcrib.agents import AgentError, make_agent, name_agents
 from deepcrib.app import Session, Setup, new_header
-from deepcrib.app import setup as play_setup
 from deepcrib.app.screens import hinting as hinting_module
 from deepcrib.app.screens import reports as reports_module
 from deepcrib.app.screens.application import PlayApp
 from deepcrib.app.screens.game import GameScreen
 from deepcrib.app.screens.widgets import Hand
-from deepcrib.app.setup import Worker
 from deepcrib.evaluation.regrets import Decision
 from deepcrib.evaluation.review import HandReview, Review
 from deepcrib.records import GameRecord, GameWriter, Player, read_games, replay
@@ -115,7 +112,7 @@ async def by_mouse(person: Person) -> None:
     if seen.phase == "discard":
         for slot in (5, 3):
             await person.pilot.click(hand, offset=(6 * slot + 2, 1))
-        await person.pilot.click("#button", offset=(2, 0))
+        await person.pilot.click("FooterKey")  # the first one: Enter
     else:
         await person.pilot.click(hand, offset=(6 * seen.legal[0] + 1, 2))
 
@@ -232,40 +229,11 @@ def test_a_game_that_waits_for_a_hint_says_so(tmp_path: Path) -> None:
     run_with(script, starter(tmp_path / "game.jsonl", 3))
 
 
-def test_a_dealer_throws_while_the_opponent_thinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pone's discard is recorded first, and tells the dealer nothing: there is no need to wait for it."""
-    thought, greedy = threading.Event(), make_agent("greedy")
-
-    def discard(observation: Any) -> np.ndarray:
-        thought.wait()
-        return greedy.discard(observation)
-
-    slow = SimpleNamespace(name="slow", num_players=frozenset({2}), discard=discard, play=greedy.play)
-    monkeypatch.setattr(play_setup, "preparations", lambda *agents: [])
-
-    async def script(person: Person) -> None:
-        await person.until("discard")
-        session = person.game.session
-        assert session.game["dealer"] == session.person == 0
-        await person.press("1", "2", "enter")
-        await person.sees("greedy is thinking", "own ", "> G greedy")
-        assert [event.kind for event in session.events] == ["deal"]
-        await person.press("u")
-        await person.sees("too late")
-        thought.set()
-        await person.until("play", "pause")
-        assert [event.seat for event in session.events if event.kind == "discard"] == [1, 0]
-
-    run_with(script, starter(tmp_path / "game.jsonl", 3, agent=slow), suits="letters")
-    replay(read_games(tmp_path / "game.jsonl")[0])
-
-
 def test_undo_a_hint_and_windows_of_other_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A choice is on the disk only when it counts. Values of the exact player are made up: working them out is slow."""
     values = np.array([[0.25, 1.5, -0.75, 0.5]])
     exact = SimpleNamespace(play_values=lambda seen: np.where(seen.legal, values, -np.inf))
-    for module in (play_setup, hinting_module):
-        monkeypatch.setattr(module, "exact_player", lambda: exact)
+    monkeypatch.setattr(hinting_module, "exact_player", lambda: exact)
     path = tmp_path / "game.jsonl"
 
     async def script(person: Person) -> None:
@@ -361,26 +329,6 @@ def test_everything_fits_into_80_columns_and_24_lines(suits: str, tmp_path: Path
     assert phases == {"discard", "play", "go on"}
 
 
-def test_a_tall_terminal_shows_the_whole_game(nearly_over: GameRecord, tmp_path: Path) -> None:
-    """The points of every hand by play, hand and crib, as the record has them, and the log of the hand before."""
-    deals = [place for place, event in enumerate(nearly_over.events) if event.kind == "deal"]
-    last, pegged = nearly_over.events[deals[-2] : deals[-1]], ("play", "starter")
-    own = [sum(event.points for event in last if event.seat == 0 and event.kind in pegged)]
-    own += [event.points for kind in ("hand", "crib") for event in last if event.kind == kind and event.seat == 0]
-    score = sum(event.points for event in nearly_over.events[: deals[-1]] if event.seat == 0)
-    row, log = rf"{len(deals) - 1} {'[+]'.join(map(str, own))} +{score} ", f"Hand {len(deals)}: "
-
-    async def script(person: Person) -> None:
-        await person.until("play", "go on")
-        assert "play+hand+crib" not in person.screen
-        for size in ((100, 40), (160, 50)):
-            await person.pilot.resize_terminal(*size)
-            await person.sees("play+hand+crib", log, "crib ", "'s hand")
-            assert re.search(row, person.screen) and "'s hand" in person.screen.split(log)[0], person.screen
-
-    run_with(script, starter(tmp_path / "game.jsonl", header=nearly_over))
-
-
 # --- ends that are no ends of a game ----------------------------------------------------------------------------
 
 
@@ -414,7 +362,7 @@ def test_an_opponent_that_fails_ends_the_evening_with_its_error(tmp_path: Path) 
 
         def play(self, observation: Any) -> np.ndarray:
             self.plays += 1
-            if self.plays > 3:  # one while it is prepared, and two more
+            if self.plays > 2:
                 raise RuntimeError("no idea")
             return make_agent("greedy").play(observation)
 
@@ -427,59 +375,3 @@ def test_an_opponent_that_fails_ends_the_evening_with_its_error(tmp_path: Path) 
     setup = run_with(script, starter(tmp_path / "game.jsonl", 2, agent=Failing()))
     assert isinstance(setup.failure, AgentError) and "failing failed: RuntimeError: no idea" in str(setup.failure)
     replay(read_games(tmp_path / "game.jsonl")[0])
-
-
-# --- what is prepared behind the board -----------------------------------------------------------------------------
-
-
-def test_what_somebody_waits_for_comes_before_what_can_wait() -> None:
-    order: list[str] = []
-
-    async def script() -> None:
-        worker, asked_for, begun = Worker(), threading.Event(), asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def first() -> None:
-            order.append("first step")
-            loop.call_soon_threadsafe(begun.set)
-            asked_for.wait()
-
-        def failing() -> None:
-            order.append("failing step")
-            raise RuntimeError
-
-        steps = [first, failing, lambda: order.append("last step")]
-        prepared = asyncio.ensure_future(worker.prepare(steps))
-        await begun.wait()
-        asked = asyncio.ensure_future(worker.do(order.append, "asked for"))
-        await asyncio.sleep(0)
-        assert worker.preparing and worker.busy == 1
-        asked_for.set()
-        await asked
-        await prepared
-        assert not worker.preparing and worker.busy == 0
-
-    asyncio.run(script())
-    assert order == ["first step", "asked for", "failing step", "last step"]
-
-
-def test_the_board_says_that_hints_are_compiled_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The board is there, and takes a choice, before the first hint could be shown."""
-    compiled = threading.Event()
-    callbacks: list[Callable[[], None]] = []
-
-    def compiling(*arguments: Any) -> None:
-        callbacks.pop()()
-        compiled.wait()
-
-    monkeypatch.setattr(play_setup.kernels, "on_compile", callbacks.append)
-    monkeypatch.setattr(play_setup, "preparations", lambda *agents: [compiling])
-
-    async def script(person: Person) -> None:
-        await person.until("discard")
-        await person.sees("Hand 1", "preparing hints: compiling, once for this version")
-        compiled.set()
-        while "compiling" in person.screen:
-            await person.pilot.pause(0.01)
-
-    run_with(script, starter(tmp_path / "game.jsonl", 3))

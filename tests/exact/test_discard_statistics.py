@@ -31,15 +31,6 @@ def statistics_of(hand: str, thrown: str) -> np.void:
 # --- against brute force ------------------------------------------------------------------------------------
 
 
-def test_the_brute_force_counts_as_the_rulebook() -> None:
-    rng = np.random.default_rng(0)
-    for deck in (range(52), range(0, 52, 4), range(12, 32), cards("5c 5d 5h 5s jc jd jh js 4c 4d")):
-        for _ in range(500):
-            *four, starter = (int(card) for card in rng.permutation(deck)[:5])
-            for is_crib in (False, True):
-                assert brute_force.show(four, starter, is_crib) == reference.show(four, starter, is_crib), four
-
-
 def assert_counted(hands: np.ndarray) -> np.ndarray:
     """Each value of each discard of each hand is that of the brute force."""
     found = discard_statistics(hands)

@@ -15,10 +15,8 @@ from deepcrib.exact.pegging import exact_records
 from deepcrib.exact.strategies.discards import (
     NO_OPINION,
     NUM_VALUES,
-    best_choices,
     choose,
     fill_matrix,
-    fill_preference,
     fill_values,
     fill_weights,
     strategy_codes,
@@ -68,23 +66,6 @@ def test_values_are_those_of_a_count_card_by_card(hand: list[int], role: int) ->
         assert row == pytest.approx([gains.mean(), np.median(gains), gives.mean()], rel=1e-12)
 
 
-@pytest.mark.parametrize("role", [0, 1])
-def test_each_strategy_likes_what_it_is_named_after(role: int) -> None:
-    """The discards that it likes most and least are those of the counted points."""
-    best = {"hand_max_min": np.min, "hand_max_avg": np.mean, "hand_max_med": np.median, "hand_max_poss": np.max}
-    for hand in HANDS:
-        matrix = dict(zip(STRATEGIES, matrix_of(values_of(hand, role, exact_records().summary())), strict=True))
-        points = brute_force.hand_points(hand)
-        for name, statistic in best.items():
-            worth = statistic(points, axis=1)
-            assert np.array_equal(matrix[name] == 1, (worth == worth.max()) & (worth > worth.min()))
-            assert np.array_equal(matrix[name] == 0, (worth == worth.min()) & (worth < worth.max()))
-        cribs, _ = brute_force.crib_sums(hand)
-        assert np.array_equal(matrix["crib_min_avg"] == 1, cribs == cribs.min())
-        assert np.array_equal(matrix["crib_max_avg"] == 1, cribs == cribs.max())
-        np.testing.assert_allclose(matrix["crib_min_avg"] + matrix["crib_max_avg"], 1, atol=1e-12)
-
-
 # --- desirability -------------------------------------------------------------------------------------------
 
 
@@ -111,15 +92,6 @@ def test_a_strategy_without_an_opinion(neutral: float) -> None:
     assert rows["pegging_max_avg_gained"].tolist() == [0, neutral, 1, 0.5, *[0] * 11]
     for name in ("hand_max_min", "pegging_max_med_gained", "pegging_min_avg_given"):
         assert rows[name].tolist() == [neutral] * 15
-
-
-def test_a_strategy_to_which_all_are_alike_is_one_half() -> None:
-    values = np.random.default_rng(0).random((15, NUM_VALUES))
-    values[:, 0] = 4
-    values[:, 4] = 3.1
-    constant = {"hand_max_min", "crib_min_avg", "crib_max_avg"}
-    for name, row in zip(STRATEGIES, matrix_of(values), strict=True):
-        assert (row == 0.5).all() if name in constant else (row.min(), row.max()) == (0, 1)
 
 
 COLUMNS = dict(zip(STRATEGIES, (0, 1, 2, 3, 4, 5, 6, 7, 4), strict=True))
@@ -155,11 +127,6 @@ def test_mistaken_strategies(names: tuple[str, ...], words: str) -> None:
     with pytest.raises(OptionError, match=words) as error:
         strategy_codes(names)
     assert "\n" not in str(error.value)
-
-
-def test_there_are_the_eight_of_the_thesis() -> None:
-    assert len(THESIS_STRATEGIES) == 8 and "crib_max_avg" not in THESIS_STRATEGIES
-    assert strategy_codes(THESIS_STRATEGIES).tolist() == list(range(8))
 
 
 # --- weights around a score ---------------------------------------------------------------------------------
@@ -211,15 +178,6 @@ def test_the_program_s_sum_of_neighbours_by_hand() -> None:
 
 
 # --- choices ------------------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 9))
-def test_the_preference_is_the_product(seed: int, strategies: int) -> None:
-    rng = np.random.default_rng(seed)
-    weights, matrix, found = rng.random(strategies), rng.random((strategies, 15)), np.full(15, np.nan)
-    fill_preference(weights, matrix, found)
-    np.testing.assert_allclose(found, weights @ matrix, rtol=1e-12)
-    assert bin(best_choices(found)).count("1") == 1 and best_choices(found) == 1 << int(found.argmax())
 
 
 def drawn(preference: list[float], epsilon: float, by_preference: bool, size: int = 30_000) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Classes of hands under renaming of suits against plain orbits and Burnside's count; the table made by class."""
 
-import errno
-import os
 from itertools import permutations
 from math import comb
 from pathlib import Path
@@ -11,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepcrib import files
-from deepcrib.errors import RunError, StatisticsError
+from deepcrib.errors import StatisticsError
 from deepcrib.exact import table as table_module
 from deepcrib.exact.classes import NUM_CLASSES, class_hands, class_sizes, find_class, suit_classes
 from deepcrib.exact.discards import DISCARD_DTYPE, discard_statistics
-from deepcrib.exact.table import DiscardTable, build_table, cached_table, load_table, save_table
+from deepcrib.exact.table import DiscardTable, cached_table, load_table, save_table
 from deepcrib.game.rank_sets import rank_sets
 from tests.support.brute_force import DISCARDS, varied_hands
 
@@ -136,12 +133,6 @@ def test_each_class_finds_its_own_row() -> None:
     assert np.array_equal(table.lookup(class_hands(table.classes.keys)), table.rows)
 
 
-def test_only_hands_are_looked_up() -> None:
-    for hands in ([[0, 1, 2, 3, 4]], [[0, 0, 1, 2, 3, 4]], [[0, 1, 2, 3, 4, 52]], [[0.5, 1, 2, 3, 4, 5]]):
-        with pytest.raises(StatisticsError, match="hand"):
-            cached_table().lookup(hands)
-
-
 # --- files --------------------------------------------------------------------------------------------------
 
 
@@ -159,89 +150,24 @@ def test_a_table_is_read_as_it_was_written(small: DiscardTable, tmp_path: Path) 
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_where_no_table_can_be_written(small: DiscardTable, tmp_path: Path) -> None:
-    occupied = tmp_path / "file"
-    occupied.write_text("")
-    for path in (occupied / "discards.npy", occupied / "folder" / "discards.npy", Path("/proc/discards.npy")):
-        with pytest.raises(RunError, match=f"^cannot write {path}: .*$"):
-            save_table(small, path)
-    assert occupied.read_text() == "" and [file.name for file in tmp_path.iterdir()] == ["file"]
-
-
-def test_writing_that_breaks_off_leaves_the_old_table(
-    small: DiscardTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (None, "no table at .*: deepcrib statistics build writes one"),
+        (np.zeros(0), "truncated or not a table"),
+        (np.zeros((9, 15)), r"holds \(9, 15\) of float64, expected \(9, 15\)"),
+        (np.zeros((8, 15), DISCARD_DTYPE), r"holds \(8, 15\) of .*, expected"),
+        (np.array([[{}]]), "truncated or not a table"),
+    ],
+)
+def test_other_files_are_refused(array: np.ndarray | None, message: str, small: DiscardTable, tmp_path: Path) -> None:
     path = tmp_path / "discards.npy"
-    save_table(small, path)
-
-    def disk_full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(files.os, "fsync", disk_full)
-    other = DiscardTable(np.zeros_like(small.rows), small.classes)
-    with pytest.raises(RunError, match="No space left on device"):
-        save_table(other, path)
-    assert np.array_equal(load_table(path).rows, small.rows)
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]
-
-
-def npz_of(path: Path) -> None:
-    with open(path, "wb") as file:
-        np.savez(file, rows=np.zeros((9, 15), dtype=DISCARD_DTYPE))
-
-
-def array_of(array: np.ndarray, path: Path) -> None:
-    with open(path, "wb") as file:
-        np.save(file, array)
-
-
-OTHER_FILES = {
-    "missing": (lambda path: None, "no table at .*: deepcrib statistics build writes one"),
-    "a folder": (lambda path: path.mkdir(), "cannot read .*: Is a directory"),
-    "empty": (lambda path: path.write_bytes(b""), "truncated or not a table"),
-    "text": (lambda path: path.write_text("cards,points\n"), "truncated or not a table"),
-    "several arrays": (npz_of, "truncated or not a table"),
-    "objects": (lambda path: array_of(np.array([[{}]]), path), "truncated or not a table"),
-    "other numbers": (
-        lambda path: array_of(np.zeros((9, 15)), path),
-        r"holds \(9, 15\) of float64, expected \(9, 15\)",
-    ),
-    "too few": (lambda path: array_of(np.zeros((8, 15), DISCARD_DTYPE), path), r"holds \(8, 15\) of .*, expected"),
-}
-
-
-@pytest.mark.parametrize("name", OTHER_FILES)
-def test_other_files_are_refused(name: str, small: DiscardTable, tmp_path: Path) -> None:
-    write, message = OTHER_FILES[name]
-    path = tmp_path / "discards.npy"
-    write(path)
+    if array is not None:
+        np.save(path, array)
+        path.write_bytes(path.read_bytes()[: -1 if array.size == 0 else None])
     with pytest.raises(StatisticsError, match=message) as caught:
         load_table(path)
     assert "\n" not in str(caught.value) and str(path) in str(caught.value)
-
-
-@pytest.mark.filterwarnings("ignore")  # NumPy's, of headers that look like those of older versions
-def test_damaged_files_are_refused(small: DiscardTable, tmp_path: Path) -> None:
-    """Cut off anywhere, or with a changed byte in what says what it is: refused, or read as it was written."""
-    path = tmp_path / "discards.npy"
-    save_table(small, path)
-    sound = path.read_bytes()
-    rng = np.random.default_rng(5)
-    for length in [*range(0, 200, 7), *rng.integers(200, len(sound), 40)]:
-        path.write_bytes(sound[:length])
-        with pytest.raises(StatisticsError, match="truncated or not a table"):
-            load_table(path)
-    refused = 0
-    for place in range(sound.index(b"\n")):
-        damaged = bytearray(sound)
-        damaged[place] ^= int(rng.integers(1, 256))
-        path.write_bytes(damaged)
-        try:
-            assert np.array_equal(load_table(path).rows, small.rows)
-        except StatisticsError as error:
-            assert "\n" not in str(error)
-            refused += 1
-    assert refused > 50
 
 
 def test_the_table_is_made_once(small: DiscardTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,13 +188,3 @@ def test_the_table_is_made_once(small: DiscardTable, tmp_path: Path, monkeypatch
     assert np.array_equal(fresh().rows, small.rows) and len(made) == 2
     monkeypatch.setattr(table_module, "cache_folder", lambda path: None)
     assert np.array_equal(fresh().rows, small.rows) and len(made) == 3
-    monkeypatch.setattr(table_module, "cache_folder", lambda path: kept / "no folder")
-    assert np.array_equal(fresh().rows, small.rows) and len(made) == 4
-
-
-@pytest.mark.slow
-def test_the_whole_table_in_a_file(tmp_path: Path) -> None:
-    table = build_table()
-    save_table(table, tmp_path / "discards.npy")
-    assert np.array_equal(load_table(tmp_path / "discards.npy").rows, table.rows)
-    assert np.array_equal(cached_table().rows, table.rows)

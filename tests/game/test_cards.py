@@ -52,25 +52,13 @@ def test_parse_cards_keeps_the_order(text: str) -> None:
     assert format_cards(parse_cards(text)) == "5H 5S JD"
 
 
-def test_no_cards() -> None:
-    assert parse_cards("") == []
-    assert format_cards([]) == ""
-    assert format_cards([-1, -1]) == ""
-
-
-def test_a_card_twice_is_refused_by_name() -> None:
-    with pytest.raises(CardError, match="TH"):
-        parse_cards("TH 5S 10h")
-
-
-def test_a_bad_card_among_good_ones_is_named() -> None:
-    with pytest.raises(CardError, match="5Z"):
-        parse_cards("5H 5Z JD")
-
-
-def test_format_of_absent_and_impossible_cards() -> None:
+def test_cards_that_cannot_be_read_or_written() -> None:
+    assert parse_cards("") == [] and format_cards([]) == format_cards([-1, -1]) == ""
     assert format_card(cards.NO_CARD) == "--"
     assert format_cards(np.array([18, -1, 41], dtype=np.int8)) == "5H JD"
+    for text, name in (("TH 5S 10h", "TH"), ("5H 5Z JD", "5Z")):  # a card twice; a bad one among good ones
+        with pytest.raises(CardError, match=name):
+            parse_cards(text)
     for card in (-2, 52, 100):
         with pytest.raises(CardError, match=str(card)):
             format_card(card)

@@ -84,32 +84,6 @@ def test_hands_and_crib_one_by_one(kind: type[Games]) -> None:
 # --- the comparison can fail ----------------------------------------------------------------------------------
 
 
-def one_more(hand: Hand, kind: str, number: int) -> Hand:
-    """A hand with a point too many in one place."""
-    if kind in ("points", "hands"):
-        column = list(getattr(hand, kind))
-        column[number] += 1
-        return hand._replace(**{kind: column})
-    return hand._replace(**{kind: getattr(hand, kind) + 1})
-
-
-@pytest.mark.parametrize(
-    ("kind", "number", "event"),
-    [
-        ("heels", 0, "heels"),
-        *(("points", n, "card") for n in range(7)),
-        ("hands", 0, "show"),
-        ("hands", 1, "show"),
-        ("crib", 0, "show"),
-    ],
-)
-def test_one_wrong_point_is_seen(kind: str, number: int, event: str) -> None:
-    played = single_hands(("random", "greedy"), 60, 15)
-    found = compare(played, change=lambda hand: one_more(hand, kind, number) if hand.row == 41 else hand)
-    assert len(found.differences) == 1
-    assert found.differences[0].startswith("game 41, hand 0, ") and f"{event}:" in found.differences[0]
-
-
 def crib_suits(hand: Hand) -> tuple[set[int], int]:
     """Suits of the four crib cards, and the starter's."""
     thrown = [card for action in hand.opening[12:14] for card in divmod(action - 52, 52)]
@@ -164,24 +138,6 @@ def test_another_rule_is_seen_wherever_it_matters(
     assert right.differences == []
     assert len(wrong.differences) == changed > 0
     assert wrong.masked == right.masked
-
-
-def test_another_order_of_play_is_refused() -> None:
-    played = single_hands(("random", "random"), 60, 17)
-
-    def swap(hand: Hand) -> Hand:
-        """The pone's first card is laid by the dealer."""
-        return hand._replace(players=[hand.dealer, *hand.players[1:]]) if hand.row == 41 else hand
-
-    found = compare(played, change=swap)
-    assert len(found.differences) == 1 and "ours passes" in found.differences[0]
-
-
-def test_another_lawful_card_is_seen() -> None:
-    played = single_hands(("random", "random"), 60, 18)
-    played.legal[0][41, 0] &= played.legal[0][41, 0] - 1  # one card fewer
-    found = compare(played)
-    assert len(found.differences) == 1 and "lawful cards" in found.differences[0]
 
 
 def test_another_winner_is_seen() -> None:

@@ -5,16 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from deepcrib.game.policies import (
-    DETERMINISTIC,
-    GREEDY,
-    POLICIES,
-    RANDOM,
-    count_choices,
-    discard_choices,
-    pick,
-    play_choices,
-)
+from deepcrib.game.policies import DETERMINISTIC, GREEDY, POLICIES, count_choices, discard_choices, pick, play_choices
 from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import pack_series
 from tests.support import reference
@@ -80,6 +71,8 @@ PLAYS = [
     ("AC 2D -- --", "KC QD KH", {0}, {0}),  # only the ace is lawful
     ("5C 6D 7H 8S", "6C 7S", {0, 3}, {3}),  # 5 6 7 and 6 7 8 are runs of three
     ("4C 6D 8H --", "9C 5D", {0, 1, 2}, {2}),
+    ("2C 5D QH --", "6H 5S JC", {0, 1, 2}, {2}),  # on 21: only greedy counts the thirty-one
+    ("AC 2D -- --", "8H KS TC", {0, 1}, {1}),  # either card may earn the go, which is not thought of
 ]
 
 
@@ -89,18 +82,6 @@ def test_play_examples(hand: str, series: str, deterministic: set[int], greedy: 
     assert plain_plays("greedy", slots(hand), cards(series)) == greedy
     assert play_mask("deterministic", slots(hand), cards(series)) == deterministic
     assert play_mask("greedy", slots(hand), cards(series)) == greedy
-
-
-def test_only_greedy_counts_thirty_one() -> None:
-    hand, series = slots("2C 5D QH --"), cards("6H 5S JC")  # 21: the queen makes thirty-one
-    assert play_mask("greedy", hand, series) == {2}
-    assert play_mask("deterministic", hand, series) == {0, 1, 2}
-
-
-def test_the_go_is_not_thought_of() -> None:
-    # On 28 either card may earn the go: no points are seen, so any for the one, the higher for the other.
-    assert play_mask("deterministic", slots("AC 2D -- --"), cards("8H KS TC")) == {0, 1}
-    assert play_mask("greedy", slots("AC 2D -- --"), cards("8H KS TC")) == {1}
 
 
 # --- in bulk ------------------------------------------------------------------------------------------------
@@ -170,7 +151,3 @@ def test_ties_of_the_same_seat_are_independent_from_decision_to_decision() -> No
     together = np.bincount([pick(0b111, one) * 3 + pick(0b111, two) for one, two in keys], minlength=9)
     expected = len(keys) / 9
     assert ((together - expected) ** 2 / expected).sum() < chi_square_limit(8, ERROR_LEVEL)
-
-
-def test_names() -> None:
-    assert POLICIES == {"random": RANDOM, "deterministic": DETERMINISTIC, "greedy": GREEDY}

@@ -5,7 +5,7 @@ import pytest
 
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games, IllegalActionError, Turns
-from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PLAY, SHOW, STARTER, begin
+from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PLAY, SHOW, STARTER, begin_game
 from deepcrib.matches import play_hand
 
 
@@ -56,19 +56,6 @@ def test_steps_come_in_the_order_of_the_rules() -> None:
     assert turns.games.state.hand_number[0] == 0 and turns.seat[0] == -1
 
 
-def test_a_copy_of_the_records_takes_a_choice_back() -> None:
-    turns = Turns(Games(np.arange(4), 9))
-    turns.settle()
-    before = np.array(turns.games.state)
-    observation = turns.discard_observation(np.arange(4))
-    turns.choose(np.arange(4), [3, 3, 3, 3])
-    assert (turns.seat != observation.seat).all()
-    turns.games.state[:] = before
-    turns.look()
-    assert (turns.discard_observation(np.arange(4)).hand == observation.hand).all()
-    assert (turns.games.state == before).all()
-
-
 def test_choices_out_of_turn_are_refused() -> None:
     turns = Turns(Games([7], 2))
     with pytest.raises(IllegalActionError, match="game 7: nobody chooses now .deal."):
@@ -84,7 +71,7 @@ def test_a_record_begins_anew_as_a_new_game_does() -> None:
     turns.settle()
     for _ in range(30):
         ask(turns, make_agent("greedy"))
-    begin(used.state.view(np.ndarray)[0], 8, 4, -1)
+    begin_game(used.state.view(np.ndarray)[0], 8, 4, -1)
     again, first = Turns(used), Turns(fresh)
     again.settle()
     first.settle()

@@ -17,7 +17,8 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation, open
 from deepcrib.game.policies import DETERMINISTIC, GREEDY, RANDOM
 from deepcrib.matches import Recorder, play_hand, play_match
 from deepcrib.search.best_response import BestResponseAgent
-from deepcrib.search.replies.values import Ways, card_values, start_values
+from deepcrib.search.replies.asking import weigh_earlier_plays
+from deepcrib.search.replies.values import Ways, reply_values, start_values
 from deepcrib.search.replies.workspace import BEST
 from tests.support import reference
 from tests.support.models import model_of
@@ -210,7 +211,8 @@ def test_values_in_the_middle_of_a_play() -> None:
     for observation, _ in decisions.seen:
         if not isinstance(observation, PlayObservation) or (observation.history >= 0).sum() < 3 * len(observation):
             continue
-        beliefs = kept_beliefs(agent.model.arrays, GREEDY, observation)
+        beliefs = kept_beliefs(agent.model.arrays, observation)
+        weigh_earlier_plays(observation, beliefs, make_agent("greedy").play_probabilities)
         values = agent.play_values(observation)
         for row in range(len(observation)):
             me = observation.seat[row]
@@ -409,7 +411,7 @@ def test_an_opponent_of_unknown_ways_is_refused() -> None:
         BestResponseAgent(Silent())
 
 
-def test_card_values_of_a_last_card() -> None:
+def test_values_of_a_last_card() -> None:
     """The dealer's last card after three of each: nothing but its own points and the last card's point are left."""
     weights = np.zeros(len(SETS_4))
     weights[SET_NUMBER[1, 2, 3, 12]] = 1.0
@@ -421,5 +423,5 @@ def test_card_values_of_a_last_card() -> None:
     o = replace(  # the third series is 3 J 4 = 17; with the seven 24
         start, history=history[None], history_seats=seats[None], series_start=np.int8([4]), count=np.int8([17])
     )
-    (values,) = card_values(o, weights[None], GREEDY)
+    (values,) = reply_values(o, weights[None], GREEDY)
     assert values[0] == 1.0 and (values[1:] == -np.inf).all()

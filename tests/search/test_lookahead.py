@@ -13,7 +13,7 @@ import pytest
 from deepcrib.agents import make_agent
 from deepcrib.agents.base import AgentError
 from deepcrib.game.cards import parse_cards
-from deepcrib.game.engine.state import new_games
+from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation, opening
 from deepcrib.matches.games import play_match
 from deepcrib.search import lookahead
@@ -114,8 +114,8 @@ def test_drawn_hands_are_as_likely_as_they_should_be() -> None:
     """Draws at equal distances: no hand comes more than once more or less often than its weight says."""
     o = positions(20, seed=4)
     agent = looker(hands=500)
-    weights, drawn = agent.hand_weights(o), new_games(np.zeros(len(o) * 500, dtype=np.int64), 2)
-    draw_hands((0, len(o)), o.columns, weights, 500, np.arange(500), drawn)
+    weights, drawn = agent.hand_weights(o), np.repeat(games_seen(o), 500)
+    draw_hands((0, len(o)), o.key, weights, 500, np.arange(500), drawn)
     for row in range(len(o)):
         games = drawn[row * 500 : (row + 1) * 500]
         theirs = games["kept"][:, 1 - o.seat[row]]
@@ -144,8 +144,8 @@ def test_a_part_of_the_hands_is_as_in_all_of_them() -> None:
     weights = looker().hand_weights(o)
 
     def drawn(numbers: np.ndarray) -> np.ndarray:
-        games = new_games(np.zeros(len(o) * len(numbers), dtype=np.int64), 2)
-        draw_hands((0, len(o)), o.columns, weights, 200, numbers, games)
+        games = np.repeat(games_seen(o), len(numbers))
+        draw_hands((0, len(o)), o.key, weights, 200, numbers, games)
         return games.reshape(len(o), -1)
 
     parts = lookahead.rounds(200)

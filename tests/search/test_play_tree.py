@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 
-from deepcrib.game.rules import add_rank, play_points
+from deepcrib.game.rules import add_rank
 from deepcrib.search.play_tree import NO_VALUE, NUM_ENDS, STACK, fill_play_values, join_hands, pack_hand
 from tests.support.plays import OPPONENT, PLAYER, Hands, after, card_worth, fits
 from tests.support.reference import cards, pips, rank
@@ -94,49 +93,3 @@ def test_cards_in_their_slots_and_equal_ranks() -> None:
     assert found(hands, series, False, np.array([-1, a, -1, b], dtype=np.int8)) == [
         *(NO_VALUE, plain[0], NO_VALUE, plain[1])
     ]
-
-
-@numba.njit
-def _plain_points(series: np.ndarray, n: int, count: int) -> int:
-    """Points of the n-th of the ranks of a series, by looking at all of its ends."""
-    points, alike = 2 if count == 15 or count == 31 else 0, 1
-    while alike < n and series[n - 1 - alike] == series[n - 1]:
-        alike += 1
-    for size in range(n, 2, -1):
-        low, high, distinct = 13, -1, True
-        for i in range(n - size, n):
-            low, high = min(low, series[i]), max(high, series[i])
-            for j in range(n - size, i):
-                distinct = distinct and series[i] != series[j]
-        if distinct and high - low == size - 1:
-            return points + size
-    return points + alike * (alike - 1)
-
-
-@numba.njit
-def _compare_all(series: np.ndarray, n: int, packed: int, count: int, used: np.ndarray) -> int:
-    """Series compared, all that extend this one; -1 when points differ somewhere."""
-    compared = 0
-    for r in range(13):
-        value = min(r + 1, 10)
-        if used[r] == 4 or count + value > 31:
-            continue
-        series[n] = r
-        longer = add_rank(packed, r)
-        if play_points(longer, count + value) != _plain_points(series, n + 1, count + value):
-            return -1
-        compared += 1
-        if n < 7:
-            used[r] += 1
-            more = _compare_all(series, n + 1, longer, count + value, used)
-            used[r] -= 1
-            if more < 0:
-                return -1
-            compared += more
-    return compared
-
-
-def test_points_are_those_of_the_rules_for_every_series() -> None:
-    """Every series of up to eight cards that counts 31 or less."""
-    compared = _compare_all(np.zeros(8, dtype=np.int8), 0, 0, 0, np.zeros(13, dtype=np.int64))
-    assert compared > 1_000_000

@@ -31,12 +31,8 @@ class PlayApp(App[None]):
     """
     TITLE = "deepcrib"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [
-        (0, "-narrow"),
-        (MIN_WIDTH, "-normal"),
-        (2 * MIN_WIDTH - 40, "-wide"),
-    ]
-    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (MIN_HEIGHT, "-high"), (MIN_HEIGHT + 8, "-tall")]
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (MIN_WIDTH, "-wide")]
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (MIN_HEIGHT, "-high")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("ctrl+q", "interrupt", show=False, priority=True),

@@ -16,7 +16,7 @@ from textual.widgets import Footer, Static
 from deepcrib.app.screens.dialogs import BACK, HELP, TOO_SMALL, Dialog, working_dialog
 from deepcrib.app.screens.hinting import WORKING, fill_hint
 from deepcrib.app.screens.reports import after_game
-from deepcrib.app.screens.widgets import Button, Hand, score_sheet
+from deepcrib.app.screens.widgets import Hand
 from deepcrib.app.session import Session
 from deepcrib.app.setup import Setup
 from deepcrib.app.table import SHOWN, Table, held_words
@@ -25,16 +25,16 @@ from deepcrib.board.canvas import Canvas
 from deepcrib.board.pegboard import draw_board
 from deepcrib.board.scene import PLAY_LINES, draw_play, draw_player
 from deepcrib.game.cards import NO_CARD
-from deepcrib.game.rules import HAND_SIZE, discard_slots
+from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.records import Event
 
 DISCARD, PLAY, HELD, GO_ON, PAUSE = "discard", "play", "held", "go on", "pause"
 """What the screen waits for: cards to throw, a card to play, a choice to stand, a key, a moment to look."""
+THROWN = DISCARD_SLOTS_6.shape[1]
 GO, UNDO = -1, -2
 """Answers besides actions."""
 WAITING = "waiting for the hint, which is still being worked out"
 """Said where the game stands still since the thread that carries it on has a hint to finish, which nobody reads now."""
-BUTTONS = {DISCARD: "throw the marked cards", PLAY: "play the card", HELD: "let it stand", GO_ON: "go on"}
 
 
 class GameScreen(Screen[bool]):
@@ -43,24 +43,14 @@ class GameScreen(Screen[bool]):
     CSS = """
     GameScreen #title { height: 1; text-style: bold; }
     GameScreen #board { height: 7; }
-    GameScreen #opponent, GameScreen #person, GameScreen #message, GameScreen #button { height: 1; }
+    GameScreen #opponent, GameScreen #person, GameScreen #message { height: 1; }
     GameScreen #play { height: 4; }
     GameScreen #lower { height: 1fr; }
     GameScreen #mine { width: 38; height: 1fr; }
     GameScreen #hand { height: 4; width: 38; }
     GameScreen #message { text-style: bold; }
-    GameScreen .log { scrollbar-size-vertical: 1; height: 1fr; width: 1fr; }
-    GameScreen .log Static { width: 1fr; height: auto; min-height: 100%; }
-    GameScreen #table { width: 1fr; height: 1fr; }
-    GameScreen #columns { height: 1fr; }
-    GameScreen #side { display: none; border-left: solid $foreground 30%; padding: 0 1; }
-    GameScreen.-wide #side { display: block; }
-    GameScreen.-wide #table { width: 80; }
-    GameScreen.-wide #log { display: none; }
-    GameScreen #sheet { display: none; height: 1fr; margin: 1 0 0 0; }
-    GameScreen.-tall #sheet { display: block; }
-    GameScreen.-tall #board, GameScreen.-tall #play { margin: 1 0; }
-    GameScreen.-wide #mine { width: 1fr; }
+    GameScreen #log { scrollbar-size-vertical: 1; height: 1fr; width: 1fr; }
+    GameScreen #log Static { width: 1fr; height: auto; min-height: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "confirm", "Go on", key_display="Enter"),
@@ -95,33 +85,21 @@ class GameScreen(Screen[bool]):
     def compose(self) -> ComposeResult:
         """Board, opponent, cards played, own cards and log, message, keys."""
         with Container(classes="whole"):
-            with Horizontal(id="columns"):
-                with Vertical(id="table"):
-                    for part in ("title", "board", "opponent", "play"):
-                        yield Static(id=part)
-                    with Horizontal(id="lower"):
-                        with Vertical(id="mine"):
-                            yield Static(id="person")
-                            yield Hand(id="hand")
-                            yield Button(id="button")
-                            yield Static(id="sheet")
-                        with VerticalScroll(id="log", classes="log", can_focus=False):
-                            yield Static()
-                with VerticalScroll(id="side", classes="log", can_focus=False):
+            for part in ("title", "board", "opponent", "play"):
+                yield Static(id=part)
+            with Horizontal(id="lower"):
+                with Vertical(id="mine"):
+                    yield Static(id="person")
+                    yield Hand(id="hand")
+                with VerticalScroll(id="log", can_focus=False):
                     yield Static()
             yield Static(id="message")
             yield Footer(show_command_palette=False)
         yield Static(TOO_SMALL, classes="notice")
 
     def on_mount(self) -> None:
-        """Begin; the title follows what is prepared behind the board."""
-        self.set_interval(0.5, self.show_title)
+        """Begin."""
         self.run_worker(self._or_end(self._drive()), exclusive=True)
-
-    def on_resize(self) -> None:
-        """A tall terminal shows the log of the whole game."""
-        if self.seen is not None:
-            self.call_after_refresh(self.draw)
 
     async def _or_end(self, work: Coroutine[Any, Any, None]) -> None:
         """Do it; an error closes the screen, and the job says what it was."""
@@ -139,7 +117,6 @@ class GameScreen(Screen[bool]):
             if seat is None:
                 await self._tell(await self.setup.worker.do(self.session.step))
             elif seat == self.session.person:
-                self.app.run_worker(self.setup.prepare(self.session))
                 await self._let_person_choose()
             else:
                 self.say(WAITING if self.setup.worker.busy else f"{self.table.names[seat]} is thinking")
@@ -202,13 +179,8 @@ class GameScreen(Screen[bool]):
         if self.session.phase == DISCARD:
             dealer = int(game["dealer"])
             whose = "your own" if dealer == self.session.person else self.table.whose(dealer)
-            return f"mark {self.most_thrown} cards for {whose} crib with 1-6 or the mouse, then Enter"
+            return f"mark {THROWN} cards for {whose} crib with 1-6 or the mouse, then Enter"
         return f"{self.recent}; your turn on {game['count']}".removeprefix("; ")
-
-    @property
-    def most_thrown(self) -> int:
-        """How many cards the person throws."""
-        return len(self.session.game["dealt"][self.session.person]) - HAND_SIZE
 
     # --- asking the person ----------------------------------------------------------------------------------
 
@@ -239,7 +211,7 @@ class GameScreen(Screen[bool]):
         if self.waiting == PLAY:
             self.give(slot)
             return
-        hand.toggle(slot, self.most_thrown)
+        hand.toggle(slot, THROWN)
         self.draw()
 
     def on_hand_chosen(self, message: Hand.Chosen) -> None:
@@ -265,11 +237,10 @@ class GameScreen(Screen[bool]):
             self.give(hand.cursor)
         elif self.waiting != DISCARD:
             self.give(GO)
-        elif len(hand.chosen) < self.most_thrown:
-            self.say(f"{len(hand.chosen)} of {self.most_thrown} cards are marked: 1-6, arrows and space, or click")
+        elif len(hand.chosen) < THROWN:
+            self.say(f"{len(hand.chosen)} of {THROWN} cards are marked: 1-6, arrows and space, or click")
         else:
-            slots = discard_slots(len(self.session.game["dealt"][self.session.person])).tolist()
-            self.give(slots.index(sorted(hand.chosen)))
+            self.give(DISCARD_SLOTS_6.tolist().index(sorted(hand.chosen)))
 
     def action_undo(self) -> None:
         """Take the choice back that does not count yet."""
@@ -307,28 +278,19 @@ class GameScreen(Screen[bool]):
     def draw(self) -> None:
         """Everything as it is now."""
         session, table = self.session, self.table
-        held = session.early if self.held is None else self.held
-        view = table.view(session.game, session.to_choose if session.phase == DISCARD else None, held)
-        if held is None:
+        view = table.view(session.game, session.to_choose if session.phase == DISCARD else None, self.held)
+        if self.held is None:
             self.seen = view
-        self.show_title()
+        title = f"Hand {view.hand_number + 1}, {table.whose(view.dealer)} crib"
+        self.query_one("#title", Static).update(Text(f"{title}   {self.setup.heading}"))
         self._put("#board", 2 * view.num_players + 3, draw_board, view)
         self._put("#opponent", 1, draw_player, view, 1 - table.person)
         self._put("#play", PLAY_LINES, draw_play, view, table.counted)
         self._put("#person", 1, draw_player, view, table.person, False)
         self.query_one(Hand).show(view, table.person, table.suits)
-        self.query_one(Button).show(BUTTONS.get(self.waiting, ""))
-        self.query_one("#sheet", Static).update(score_sheet(table))
-        lines = table.log if self.has_class("-tall") else table.log[table.hand_begins :]
-        for log in self.query(".log").results(VerticalScroll):
-            log.query_one(Static).update(Text("\n").join(lines))
-            log.anchor()  # at its end, also where it has another size only after the next layout
-
-    def show_title(self) -> None:
-        """The line over the board."""
-        if self.seen is not None:
-            title = f"Hand {self.seen.hand_number + 1}, {self.table.whose(self.seen.dealer)} crib"
-            self.query_one("#title", Static).update(Text(f"{title}   {self.setup.heading}"))
+        log = self.query_one("#log", VerticalScroll)
+        log.query_one(Static).update(Text("\n").join(table.log))
+        log.anchor()  # at its end, also where it has another size only after the next layout
 
     def _put(self, where: str, lines: int, draw: Callable[..., None], *arguments: Any) -> None:
         canvas = Canvas(lines, self.table.suits)

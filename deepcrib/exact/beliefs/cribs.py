@@ -66,22 +66,8 @@ def fill_crib_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -
         points = _rank_sum(rank_of(first), rank_of(second), unseen, thrown, beside) / (total * TURNED)
         points += theirs + _own_nobs(first, mask, starters) + _own_nobs(second, mask, starters)
         if suit_of(first) == suit_of(second):
-            points += FLUSH * _flush_weight(suit_of(first), mask, unseen, thrown) / total
+            points += FLUSH * flush_weight(suit_of(first), mask, unseen, thrown) / total
         means[action] = points
-
-
-@jit
-def fill_flush_means(hand: np.ndarray, model: DiscardArrays, means: np.ndarray) -> None:
-    """means [15]: the flush's part of `fill_crib_means`, the one that is not exact."""
-    unseen = np.empty(NUM_RANKS, dtype=np.int64)
-    mask = unseen_of(hand, unseen)
-    thrown = np.zeros(NUM_RANK_PAIRS)
-    fill_thrown(hand, model, thrown, np.zeros((NUM_RANK_PAIRS, NUM_RANKS)))
-    for action in range(NUM_DISCARDS):
-        suit = suit_of(hand[DISCARD_SLOTS_6[action, 0]])
-        means[action] = 0.0
-        if suit == suit_of(hand[DISCARD_SLOTS_6[action, 1]]):
-            means[action] = FLUSH * _flush_weight(suit, mask, unseen, thrown) / thrown.sum()
 
 
 @jit
@@ -140,7 +126,7 @@ def _their_nobs(mask: int, unseen: np.ndarray, thrown: np.ndarray) -> float:
 
 
 @jit
-def _flush_weight(suit: int, mask: int, unseen: np.ndarray, thrown: np.ndarray) -> float:
+def flush_weight(suit: int, mask: int, unseen: np.ndarray, thrown: np.ndarray) -> float:
     """Weight of the opponent's discards of a suit with a starter of that suit."""
     weight = 0.0
     for b in range(NUM_RANKS):

@@ -1,7 +1,7 @@
 """What the opponent may hold once it has played: its kept hand as a rank multiset, weighted by all that was seen.
 
-A weight is the chance that the opponent was dealt and kept such a hand (`discards`), times the chance that it then
-would have played as it did. Cards that it played are in its hand; where it said go it had no card to play.
+A weight is the chance that the opponent was dealt and kept such a hand (`discards`). Cards that it played are in its
+hand; where it said go it had no card to play.
 """
 
 from __future__ import annotations
@@ -12,16 +12,11 @@ from numpy.typing import NDArray
 from deepcrib.exact.beliefs.discards import DiscardArrays, fill_kept, hand_ways, unseen_of
 from deepcrib.game.cards import NUM_RANKS, NUM_SUITS, rank_of
 from deepcrib.game.observations import PlayColumns, PlayObservation
-from deepcrib.game.policies import play_choices
 from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.game.rules import HAND_SIZE, is_legal_play, play_step
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
-PLAYS = 2 * HAND_SIZE
-ANY_PLAY = -1
-"""In place of a policy: nothing is known of how the opponent plays, only that it plays by the rules."""
-SEEN = 4 + 2 + 1 + 4  # own hand and discards, the starter, the opponent's cards
 SETS_4 = rank_sets(HAND_SIZE)
 
 
@@ -34,15 +29,21 @@ def seen_cards_of(observation: PlayObservation) -> NDArray[np.int8]:
     return np.concatenate([observation.hand, observation.discards, observation.starter[:, None], mine], axis=1)
 
 
+@jit(borrowed=True)
+def slot_of(cards: np.ndarray, rank: int) -> int:
+    """The first slot of cards [4] (NO_CARD once played) that holds a rank; 4 where none does."""
+    slot = 0
+    while slot < HAND_SIZE and (cards[slot] < 0 or rank_of(cards[slot]) != rank):
+        slot += 1
+    return slot
+
+
 @jit
-def play_chance(
-    policy: int, own: np.ndarray, ranks: np.ndarray, history: np.ndarray, seats: np.ndarray, seat: int
-) -> float:
-    """Chance that an opponent with a hand of ranks [4] plays as it did, up to now, when it is `seat`'s turn.
+def may_have_played(own: np.ndarray, ranks: np.ndarray, history: np.ndarray, seats: np.ndarray, seat: int) -> bool:
+    """Whether an opponent with a hand of ranks [4] may have played as it did, up to now, when it is `seat`'s turn.
 
     own [4]: the cards that seat kept, ids. history, seats [8]: the cards played, ids, and by whom, -1 after the last.
-    policy: of `policies`, or ANY_PLAY, for which the chance is 1 where the rules allow it all. A hand without a card
-    that was played, or with one that could be played where it said go, has none.
+    Not so with a hand without a card that was played, or with one that could be played where it said go.
     """
     left = np.empty((2, HAND_SIZE), dtype=np.int8)
     for slot in range(HAND_SIZE):
@@ -50,40 +51,17 @@ def play_chance(
         left[1 - seat, slot] = NUM_SUITS * ranks[slot]  # whose suits do not matter
     goes = np.empty(2, dtype=np.int8)
     goes[:] = 0
-    chance = 1.0
     turn, series, count = int(seats[0]), 0, 0  # the pone leads: whoever played first
     for k in range(len(history)):
         if history[k] < 0:
             break
         if turn != seats[k]:
-            return 0.0
-        slot = 0
-        if turn == seat:
-            while slot < HAND_SIZE and left[turn, slot] != history[k]:
-                slot += 1
-        else:
-            while slot < HAND_SIZE and (left[turn, slot] < 0 or rank_of(left[turn, slot]) != rank_of(history[k])):
-                slot += 1
+            return False
+        slot = slot_of(left[turn], rank_of(history[k]))
         if slot == HAND_SIZE or not is_legal_play(count, left[turn, slot]):
-            return 0.0
-        if turn != seat and policy != ANY_PLAY:
-            chance *= _chance_of_rank(policy, left[turn], series, count, rank_of(history[k]))
-            if chance == 0.0:
-                return 0.0
+            return False
         _, _, turn, series, count = play_step(left, goes, series, count, turn, slot)
-    return chance if turn == seat or history[0] < 0 else 0.0
-
-
-@jit
-def _chance_of_rank(policy: int, left: np.ndarray, series: int, count: int, rank: int) -> float:
-    mask = play_choices(policy, left, series, count)
-    choices = 0
-    of_rank = 0
-    for slot in range(HAND_SIZE):
-        if mask >> slot & 1:
-            choices += 1
-            of_rank += rank_of(left[slot]) == rank
-    return of_rank / choices
+    return turn == seat or history[0] < 0
 
 
 @jit
@@ -107,10 +85,8 @@ def holds_all(ranks: np.ndarray, played: np.ndarray) -> bool:
 
 
 @jit
-def weigh_plays(
-    policy: int, own: np.ndarray, history: np.ndarray, seats: np.ndarray, seat: int, weights: np.ndarray
-) -> float:
-    """Multiply weights [1820] by the chance of the opponent's plays and goes (`play_chance`); returns their sum."""
+def keep_possible(own: np.ndarray, history: np.ndarray, seats: np.ndarray, seat: int, weights: np.ndarray) -> float:
+    """Set weights [1820] of hands with which the opponent may not have played so to 0; returns the sum of the rest."""
     played = np.empty(NUM_RANKS, dtype=np.int64)
     played[:] = 0
     count_played(history, seats, seat, played)
@@ -118,9 +94,8 @@ def weigh_plays(
     for number in range(len(weights)):
         if weights[number] > 0:
             if history[0] >= 0:
-                holds = holds_all(SETS_4[number], played)
-                chance = play_chance(policy, own, SETS_4[number], history, seats, seat) if holds else 0.0
-                weights[number] *= chance
+                ranks = SETS_4[number]
+                weights[number] *= holds_all(ranks, played) and may_have_played(own, ranks, history, seats, seat)
             total += weights[number]
     return total
 
@@ -134,17 +109,15 @@ def fill_ways(seen: np.ndarray, weights: np.ndarray) -> None:
         weights[number] = hand_ways(SETS_4[number], unseen)
 
 
-def kept_beliefs(
-    models: tuple[DiscardArrays, DiscardArrays], policy: int, observation: PlayObservation
-) -> NDArray[np.float64]:
-    """[N, 1820] weights of the rank multisets that the opponent may have kept, given its discards, plays and goes.
+def kept_beliefs(models: tuple[DiscardArrays, DiscardArrays], observation: PlayObservation) -> NDArray[np.float64]:
+    """[N, 1820] weights of the rank multisets that the opponent may have kept, given its discards and goes.
 
-    models: as pone and as dealer (`DiscardModel.arrays`). policy: how it plays, of `policies`, or ANY_PLAY. Rows are
-    not normalised. Where the opponent cannot have acted as its models do, first its play and then its discard are taken
-    to be anything that the rules allow, so that a row never sums to 0. For two players.
+    models: as pone and as dealer (`DiscardModel.arrays`). Rows are not normalised. Its plays only show what it holds
+    (`weigh_earlier_plays` of `search` asks how likely they were). Where the opponent cannot have discarded as its
+    models do, its discard is taken to be anything that the rules allow, so that a row never sums to 0. For two players.
     """
     o, weights = observation, np.zeros((len(observation), NUM_RANK_SETS_4))
-    run_rows(_fill_rows, len(o), models, policy, o.columns, seen_cards_of(o), o.kept, weights, piece=4)
+    run_rows(_fill_rows, len(o), models, o.columns, seen_cards_of(o), o.kept, weights, piece=4)
     return weights
 
 
@@ -152,19 +125,13 @@ def kept_beliefs(
 def _fill_rows(
     part: Part,
     models: tuple[DiscardArrays, DiscardArrays],
-    policy: int,
     o: PlayColumns,
     seen: np.ndarray,
     own: np.ndarray,
     weights: np.ndarray,
 ) -> None:
     for r in range(*part):
-        for attempt in range(3):
-            weights[r] = 0.0
-            if attempt < 2:
-                fill_kept(seen[r], models[0 if o.seat[r] == o.dealer[r] else 1], weights[r])
-            else:
-                fill_ways(seen[r], weights[r])
-            how = policy if attempt == 0 else ANY_PLAY
-            if weigh_plays(how, own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r]) > 1e-6:
-                break
+        fill_kept(seen[r], models[0 if o.seat[r] == o.dealer[r] else 1], weights[r])
+        if keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r]) <= 1e-6:
+            fill_ways(seen[r], weights[r])
+            keep_possible(own[r], o.history[r], o.history_seats[r], o.seat[r], weights[r])

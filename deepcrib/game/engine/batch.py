@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.game.engine.state import LEGAL, Game, cut, deal, discard, play, show, start_play
+from deepcrib.game.engine.state import Game, cut, deal, discard, new_games, play, show, start_play
 from deepcrib.game.observations import DiscardObservation, PlayColumns, PlayObservation
 from deepcrib.game.policies import discard_choices, lowest, pick, play_choices
 from deepcrib.game.randomness import Word, hash_key
@@ -28,35 +28,33 @@ def deal_rows(part: Part, games: np.ndarray, rows: np.ndarray, seed: int, random
 
 
 @jit
-def discard_rows(
-    part: Part, games: np.ndarray, rows: np.ndarray, seats: np.ndarray, actions: np.ndarray, faults: np.ndarray
+def throw_rows(
+    part: Part, games: np.ndarray, rows: np.ndarray, seats: np.ndarray, actions: np.ndarray, done: np.ndarray
 ) -> None:
-    """Throw cards; faults [R] receives LEGAL or what was wrong."""
+    """Throw cards; done [R] receives whether that was allowed."""
     for r in range(*part):
-        faults[r] = discard(games[rows[r]], seats[r], actions[r])
+        done[r] = discard(games[rows[r]], seats[r], actions[r])
 
 
 @jit
-def start_play_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+def start_play_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, done: np.ndarray) -> None:
     """Turn up the starters of games `rows`."""
     for r in range(*part):
-        faults[r] = start_play(games[rows[r]], stop)
+        done[r] = start_play(games[rows[r]], stop)
 
 
 @jit
-def play_rows(
-    part: Part, games: np.ndarray, rows: np.ndarray, slots: np.ndarray, stop: bool, faults: np.ndarray
-) -> None:
+def play_rows(part: Part, games: np.ndarray, rows: np.ndarray, slots: np.ndarray, stop: bool, done: np.ndarray) -> None:
     """Play one card in each of games `rows`."""
     for r in range(*part):
-        faults[r] = play(games[rows[r]], slots[r], stop)
+        done[r] = play(games[rows[r]], slots[r], stop)
 
 
 @jit
-def show_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, faults: np.ndarray) -> None:
+def show_rows(part: Part, games: np.ndarray, rows: np.ndarray, stop: bool, done: np.ndarray) -> None:
     """Count hands and cribs of games `rows`."""
     for r in range(*part):
-        faults[r] = show(games[rows[r]], stop)
+        done[r] = show(games[rows[r]], stop)
 
 
 @jit
@@ -152,6 +150,21 @@ def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservat
     return seen
 
 
+def games_seen(o: DiscardObservation | PlayObservation) -> np.ndarray:
+    """Games [N] of number 0 with what their observers know of them; other cards are absent."""
+    rows, games = np.arange(len(o)), new_games(np.zeros(len(o), dtype=np.int64), o.num_players)
+    games["dealer"], games["scores"] = o.dealer, o.scores
+    if isinstance(o, DiscardObservation):
+        games["dealt"][rows, o.seat] = o.hand
+        return games
+    for name in ("starter", "history", "history_seats", "series_start", "goes", "count"):
+        games[name] = getattr(o, name)
+    games["turn"], games["num_played"] = o.seat, (o.history >= 0).sum(axis=1)
+    games["kept"][rows, o.seat], games["left"][rows, o.seat] = o.kept, o.hand
+    games["discards"][rows, o.seat] = o.discards
+    return games
+
+
 @jit
 def pick_for(g: Game, seat: int, mask: int, seed: int) -> int:
     """`pick` by the key of the decision that a seat now faces, which a single choice does without."""
@@ -189,9 +202,3 @@ def scripted_games(part: Part, games: np.ndarray, seed: int, random_dealer: bool
     """Play every game to 121 between scripted players; policies is [N, P] of codes of `policies`."""
     for i in range(*part):
         _scripted_game(games[i], seed, random_dealer, policies[i])
-
-
-def first_fault(faults: np.ndarray) -> int:
-    """Index of the first refused action, or -1."""
-    wrong = np.flatnonzero(faults != LEGAL)
-    return int(wrong[0]) if len(wrong) else -1

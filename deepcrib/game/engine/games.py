@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deepcrib.game.cards import NUM_CARDS, format_card, format_cards, value_of_rank
+from deepcrib.game.cards import NUM_CARDS, format_card
 from deepcrib.game.engine import batch
-from deepcrib.game.engine.state import CARD_IS_GONE, NO_SUCH_ACTION, OVER_THE_LIMIT, new_games
+from deepcrib.game.engine.state import new_games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_PLAYERS, discard_slots
+from deepcrib.game.rules import MAX_PLAYERS, discard_slots, is_legal_play
 from deepcrib.kernels.workers import run_rows
 
 DEALING = ("acc", "random_dealer")
@@ -165,17 +165,14 @@ class Games:
     def discard(self, rows: Rows, seats: ArrayLike, actions: ArrayLike) -> None:
         """Throw cards to the crib: actions [R] index `rules.discard_slots`. Raises IllegalActionError."""
         seats, actions = np.asarray(seats, dtype=np.int8), whole_numbers(actions)
-        faults = _no_faults(rows, seats, actions)
-        run_rows(batch.discard_rows, len(rows), self._games, rows, seats, actions, faults)
-        wrong = batch.first_fault(faults)
-        if wrong >= 0:
-            size = self._games.dtype["dealt"].shape[1]
-            reason = f"it cannot discard now (action {actions[wrong]})"
-            if not 0 <= seats[wrong] < self.num_players:
-                reason = f"there is no such seat, expected 0..{self.num_players - 1}"
-            if faults[wrong] == NO_SUCH_ACTION:
-                last = len(discard_slots(size)) - 1
-                reason = f"discard action {actions[wrong]} is not one of 0..{last}"
+        done = _not_done(rows, seats, actions)
+        run_rows(batch.throw_rows, len(rows), self._games, rows, seats, actions, done)
+        if not done.all():
+            wrong = int(done.argmin())
+            action, last = actions[wrong], len(discard_slots(self._games.dtype["dealt"].shape[1])) - 1
+            reason = f"discard action {action} is not one of 0..{last}"
+            if 0 <= action <= last:
+                reason = f"it cannot discard now (action {action})"
             raise IllegalActionError(f"{self._place(rows[wrong], seats[wrong])}: {reason}")
 
     def start_play(self) -> None:
@@ -190,14 +187,11 @@ class Games:
     def play(self, rows: Rows, slots: ArrayLike) -> None:
         """Play the cards in slots [R] (0..3 of the sorted kept hand). Raises IllegalActionError."""
         slots = whole_numbers(slots)
-        faults = _no_faults(rows, slots)
-        run_rows(batch.play_rows, len(rows), self._games, rows, slots, self.stop_at_121, faults)
-        wrong = batch.first_fault(faults)
-        if wrong >= 0:
-            row, slot = int(rows[wrong]), int(slots[wrong])
-            seat = int(self.state.turn[row])
-            reason = self._play_fault(row, seat, slot, int(faults[wrong]))
-            raise IllegalActionError(f"{self._place(row, seat)}: {reason}")
+        done = _not_done(rows, slots)
+        run_rows(batch.play_rows, len(rows), self._games, rows, slots, self.stop_at_121, done)
+        if not done.all():
+            wrong = int(done.argmin())
+            raise IllegalActionError(self._refused_play(int(rows[wrong]), int(slots[wrong])))
 
     def show(self) -> None:
         """Count the hands and the crib of every game whose hand has been played out."""
@@ -218,30 +212,24 @@ class Games:
         run_rows(batch.scripted_games, len(self._games), *arguments, piece=64)
 
     def _phase(self, rows: Rows, kernel: Callable[..., None], rule: str) -> None:
-        faults = np.zeros(len(rows), dtype=np.int8)
-        run_rows(kernel, len(rows), self._games, rows, self.stop_at_121, faults)
-        wrong = batch.first_fault(faults)
-        if wrong >= 0:
-            raise IllegalActionError(f"{self._place(rows[wrong], -1)}: {rule}")
+        done = _not_done(rows)
+        run_rows(kernel, len(rows), self._games, rows, self.stop_at_121, done)
+        if not done.all():
+            raise IllegalActionError(f"{self._place(rows[done.argmin()], -1)}: {rule}")
 
     def _place(self, row: int, seat: int) -> str:
         s = self.state
         who = f", seat {seat}" if seat >= 0 else ""
         return f"game {s.game[row]}, hand {s.hand_number[row]}{who}"
 
-    def _play_fault(self, row: int, seat: int, slot: int, fault: int) -> str:
-        if fault == NO_SUCH_ACTION:
-            return f"slot {slot} is not one of 0..{HAND_SIZE - 1}"
-        if seat < 0:
-            return f"there is nothing to play now (slot {slot})"
-        card = self.state.kept[row, seat, slot]
-        if fault == CARD_IS_GONE:
-            left = format_cards(self.state.left[row, seat])
-            return f"{format_card(card)} (slot {slot}) has been played; left: {left}"
-        if fault == OVER_THE_LIMIT:
-            total = self.state.count[row] + value_of_rank(int(card) // 4)
-            return f"{format_card(card)} (slot {slot}) makes {total}, over {COUNT_LIMIT}"
-        return f"it cannot play slot {slot} now"
+    def _refused_play(self, row: int, slot: int) -> str:
+        state = self.state[row]
+        if state.turn < 0:
+            return f"{self._place(row, -1)}: slot {slot}: there is nothing to play now"
+        cards = enumerate(state.left[state.turn].tolist())
+        allowed = [f"{number} ({format_card(card)})" for number, card in cards if is_legal_play(state["count"], card)]
+        expected = f"expected {' or '.join(allowed)} on a count of {state['count']}"
+        return f"{self._place(row, state.turn)}: slot {slot}: {expected}"
 
 
 def whole_numbers(choices: ArrayLike) -> NDArray[np.int64]:
@@ -252,12 +240,12 @@ def whole_numbers(choices: ArrayLike) -> NDArray[np.int64]:
     return found.astype(np.int64, copy=False)
 
 
-def _no_faults(rows: Rows, *columns: NDArray) -> NDArray[np.int8]:
-    """[R] zeros for the kernels, which check no bounds: columns that are not as long as rows are refused here."""
+def _not_done(rows: Rows, *columns: NDArray) -> NDArray[np.bool_]:
+    """[R] False for the kernels, which check no bounds: columns that are not as long as rows are refused here."""
     for column in columns:
         if column.shape != rows.shape:
             raise ValueError(f"got {column.shape} choices for {rows.shape} rows")
-    return np.zeros(len(rows), dtype=np.int8)
+    return np.zeros(len(rows), dtype=np.bool_)
 
 
 def _checked_seats(seats: ArrayLike, num_players: int) -> NDArray[np.int64]:

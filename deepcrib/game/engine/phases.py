@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deepcrib.game.engine.state import NOT_ONES_TURN, Game, cut, deal, discard, play, show, start_play
+from deepcrib.game.engine.state import Game, cut, deal, discard, play, show, start_play
 from deepcrib.game.rules import next_seat
 from deepcrib.kernels import Part, jit
 
@@ -65,16 +65,16 @@ def step_on(g: Game, seed: int, random_dealer: bool, stop: bool, hands: int) -> 
 
 
 @jit
-def choose(g: Game, action: int, stop: bool, hands: int) -> int:
-    """Discard or play for the seat that must choose; returns LEGAL or what is wrong (then nothing has changed)."""
+def take_choice(g: Game, action: int, stop: bool, hands: int) -> bool:
+    """Discard or play for the seat that must choose; False, and nothing has changed, where that is not allowed."""
     phase = phase_of(g, hands)
     if phase == DISCARD:
         return discard(g, seat_to_choose(g, hands), action)
-    return play(g, action, stop) if phase == PLAY else NOT_ONES_TURN
+    return play(g, action, stop) if phase == PLAY else False
 
 
 @jit
-def begin(g: Game, game: int, seed: int, dealer: int) -> None:
+def begin_game(g: Game, game: int, seed: int, dealer: int) -> None:
     """Make a record a new game before its first deal; dealer -1: who deals is cut for."""
     g.game = game
     g.hand_number = -1

@@ -39,9 +39,6 @@ from deepcrib.kernels import jit
 Game = Any
 """One game: a record of `game_dtype`, whose fields read and write as attributes."""
 
-# What a refused action did wrong.
-LEGAL, NO_SUCH_ACTION, CARD_IS_GONE, OVER_THE_LIMIT, NOT_ONES_TURN = 0, 1, 2, 3, 4
-
 
 def game_dtype(num_players: int) -> np.dtype:
     """Fields of a game of P players in its current hand, D cards dealt to each; absent cards and seats are -1."""
@@ -85,8 +82,8 @@ def game_dtype(num_players: int) -> np.dtype:
 def new_games(game_ids: NDArray[np.int64], num_players: int) -> np.ndarray:
     """Games before their first deal: [N] records."""
     one = np.zeros(1, dtype=game_dtype(num_players))
-    seats, cards = ("dealer", "winner", "turn", "history_seats"), ("dealt", "kept", "left", "starter", "history")
-    for name in ("hand_number", *seats, *cards):
+    cards = ("dealt", "kept", "left", "discards", "starter", "history")
+    for name in ("hand_number", "dealer", "winner", "turn", "history_seats", *cards):
         one[name] = -1
     games = np.tile(one.view(np.uint8), len(game_ids)).view(one.dtype)  # by bytes, not field by field
     games["game"] = game_ids
@@ -198,31 +195,34 @@ def _mark_counted(g: Game, seat: int, kind: int, stop: bool) -> None:
 
 
 @jit
-def discard(g: Game, seat: int, action: int) -> int:
-    """Throw the cards of a discard action; returns LEGAL or what is wrong (then nothing has changed)."""
+def discard(g: Game, seat: int, action: int) -> bool:
+    """Throw the cards of a discard action; False, and nothing has changed, where the rules do not allow it."""
     size = g.dealt.shape[1]
     kept = KEPT_SLOTS_6 if size == 6 else KEPT_SLOTS_5
     thrown = DISCARD_SLOTS_6 if size == 6 else DISCARD_SLOTS_5
-    if not 0 <= action < len(kept):
-        return NO_SUCH_ACTION
-    if not 0 <= seat < g.dealt.shape[0] or g.kept[seat, 0] >= 0 or g.finished or g.dealt[seat, 0] < 0:
-        return NOT_ONES_TURN
+    if not 0 <= action < len(kept) or not 0 <= seat < g.dealt.shape[0]:
+        return False
+    if g.kept[seat, 0] >= 0 or g.finished or g.dealt[seat, 0] < 0:
+        return False
     for i in range(HAND_SIZE):
         g.kept[seat, i] = g.left[seat, i] = g.dealt[seat, kept[action, i]]
     for i in range(size - HAND_SIZE):
         g.discards[seat, i] = g.dealt[seat, thrown[action, i]]
-    return LEGAL
+    return True
 
 
 @jit
-def start_play(g: Game, stop: bool) -> int:
-    """Lay the crib away, turn the starter up and peg heels; the player left of the dealer leads."""
+def start_play(g: Game, stop: bool) -> bool:
+    """Lay the crib away, turn the starter up and peg heels; the player left of the dealer leads.
+
+    False, and nothing has changed, where somebody has yet to discard or the starter lies there.
+    """
     num_players = g.dealt.shape[0]
     if g.starter >= 0:
-        return NOT_ONES_TURN
+        return False
     for seat in range(num_players):
         if g.kept[seat, 0] < 0:
-            return NOT_ONES_TURN
+            return False
     n = 0
     for seat in range(num_players):
         for card in g.discards[seat]:
@@ -234,27 +234,22 @@ def start_play(g: Game, stop: bool) -> int:
     dealer = g.dealer
     _mark_counted(g, dealer, HEELS, stop)
     g.heels = peg(g, dealer, HEELS, heels_points(g.starter), stop)
-    if stop and g.finished:
-        return LEGAL
-    for seat in range(num_players):
-        _mark_counted(g, seat, PLAY, stop)
-    g.turn = next_seat(dealer, num_players)
-    return LEGAL
+    if not (stop and g.finished):
+        for seat in range(num_players):
+            _mark_counted(g, seat, PLAY, stop)
+        g.turn = next_seat(dealer, num_players)
+    return True
 
 
 @jit(inlined=True)
-def play(g: Game, slot: int, stop: bool) -> int:
-    """Play the card of a slot for the seat whose turn it is; returns LEGAL or what is wrong."""
+def play(g: Game, slot: int, stop: bool) -> bool:
+    """Play the card of a slot for the seat whose turn it is; False where the rules do not allow it."""
     seat = g.turn
-    if seat < 0:
-        return NOT_ONES_TURN
-    if not 0 <= slot < HAND_SIZE:
-        return NO_SUCH_ACTION
+    if seat < 0 or not 0 <= slot < HAND_SIZE:
+        return False
     card = g.left[seat, slot]
-    if card < 0:
-        return CARD_IS_GONE
     if not is_legal_play(g.count, card):
-        return OVER_THE_LIMIT
+        return False
     n = g.num_played
     points, last, following, series, count = play_step(g.left, g.goes, g.series, g.count, seat, slot)
     g.history[n] = card
@@ -268,17 +263,17 @@ def play(g: Game, slot: int, stop: bool) -> int:
         last = 0  # the game is over before a go is counted
     g.play_points[n] = peg(g, seat, PLAY, points + last, stop)
     g.turn = -1 if stop and g.finished else following
-    return LEGAL
+    return True
 
 
 @jit
-def show(g: Game, stop: bool) -> int:
-    """Count the hands from the dealer's left, then the crib; returns LEGAL or NOT_ONES_TURN before the play ends."""
+def show(g: Game, stop: bool) -> bool:
+    """Count the hands from the dealer's left, then the crib; False before the play has ended, and a second time."""
     num_players = g.dealt.shape[0]
     if stop and g.finished:
-        return LEGAL
+        return True
     if g.num_played < HAND_SIZE * num_players or g.shown:
-        return NOT_ONES_TURN
+        return False
     g.shown = True
     dealer = seat = g.dealer
     for _ in range(num_players):
@@ -290,4 +285,4 @@ def show(g: Game, stop: bool) -> int:
     if not stop:
         for seat in range(num_players):
             g.finished |= g.scores[seat] >= MAX_SCORE
-    return LEGAL
+    return True

@@ -9,7 +9,7 @@ import numpy as np
 from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.strategies.discards import best_or_any
 from deepcrib.game.policies import count_choices, pick
-from deepcrib.game.randomness import EVOLUTION_STEP, hash_key, normal
+from deepcrib.game.randomness import EVOLUTION_STEP, gaussian, hash_key
 from deepcrib.kernels import Part, jit
 from deepcrib.learners.evolution.agent import add_features, fill_keep_values
 from deepcrib.learners.evolution.deals import DEALT, deal_show, fill_show_points
@@ -87,7 +87,7 @@ def adjust_weights(
     if method.adjust in (MUTATE, SELECT):
         before = weights.copy()
         for i in range(len(weights)):
-            weights[i] += method.sigma * normal(key, 1 + i)
+            weights[i] += method.sigma * gaussian(key, 1 + i)
         if method.adjust == SELECT:
             mutant = choose_keep(own.hand, weights, key)
             if points[mutant] <= points[own.action]:

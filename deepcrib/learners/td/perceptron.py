@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.game.randomness import normal
+from deepcrib.game.randomness import gaussian
 from deepcrib.kernels import jit
 
 
@@ -36,7 +36,7 @@ def new_weights(sizes: NDArray[np.int64], seed: int, deviation: float = 1.0) -> 
 @jit
 def _draw_normal(seed: int, numbers: np.ndarray) -> None:
     for i in range(len(numbers)):
-        numbers[i] = normal(seed, i)
+        numbers[i] = gaussian(seed, i)
 
 
 @jit

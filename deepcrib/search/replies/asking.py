@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.exact.beliefs.plays import SETS_4, seen_cards_of
+from deepcrib.exact.beliefs.plays import SETS_4, seen_cards_of, slot_of
 from deepcrib.game.cards import NO_CARD, NUM_CARDS, NUM_SUITS, rank_of
 from deepcrib.game.observations import PlayColumns, PlayObservation
 from deepcrib.game.randomness import below
@@ -224,12 +224,14 @@ def weigh_earlier_plays(
 ) -> None:
     """Multiply weights [N, 1820] by the chance of each card that the opponent has played.
 
-    Where no hand is left of a row, its weights stay as they were: the opponent is not who it is taken for.
+    Where no hand is left of a row but by rounding, its weights stay as they were: the opponent is not who it is taken
+    for.
     """
     o, chances = observation, np.ones(weights.shape)
     ask_through(lambda asking: _weigh(o.columns, o.kept, weights, asking, chances), o, weights > 0, opponent, opponent)
     weighed = weights * chances
-    np.copyto(weights, weighed, where=weighed.sum(axis=1, keepdims=True) > 0)
+    sums, before = (values.sum(axis=1, keepdims=True) for values in (weighed, weights))
+    np.copyto(weights, weighed, where=sums > NEVER * before)
 
 
 @jit
@@ -268,17 +270,8 @@ def _set_earlier(o: PlayColumns, r: int, k: int, own: np.ndarray, kept: np.ndarr
     goes = np.zeros(2, dtype=np.int8)
     turn, series, count, start = int(o.history_seats[r, 0]), 0, 0, 0
     for n in range(k):
-        slot = _first_of_rank(left[turn], _held(left[turn]), rank_of(o.history[r, n]))
+        slot = slot_of(left[turn], rank_of(o.history[r, n]))
         _, _, turn, series, count = play_step(left, goes, series, count, turn, slot)
         start = n + 1 if series == 0 else start
     frame[at.TURN], frame[at.COUNT], frame[at.START], frame[at.PLAYED] = at.OPPONENT, count, start, k
     frame[at.PASSED] = goes[seat]
-
-
-@jit
-def _held(cards: np.ndarray) -> int:
-    """Bits of the slots of cards [4] that are not empty."""
-    held = 0
-    for slot in range(HAND_SIZE):
-        held |= int(cards[slot] >= 0) << slot
-    return held

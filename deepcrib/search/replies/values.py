@@ -7,7 +7,6 @@ multisets: no point of the play depends on suits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -47,19 +46,18 @@ def start_values(
     o: PlayObservation, weights: NDArray[np.float64], hands: NDArray[np.intp], opponent: Ways, own: Ways = at.BEST
 ) -> NDArray[np.float64]:
     """[N] values of whole plays (`opening`); the opponent's hands of row i have the weights [1820] of row hands[i]."""
-    return _values(_fill_starts, o, weights, hands, opponent, own, np.empty(len(o)))
+    return _values(o, weights, hands, opponent, own, np.empty((len(o), 1)))[:, 0]
 
 
-def card_values(o: PlayObservation, weights: NDArray[np.float64], opponent: Ways) -> NDArray[np.float64]:
+def reply_values(o: PlayObservation, weights: NDArray[np.float64], opponent: Ways) -> NDArray[np.float64]:
     """[N, 4] values from the play of each slot on; -inf for what may not be played.
 
     weights: [N, 1820] of the opponent's kept hands, all of which hold the cards that it has played.
     """
-    return _values(_fill_cards, o, weights, np.arange(len(o)), opponent, at.BEST, np.empty((len(o), HAND_SIZE)))
+    return _values(o, weights, np.arange(len(o)), opponent, at.BEST, np.empty((len(o), HAND_SIZE)))
 
 
 def _values(
-    kernel: Callable[..., None],
     o: PlayObservation,
     weights: NDArray[np.float64],
     hands: NDArray[np.intp],
@@ -68,14 +66,14 @@ def _values(
     values: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     if not callable(opponent):
-        run_rows(kernel, len(o), o.columns, weights, hands, opponent, own, values, NOBODY, piece=1)
+        run_rows(_fill_values, len(o), o.columns, weights, hands, opponent, own, values, NOBODY, piece=1)
         return values
     policy = at.ASKED if callable(own) else own
     for low in range(0, len(o), _TOGETHER):
         rows = slice(low, low + _TOGETHER)
         part, which = o.take(rows), weights[hands[rows]]
         every = (0, len(part)), part.columns, which, np.arange(len(part))
-        walk = partial(kernel, *every, at.ASKED, policy, values[rows])
+        walk = partial(_fill_values, *every, at.ASKED, policy, values[rows])
         ask_through(walk, part, which > 0, opponent, own if callable(own) else opponent)
     return values
 
@@ -84,7 +82,7 @@ def _values(
 
 
 @jit
-def _fill_starts(
+def _fill_values(
     part: Part,
     o: PlayColumns,
     weights: np.ndarray,
@@ -94,38 +92,23 @@ def _fill_starts(
     values: np.ndarray,
     asking: Asking,
 ) -> None:
-    workspace = new_workspace(asking.answers)
-    for r in range(*part):
-        players = _players(policy, own_policy, o.hand[r])
-        total = _set_root(workspace, asking, o, r, weights[hands[r]])
-        values[r] = search(workspace, players, asking) / total
-
-
-@jit
-def _fill_cards(
-    part: Part,
-    o: PlayColumns,
-    weights: np.ndarray,
-    hands: np.ndarray,
-    policy: int,
-    own_policy: int,
-    values: np.ndarray,
-    asking: Asking,
-) -> None:
+    """values [N, 1] of the positions, or [N, 4] from the play of each slot on."""
     workspace = new_workspace(asking.answers)
     for r in range(*part):
         players = _players(policy, own_policy, o.hand[r])
         values[r] = -np.inf
-        for slot in range(HAND_SIZE):
+        for slot in range(values.shape[1]):
             total = _set_root(workspace, asking, o, r, weights[hands[r]])
-            frame = workspace.frames[0]
-            if not playable(players.ranks, frame[at.OWN_LEFT], frame[at.COUNT]) >> slot & 1:
-                continue
-            if slot > 0 and o.hand[r, slot - 1] >= 0 and players.ranks[slot] == players.ranks[slot - 1]:
-                values[r, slot] = values[r, slot - 1]
-                continue
-            play_slot(workspace, players, 0, slot)
-            points = workspace.values[0, at.POINTS]
+            points = 0.0
+            if values.shape[1] > 1:
+                frame = workspace.frames[0]
+                if not playable(players.ranks, frame[at.OWN_LEFT], frame[at.COUNT]) >> slot & 1:
+                    continue
+                if slot > 0 and o.hand[r, slot - 1] >= 0 and players.ranks[slot] == players.ranks[slot - 1]:
+                    values[r, slot] = values[r, slot - 1]
+                    continue
+                play_slot(workspace, players, 0, slot)
+                points = workspace.values[0, at.POINTS]
             values[r, slot] = (points + search(workspace, players, asking)) / total
 
 
