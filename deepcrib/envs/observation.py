@@ -87,14 +87,15 @@ def _card_blocks(dealt: int, num_players: int) -> tuple[Block, ...]:
     )
 
 
-Starts: Any = namedtuple("Starts", [block.name for block in observation_spec(2).blocks])
-"""Where the blocks of the vector begin, for the kernels: by the names of the blocks."""
+BlockStarts = namedtuple("BlockStarts", [b.name for b in observation_spec(2).blocks])  # type: ignore[misc]
+Starts = Any
+"""`BlockStarts`: where the blocks of the vector begin, for the kernels; by the names of the blocks."""
 
 
 @cache
 def block_starts(num_players: int) -> Starts:
     """Where the blocks begin."""
-    return Starts(*(block.start for block in observation_spec(num_players).blocks))
+    return BlockStarts(*(block.start for block in observation_spec(num_players).blocks))
 
 
 def observation_space(num_players: int) -> spaces.Dict:

@@ -20,7 +20,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from deepcrib.agents import make_agent
 from deepcrib.envs import ENVIRONMENTS, PolicyAgent, cribbage_v1, deepcrib_action, encode, observation_spec
-from deepcrib.envs.observation import Starts, block_starts, fill_rows, num_actions, num_discards
+from deepcrib.envs.observation import BlockStarts, block_starts, fill_rows, num_actions, num_discards
 from deepcrib.errors import OptionError, UserError
 from deepcrib.exact.experts import experts
 from deepcrib.game.engine import Games, IllegalActionError, Turns
@@ -164,7 +164,7 @@ def test_the_page_shows_the_table_of_the_vector() -> None:
         lines.append(f"| {head[0]} | {head[1]} | {' | '.join(places)} | {head[2]} |")
     assert "\n".join(lines) + "\n" in page
     assert "of {}, {} or {} channels".format(*(spec.width for spec in specs)) in page
-    assert all(tuple(block.name for block in spec.blocks) == Starts._fields for spec in specs)
+    assert all(tuple(block.name for block in spec.blocks) == BlockStarts._fields for spec in specs)
 
 
 # --- one game -------------------------------------------------------------------------------------------------------

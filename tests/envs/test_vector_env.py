@@ -10,7 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from deepcrib.agents import make_agent
-from deepcrib.envs import ENVIRONMENTS, PolicyAgent, deepcrib_action, random_actions
+from deepcrib.envs import ENVIRONMENTS, random_actions
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.kernels.workers import use_workers
@@ -186,18 +186,6 @@ def test_random_actions_are_uniform_over_the_mask() -> None:
     assert counts[[0, 3]].tolist() == [0, 0]
     assert np.abs(counts[[1, 2, 4]] - 10_000).max() < 4.5 * np.sqrt(30_000 * 2 / 9)
     assert random_actions(np.zeros((2, 5), dtype=bool), rng).tolist() == [0, 0]
-
-
-def test_policies_play_in_the_place_of_agents() -> None:
-    """A policy of the vector, as opponent and as learner."""
-    first = PolicyAgent(lambda vectors, masks: masks.argmax(axis=1))
-    env = make(num_envs=10, opponent=first, episode="hand")
-    shown, _ = env.reset(seed=2)
-    for _ in range(30):
-        actions = deepcrib_action(env, first)
-        choosing = ~env.unwrapped.over
-        assert (actions[choosing] == shown["action_mask"].argmax(axis=1)[choosing]).all()
-        shown, *_ = env.step(actions)
 
 
 def test_wrong_calls_are_refused() -> None:
