@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.packaged import WEIGHTS, Card, Standing, read_cards
+from deepcrib.agents.packaged import WEIGHTS, Card, LeaguePlace, read_cards
 from deepcrib.analysis.agent_cards import card_facts
 from deepcrib.analysis.tables import bounds, percent
 from deepcrib.evaluation.league.tournament import RoundRobin, round_robin
@@ -155,11 +155,11 @@ def standings() -> dict[str, dict[str, str]]:
         return {row["agent"]: row for row in csv.DictReader(file)}
 
 
-def standing(row: Mapping[str, str], agents: int, deals: int) -> Standing:
+def standing(row: Mapping[str, str], agents: int, deals: int) -> LeaguePlace:
     """A row of it, as a card has it."""
     exploited = estimate(row, "ceiling_both") if row["ceiling_both"] else None
     figures: dict[str, Any] = {name: estimate(row, name) for name in ("rating", "win_rate", "gain")}
-    return Standing(int(row["rank"]), agents, **figures, exploited=exploited, deals=deals if exploited else 0)
+    return LeaguePlace(int(row["rank"]), agents, **figures, exploited=exploited, deals=deals if exploited else 0)
 
 
 def estimate(row: Mapping[str, str], name: str) -> tuple[float, float, float]:

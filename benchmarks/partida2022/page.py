@@ -40,7 +40,7 @@ from deepcrib.agents import make_agent
 from deepcrib.agents.specs.registry import MINIMAX_NAMES
 from deepcrib.analysis.figures import save_png
 from deepcrib.evaluation.evaluate import summarise
-from deepcrib.evaluation.hands import play_metrics, play_points
+from deepcrib.evaluation.hands import pegged_points, play_metrics
 from deepcrib.files import write_atomic
 from deepcrib.intervals import mean_interval
 from deepcrib.matches import MatchResult
@@ -104,7 +104,7 @@ def play_rows(folder: Path, hands: int) -> dict[str, Any]:
 
 def play_row(row: Row, hands: int) -> dict[str, NDArray[Any]]:
     """points [hands, 2] of a row's agent and of greedy."""
-    return {"points": play_points(make_agent(row.spec), make_agent("greedy"), hands, SEED).astype(np.int8)}
+    return {"points": pegged_points(make_agent(row.spec), make_agent("greedy"), hands, SEED).astype(np.int8)}
 
 
 def play_matches(folder: Path, share: float) -> dict[str, Any]:

@@ -86,18 +86,14 @@ def _columns_of_conv(channels: int, suit_channels: int) -> Tensor:
     Conv: by kernel, channel and position; then ranks; suits by channel, in its order of suits; the dealer. Ours: by
     channel, kernel and position; then ranks; suits by channel; the dealer.
     """
-    positions = (12, 11, 10)
-    starts = [channels * sum(positions[:index]) for index in range(len(positions))]
-    over_ranks = [
-        starts[index] + channel * size + position
-        for channel in range(channels)
-        for index, size in enumerate(positions)
-        for position in range(size)
-    ]
-    ranks = list(range(len(over_ranks), len(over_ranks) + 13))
-    first = len(over_ranks) + len(ranks)
-    suits = [first + 4 * channel + SUITS.index(suit) for channel in range(suit_channels) for suit in range(4)]
-    return torch.tensor([*over_ranks, *ranks, *suits, first + 4 * suit_channels])
+    kernels, first = [], 0
+    for positions in (12, 11, 10):
+        kernels.append(first + torch.arange(channels * positions).reshape(channels, positions))
+        first += channels * positions
+    over_ranks, ranks = torch.cat(kernels, dim=1).flatten(), first + torch.arange(13)
+    suits = first + 13 + torch.arange(4 * suit_channels + 1)  # and the dealer
+    places = suits[:-1].reshape(suit_channels, 4)[:, [SUITS.index(suit) for suit in range(4)]]
+    return torch.cat([over_ranks, ranks, places.flatten(), suits[-1:]])
 
 
 def _play_weights(conv_lstm: Mapping[str, Tensor]) -> tuple[PlayNetworkConfig, dict[str, Tensor]]:

@@ -6,11 +6,11 @@ folder tells besides, and what was measured later; `benchmarks/zoo.py` writes it
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
 CHAMPION, CHAMPION_NETWORKS = "champion", "champion_networks"
@@ -22,7 +22,7 @@ Estimate = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeaguePlace:
     """A place in the league, whose page has the whole of it.
 
     gain: points a hand, own minus the opponent's. exploited: points a hand that a best responder gains, over so many
@@ -54,7 +54,7 @@ class Card:
     chosen_by: str
     sha256: str
     size: int
-    league: Standing | None = None
+    league: LeaguePlace | None = None
 
 
 def packaged_weights() -> dict[str, Path]:
@@ -64,14 +64,6 @@ def packaged_weights() -> dict[str, Path]:
 
 def read_cards() -> dict[str, Card]:
     """The cards of all of them by name, the best of the league first."""
-    cards = {name: _read(path.with_suffix(".json")) for name, path in packaged_weights().items()}
+    files = {name: path.with_suffix(".json") for name, path in packaged_weights().items()}
+    cards = {name: msgspec.json.decode(path.read_bytes(), type=Card) for name, path in files.items()}
     return dict(sorted(cards.items(), key=lambda item: item[1].league.rank if item[1].league else inf))
-
-
-def _read(path: Path) -> Card:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    league = content.pop("league", None) or {}
-    figures: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in league.items()
-    }
-    return Card(**content, league=Standing(**figures) if league else None)

@@ -196,7 +196,7 @@ class QNetworkAgent:
         values = np.where(legal, np.float32(0), np.float32(-np.inf))
         open_rows = np.flatnonzero(legal.sum(axis=1) > 1)
         several = len(open_rows) >= MANY
-        values[open_rows] = self._play_values(observation.take(open_rows), legal[open_rows], several)
+        values[open_rows] = self.play_values(observation.take(open_rows), several)
         if self.temperature:
             return draw(epsilon_greedy_probabilities(values, self.epsilon, self.temperature), observation.key)
         return _choose(values, observation.key, self.epsilon)
@@ -210,9 +210,11 @@ class QNetworkAgent:
         states = compact_discard(observation)
         return self.discard_q.all_values(states, np.ones((len(states), NUM_DISCARDS), dtype=bool), distinct)
 
-    def play_values(self, observation: PlayObservation) -> NDArray[np.float32]:
-        """[N, 4] values of the plays, -inf where a slot may not be played."""
-        return self._play_values(observation, observation.legal)
+    def play_values(self, observation: PlayObservation, distinct: bool = False) -> NDArray[np.float32]:
+        """[N, 4] values of the plays, -inf where a slot may not be played. distinct: as in `QFunction.all_values`."""
+        if self.play_q is None:
+            raise AgentError(f"agent {self.name} has no play network")
+        return self.play_q.all_values(compact_play(observation), observation.legal, distinct)
 
     def discard_probabilities(self, observation: DiscardObservation) -> NDArray[np.float64]:
         """[N, 15]: epsilon spread evenly, the rest on the highest value."""
@@ -224,15 +226,9 @@ class QNetworkAgent:
         """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value, or by the softmax."""
         if self.plays_by is not None:
             return require_probabilities(self.plays_by).play_probabilities(observation)
-        values = self._play_values(observation, observation.legal, distinct=True)
-        return epsilon_greedy_probabilities(values, self.epsilon, self.temperature)
-
-    def _play_values(
-        self, observation: PlayObservation, legal: NDArray[np.bool_], distinct: bool = False
-    ) -> NDArray[np.float32]:
-        if self.play_q is None:
-            raise AgentError(f"agent {self.name} has no play network")
-        return self.play_q.all_values(compact_play(observation), legal, distinct)
+        return epsilon_greedy_probabilities(
+            self.play_values(observation, distinct=True), self.epsilon, self.temperature
+        )
 
 
 def from_weights(
@@ -250,13 +246,14 @@ def from_weights(
     checkpoint = make_networks(saved, device)
     made = {} if discards is None else {"discards_by": discards}
     made |= {part: made_for(said, device) for part, said in other_agents(saved).items() if part not in made}
-    functions = []
-    for encoder, network in (
+    pairs = (
         (checkpoint.discard_encoder, checkpoint.discard_network),
         (checkpoint.play_encoder, checkpoint.play_network),
-    ):
-        functions.append(QFunction(encoder, network, device) if encoder and network else None)
-    return QNetworkAgent(functions[0], functions[1], epsilon, name=saved.path, temperature=temperature, **made)
+    )
+    discard_q, play_q = (
+        QFunction(encoder, network, device) if encoder and network else None for encoder, network in pairs
+    )
+    return QNetworkAgent(discard_q, play_q, epsilon, name=saved.path, temperature=temperature, **made)
 
 
 MOST_FILES = 64  # that one file of weights may name, and these in turn: a few that each name two would make billions

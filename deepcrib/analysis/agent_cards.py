@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deepcrib.agents.packaged import Card, Standing
+from deepcrib.agents.packaged import Card, LeaguePlace
 from deepcrib.analysis.tables import bounds, percent
 
 
@@ -18,7 +18,7 @@ def card_facts(card: Card) -> dict[str, str]:
     }
 
 
-def _places(place: Standing) -> dict[str, str]:
+def _places(place: LeaguePlace) -> dict[str, str]:
     """Its place in the league, and what its best responder gains, if that has been measured."""
     rating, gain = bounds(*place.rating, ".0f"), bounds(*place.gain)
     found = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deepcrib.agents import Agent, AgentError, HasDiscardValues, require_players
-from deepcrib.agents.asking import Probabilities, ask, knows_probabilities
+from deepcrib.agents.asking import ask, require_probabilities
 from deepcrib.agents.expected_value import discard_expectations
 from deepcrib.analysis.tables import NONE, Cell, table_of
 from deepcrib.evaluation.evaluate import ROLES
@@ -26,8 +28,7 @@ _SAME = 1e-9
 """Points, or a chance, by which two values may differ through rounding alone."""
 
 
-@dataclass(frozen=True)
-class DiscardFigures:
+class DiscardFigures(NamedTuple):
     """One discard; but for names all in points, and but for the hand's lowest and highest means.
 
     As `agents.DiscardExpectations` has them: crib_mean is negative to the pone, pegging own minus the opponent's.
@@ -89,16 +90,15 @@ class HandValues:
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values: discards with the best first, agents' metrics by the cards thrown."""
-        rows = [asdict(self.discards[action]) | {"thrown_by": self.thrown_by(action)} for action in self.best_first]
+        rows = [self.discards[action]._asdict() | {"thrown_by": self.thrown_by(action)} for action in self.best_first]
         return {"discards": rows, "agents": {name: self._plain(choice) for name, choice in self.agents.items()}}
 
     def _plain(self, choice: AgentChoice) -> dict[str, Any]:
-        chosen = self.discards[choice.action]
+        chosen, tosses = self.discards[choice.action], [row.toss for row in self.discards]
         plain: dict[str, Any] = {"toss": chosen.toss, "keep": chosen.keep}
         plain |= {"place": choice.place, "gives_up": choice.gives_up}
         for name, numbers in (("probabilities", choice.probabilities), ("values", choice.values)):
-            tosses = (row.toss for row in self.discards)
-            plain[name] = None if numbers is None else dict(zip(tosses, numbers, strict=True))
+            plain[name] = numbers and dict(zip(tosses, numbers, strict=True))
         return plain | {"unit": choice.unit}
 
 
@@ -132,42 +132,29 @@ def decision(hand: Sequence[int], is_dealer: bool, score: tuple[int, int], seed:
 
 def _discards(observation: DiscardObservation) -> tuple[DiscardFigures, ...]:
     """The 15 discards of one decision, by action."""
-    expected, own = discard_expectations(observation), discard_statistics(observation.hand)[0]
-    means = (mean[0] for mean in (expected.crib_mean, expected.pegging, expected.total))
-    columns = (expected.hand_mean[0], own["hand_min"], own["hand_max"], *means)
-    cards = observation.hand[0]
-    return tuple(
-        DiscardFigures(format_cards(cards[tossed]), format_cards(cards[kept]), *row)
-        for kept, tossed, row in zip(
-            KEPT_SLOTS_6, DISCARD_SLOTS_6, zip(*(column.tolist() for column in columns), strict=True), strict=True
-        )
-    )
+    expected, own, cards = discard_expectations(observation), discard_statistics(observation.hand), observation.hand[0]
+    means = expected.crib_mean, expected.pegging, expected.total
+    columns = (expected.hand_mean, own["hand_min"], own["hand_max"], *means)
+    texts = ([format_cards(cards[slots]) for slots in of_each] for of_each in (DISCARD_SLOTS_6, KEPT_SLOTS_6))
+    return tuple(starmap(DiscardFigures, zip(*texts, *(column[0].tolist() for column in columns), strict=True)))
 
 
 def _choice(agent: Agent, observation: DiscardObservation, totals: NDArray[np.float64]) -> AgentChoice:
     """What an agent does with one decision, whose discards have totals [15]."""
     action = int(ask(agent, observation)[0])
-    unit, values = "", None
+    unit, values, probabilities = "", None, None
     if isinstance(agent, HasDiscardValues) and (unit := agent.discard_unit):
         values = tuple(value if np.isfinite(value) else None for value in agent.discard_values(observation)[0].tolist())
+    with suppress(AgentError):  # it, or the agent that it leaves its discards to, knows none
+        probabilities = tuple(require_probabilities(agent).discard_probabilities(observation)[0].tolist())
     return AgentChoice(
         action=action,
         place=1 + int((totals > totals[action] + _SAME).sum()),
         gives_up=float(totals.max() - totals[action]),
-        probabilities=_probabilities(agent, observation),
+        probabilities=probabilities,
         values=values,
         unit=unit or None,
     )
-
-
-def _probabilities(agent: Agent, observation: DiscardObservation) -> tuple[float, ...] | None:
-    """None also where the agent leaves its discards to one that knows no probabilities."""
-    if not knows_probabilities(agent):
-        return None
-    try:
-        return tuple(Probabilities(agent).discard_probabilities(observation)[0].tolist())
-    except AgentError:
-        return None
 
 
 _DISCARDS_NOTE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.table import Table
@@ -27,11 +27,10 @@ Ceilings = Mapping[str, Mapping[str, tuple[float, float, float]]]
 NAME_WIDTH = 28
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """An agent's place; win_rate (0..1) and gain (points a hand, own minus opponent's): means over its opponents."""
 
-    name: str
+    agent: str
     rating: Interval | None
     win_rate: Interval | None
     gain: Interval | None
@@ -40,27 +39,22 @@ class Row:
 
 @dataclass(frozen=True)
 class League:
-    """rows: best first. cells: by (agent, opponent), win rate and gain of the agent; faults: those of any pairing."""
+    """rows: best first. cells: by (agent, opponent), win rate and gain of the agent. misfit: as in `ratings`."""
 
     rows: tuple[Row, ...]
     cells: dict[tuple[str, str], tuple[Interval, Interval]]
-    faults: dict[tuple[str, str], tuple[str, str]]
     misfit: float
 
     @property
     def names(self) -> list[str]:
         """Best first."""
-        return [row.name for row in self.rows]
+        return [row.agent for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`."""
-        standings = [
-            {"agent": row.name, "rating": row.rating, "win_rate": row.win_rate, "gain": row.gain, "games": row.games}
-            for row in self.rows
-        ]
+        standings = [row._asdict() for row in self.rows]
         cross = [{"agents": pair, "win_rate": rate, "gain": gain} for pair, (rate, gain) in self.cells.items()]
-        faults = [{"agents": pair, "agent": name, "what": what} for pair, (name, what) in self.faults.items()]
-        return {"standings": standings, "misfit": self.misfit, "cross": cross, "faults": faults}
+        return {"standings": standings, "misfit": self.misfit, "cross": cross}
 
 
 def league_of(pairings: Sequence[Pairing]) -> League:
@@ -79,8 +73,7 @@ def league_of(pairings: Sequence[Pairing]) -> League:
         means = [_mean([cell[part] for cell in own]) for part in (0, 1)]
         rows.append(Row(name, ratings.get(name), means[0], means[1], games))
     rows.sort(key=lambda row: (-(row.rating.estimate if row.rating else -math.inf), -(row.win_rate or (-1,))[0]))
-    faults = {pairing.names: pairing.fault for pairing in pairings if pairing.fault}
-    return League(tuple(rows), cells, faults, misfit(played, ratings))
+    return League(tuple(rows), cells, misfit(played, ratings))
 
 
 def _mean(values: Sequence[Interval]) -> Interval | None:
@@ -123,7 +116,7 @@ def league_tables(title: str, league: League, ceilings: Ceilings | None = None) 
             " / ".join(f"{known[role][0]:+.2f}" if role in known else NONE for role in ROLES),
         )
         for place, row in enumerate(league.rows)
-        for known in [(ceilings or {}).get(row.name, {})]
+        for known in [(ceilings or {}).get(row.agent, {})]
     ]
     standings = plain_table("standings, ± 95%", (*columns, *heads), rows)
     for table in (cross, standings):
@@ -135,9 +128,7 @@ def league_tables(title: str, league: League, ceilings: Ceilings | None = None) 
 def _whole(league: League, name: str, other: str) -> str:
     if name == other:
         return "."
-    if (name, other) in league.cells:
-        return f"{100 * league.cells[name, other][0].estimate:.0f}"
-    return "!" if {(name, other), (other, name)} & set(league.faults) else NONE
+    return f"{100 * league.cells[name, other][0].estimate:.0f}" if (name, other) in league.cells else NONE
 
 
 # --- files ------------------------------------------------------------------------------------------------------
@@ -150,9 +141,9 @@ def standings_csv(league: League, ceilings: Ceilings | None = None) -> str:
     heads = [f"{figure}{bound}" for figure in figures for bound in ("", "_low", "_high")]
     lines: list[list[Any]] = [["rank", "agent", "games", *heads]]
     for number, row in enumerate(league.rows, start=1):
-        known = ceilings.get(row.name, {})
+        known = ceilings.get(row.agent, {})
         values = [row.rating, row.win_rate, row.gain, *(known.get(role) for role in RESPONDER)]
-        lines.append([number, row.name, row.games, *(x for value in values for x in (value or ("", "", "")))])
+        lines.append([number, row.agent, row.games, *(x for value in values for x in (value or ("", "", "")))])
     return csv_text(lines)
 
 
@@ -189,7 +180,7 @@ def league_figure(league: League) -> Figure | None:
     errors = np.array([(rating.estimate - rating.low, rating.high - rating.estimate) for _, rating in rated]).T
     style = {"fmt": "o", "color": "tab:blue", "markersize": 4, "capsize": 2}
     left.errorbar([rating.estimate for _, rating in rated], [place for place, _ in rated], xerr=errors, **style)
-    labels = [f"{row.name}  {place}" for place, row in enumerate(league.rows, start=1)]
+    labels = [f"{row.agent}  {place}" for place, row in enumerate(league.rows, start=1)]
     left.set(xlabel="rating [95%]", ylim=(num - 0.5, -0.5), yticks=range(num), yticklabels=labels)
     left.grid(alpha=0.3)
     mesh = right.imshow(rates, cmap="RdBu", vmin=0, vmax=100, aspect="auto")

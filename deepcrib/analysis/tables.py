@@ -12,12 +12,11 @@ from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.game.rules import KINDS
 
 if TYPE_CHECKING:
-    from deepcrib.evaluation.audit import Audit
     from deepcrib.evaluation.evaluate import Evaluation
     from deepcrib.evaluation.exploit import Exploitability
     from deepcrib.evaluation.hands import HandPairs, HandsWon
     from deepcrib.evaluation.league.tournament import Series, Standing
-    from deepcrib.evaluation.regrets import Decision
+    from deepcrib.evaluation.regrets import Audit, Decision
 
 Cell = str | Callable[..., str]
 """The text of a row's cell: a format such as `{0.games:,}`, or a function of the row."""

@@ -96,15 +96,15 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
     """Metrics of one agent in a match of two; `duplicate=None` finds out from the pair ids."""
     opponent, won = 1 - agent, result.winner == agent
     games, wins = len(won), int(won.sum())
-    paired = _is_paired(result.pair) if duplicate is None else duplicate
+    paired = len(np.unique(result.pair)) < games if duplicate is None else duplicate
     interval = pairs_interval(pair_means(won, result.pair)) if paired else wilson(wins, games)
     paper = normal(wins, games)
     margin = result.scores[:, agent].astype(np.int64) - result.scores[:, opponent]
     skunks, skunks_against = int((margin >= SKUNK_MARGIN).sum()), int((margin <= -SKUNK_MARGIN).sum())
     hands, points = int(result.hands.sum()), result.points.sum(axis=(2, 3), dtype=np.int64)  # [G, 2]
-    units = np.unique(result.pair, return_inverse=True)[1] if paired else None
-    unit_hands = unit_sums(result.hands, units)
-    own, other = (unit_sums(points[:, player], units) for player in (agent, opponent))
+    units = np.unique(result.pair, return_inverse=True)[1] if paired else np.arange(games)
+    unit_hands = np.bincount(units, result.hands)
+    own, other = (np.bincount(units, points[:, player]) for player in (agent, opponent))
     a_hand, hand_margin = ratio_interval(own, unit_hands), ratio_interval(own - other, unit_hands)
     dealt_first = result.first_dealer == agent
     return Evaluation(
@@ -123,8 +123,8 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
         hand_margin=hand_margin.estimate,
         hand_margin_low=_known(hand_margin.low),
         hand_margin_high=_known(hand_margin.high),
-        points=points_by_role(result, agent),
-        opponent_points=points_by_role(result, opponent),
+        points=_points_by_role(result, agent),
+        opponent_points=_points_by_role(result, opponent),
         hands_per_game=hands / games,
         margin=float(margin.mean()),
         skunks=skunks,
@@ -143,13 +143,7 @@ def pair_means(won: NDArray[np.bool_], pair: NDArray[np.int64]) -> NDArray[np.fl
     return np.bincount(rows, weights=won) / sizes
 
 
-def unit_sums(values: NDArray[Any], units: NDArray[np.intp] | None) -> NDArray[np.float64]:
-    """[P] `values` [G] summed over the games of each of P units, numbered by `units` [G]; None: each game is one."""
-    games = values.astype(np.float64)
-    return games if units is None else np.asarray(np.bincount(units, weights=games), dtype=np.float64)
-
-
-def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
+def _points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float]]:
     """`{role: {kind: mean points}}` over the times each kind was counted; the crib is the dealer's alone."""
     points, counts = (sums[:, agent].sum(axis=0, dtype=np.int64) for sums in (result.points, result.counts))
     return {
@@ -164,10 +158,6 @@ def points_by_role(result: MatchResult, agent: int) -> dict[str, dict[str, float
 
 def _known(bound: float) -> float | None:
     return bound if math.isfinite(bound) else None
-
-
-def _is_paired(pair: NDArray[np.int64]) -> bool:
-    return len(np.unique(pair)) < len(pair)
 
 
 def _share(won: NDArray[np.bool_]) -> float | None:

@@ -144,10 +144,6 @@ class PlayOnly(Metrics):
     as_pone: float
     as_dealer: float
 
-    def by_role(self) -> dict[str, float]:
-        """The difference by own role."""
-        return {"difference as pone": self.as_pone, "difference as dealer": self.as_dealer}
-
 
 def play_only(
     agent: Agent, opponent: Agent, hands: int, seed: int, *, duplicate: bool = False, progress: Progress | None = None
@@ -159,10 +155,10 @@ def play_only(
     and the score is 0-0. So agents meet nothing that they do not meet in games, except that they threw nothing away.
     Raises OptionError for hands that cannot be played, AgentError for an agent that does not play with two.
     """
-    return play_metrics(play_points(agent, opponent, hands, seed, duplicate=duplicate, progress=progress), duplicate)
+    return play_metrics(pegged_points(agent, opponent, hands, seed, duplicate=duplicate, progress=progress), duplicate)
 
 
-def play_points(
+def pegged_points(
     agent: Agent, opponent: Agent, hands: int, seed: int, *, duplicate: bool = False, progress: Progress | None = None
 ) -> NDArray[np.int64]:
     """[hands, 2] points of agent and opponent in the hands of `play_only`, which takes the same arguments.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,17 +36,9 @@ class PlayedGame:
 
     record: GameRecord
     seat: int
+    person: Player
+    opponent: Player
     result: MatchResult
-
-    @property
-    def person(self) -> Player:
-        """Who played."""
-        return self.record.players[self.seat]
-
-    @property
-    def opponent(self) -> Player:
-        """The agent."""
-        return self.record.players[1 - self.seat]
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,8 @@ def played_games(
             left_out["unfinished" if id(record) in whole else "gone on with in another record"] += 1
         else:
             (seat,) = record.humans
-            games.append(PlayedGame(record, seat, _result(record, state, seat, number)))
+            players = record.players[seat], record.players[1 - seat]
+            games.append(PlayedGame(record, seat, *players, _result(record, state, seat, number)))
     first: dict[Any, PlayedGame] = {}
     for game in sorted(games, key=lambda game: game.record.started):
         first.setdefault(_identity(game.record), game)
@@ -184,12 +177,16 @@ def paper_baseline() -> dict[str, Any]:
 
 
 def _points(seats: Sequence[tuple[GameRecord, int]]) -> Points:
+    """Of what seats were counted, also 0; nothing of what came after somebody had won."""
     counted: dict[str, dict[str, list[int]]] = {role: {kind: [] for kind in KINDS} for role in ROLES}
     for record, seat in seats:
         for hand in _hands(record):
-            role = ROLES[int(hand[0].seat == seat)]
-            for kind, points in _counted(hand, seat):
-                counted[role][kind].append(points)
+            own = counted[ROLES[int(hand[0].seat == seat)]]
+            if plays := [event for event in hand if event.kind == "play"]:
+                own["play"].append(sum(event.points for event in plays if event.seat == seat))
+            for event in hand:
+                if event.seat == seat and event.kind in ("starter", "hand", "crib"):
+                    own["heels" if event.kind == "starter" else event.kind].append(event.points)
     return {role: {kind: mean_interval(p) for kind, p in kinds.items() if p} for role, kinds in counted.items()}
 
 
@@ -202,16 +199,6 @@ def _hands(record: GameRecord) -> list[list[Event]]:
         elif hands:
             hands[-1].append(event)
     return hands
-
-
-def _counted(hand: Sequence[Event], seat: int) -> Iterator[tuple[str, int]]:
-    """What a seat was counted in a hand: kind and points, also 0; nothing of what came after somebody had won."""
-    plays = [event for event in hand if event.kind == "play"]
-    if plays:
-        yield "play", sum(event.points for event in plays if event.seat == seat)
-    for event in hand:
-        if event.seat == seat and event.kind in ("starter", "hand", "crib"):
-            yield "heels" if event.kind == "starter" else event.kind, event.points
 
 
 def _plain(points: Points) -> dict[str, dict[str, dict[str, float | None]]]:

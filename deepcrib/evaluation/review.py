@@ -7,10 +7,8 @@ The hand that ends a game is priced as if it were played out.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,11 +18,11 @@ from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
 from deepcrib.errors import OptionError, UserError
 from deepcrib.evaluation.evaluate import ROLES
-from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, price
-from deepcrib.files.trust import FromFile
+from deepcrib.evaluation.regrets import KINDS, NOTHING, Decision, price, worst_of
 from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.intervals import Interval, mean_interval
+from deepcrib.matches import Progress, batches
 from deepcrib.records import GameRecord, choices
 from deepcrib.records.replay import ROW
 from deepcrib.search.best_response import BestResponseAgent
@@ -33,6 +31,8 @@ from deepcrib.search.minimax import has_choice
 STAND_IN = "expected_value"
 """Answered in place of a person, or of an agent whose play would have to be asked for: greedy play, expert discards."""
 BATCH = 4  # hands that are priced at once, between two reports of progress
+_RESPONDERS: dict[str, BestResponseAgent] = {}
+"""By the opponent's spec, for its model of the opponent takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,7 @@ class Review:
 
 
 def review(
-    record: GameRecord,
-    seat: int,
-    *,
-    worst: int = 10,
-    opponent: Agent | None = None,
-    progress: Callable[[int], None] | None = None,
+    record: GameRecord, seat: int, *, worst: int = 10, opponent: Agent | None = None, progress: Progress | None = None
 ) -> Review:
     """Price every choice of a seat in a recorded game of two, finished or not; deterministic.
 
@@ -108,21 +103,13 @@ def review(
     RecordError where the record breaks the rules, OptionError for another seat or more players.
     """
     check_seat(record, seat)
-    if worst < 0:
-        raise OptionError(f"worst={worst}: expected 0 or more decisions")
     responder, stand_in = (BestResponseAgent(opponent, None), False) if opponent else responder_to(record, 1 - seat)
-    hands = _hands(record, seat)
-    reviewed: list[HandReview] = []
-    for low in range(0, len(hands), BATCH):
-        part = hands[low : low + BATCH]
-        reviewed += _reviewed(responder, part)
-        if progress is not None:
-            progress(len(part))
-    decisions = [decision for hand in reviewed for decision in hand.decisions]
-    costly = [decision for decision in decisions if decision.regret >= NOTHING]
-    costliest = sorted(costly, key=lambda decision: -decision.regret)[:worst]
-    name = record.players[seat].name
-    return Review(name, seat, responder.to.name, stand_in, reviewed, costliest)
+    chosen = _chosen(record, seat)
+    for numbers in batches(len(chosen), BATCH, progress):
+        _price_hands(responder, [chosen[number] for number in numbers])
+    hands = [hand for hand, _ in chosen]
+    costliest = worst_of((decision for hand in hands for decision in hand.decisions), worst)
+    return Review(record.players[seat].name, seat, responder.to.name, stand_in, hands, costliest)
 
 
 def check_seat(record: GameRecord, seat: int) -> None:
@@ -140,31 +127,19 @@ def responder_to(record: GameRecord, seat: int) -> tuple[BestResponseAgent, bool
     is compiled code; not a person, any other agent, or one that cannot be made from its spec here. Raises
     UntrustedError where the record's file names what it may not.
     """
-    player, spec = record.players[seat], record.spec_of(seat)
-    said = replace(spec, spec=None) if isinstance(spec, FromFile) else None
-    responder = None if player.kind != "agent" else _quick_responder(json.dumps(player.spec, sort_keys=True), said)
-    if responder is not None:
-        return responder, False
-    stand_in = _quick_responder(json.dumps(STAND_IN))
-    assert stand_in is not None
-    return stand_in, True
-
-
-@lru_cache(maxsize=8)
-def _quick_responder(spec: str, said: FromFile | None = None) -> BestResponseAgent | None:
-    """To the agent of a spec (JSON); kept, since its model of the opponent takes seconds. None where there is none.
-
-    said: where a file says so, its spec left out.
-    """
-    plain = json.loads(spec)
-    try:
-        agent = make_agent(replace(said, spec=plain) if said else plain)
-        quick = play_policy_of(agent) is not None and knows_probabilities(agent)
-        return BestResponseAgent(agent, None) if quick else None
-    except UntrustedError:
-        raise
-    except UserError:
-        return None
+    said, agent = record.spec_of(seat), None
+    if record.players[seat].kind == "agent":
+        try:
+            agent = make_agent(said)
+        except UntrustedError:
+            raise
+        except UserError:  # the stand-in takes its place
+            pass
+    quick = agent is not None and play_policy_of(agent) is not None and knows_probabilities(agent)
+    if agent is None or not quick:
+        said, agent = STAND_IN, make_agent(STAND_IN)
+    responder = _RESPONDERS.setdefault(repr(said), BestResponseAgent(agent, None))
+    return responder, not quick
 
 
 def losses_by_kind(hands: Sequence[HandReview]) -> dict[str, Loss]:
@@ -181,11 +156,11 @@ def losses_by_kind(hands: Sequence[HandReview]) -> dict[str, Loss]:
 # --- gathering and pricing ----------------------------------------------------------------------------------
 
 
-Chosen = tuple[HandReview, list[tuple[DiscardObservation, int]], list[tuple[PlayObservation, int]]]
-"""A hand, its decisions still to be priced; its discard, if that was the seat's, and the plays that were a choice."""
+Chosen = tuple[HandReview, list[tuple[DiscardObservation | PlayObservation, int]]]
+"""A hand, its decisions still to be priced; what was seen and chosen, in order, where there was a choice."""
 
 
-def _hands(record: GameRecord, seat: int) -> list[Chosen]:
+def _chosen(record: GameRecord, seat: int) -> list[Chosen]:
     """The hands in which a seat has chosen something, in order."""
     found: dict[int, Chosen] = {}
     for turns, who, action in choices(record):
@@ -195,27 +170,22 @@ def _hands(record: GameRecord, seat: int) -> list[Chosen]:
         if number not in found:
             own, other = turns.games.scores[0][[seat, 1 - seat]]
             role = ROLES[int(turns.games.dealer[0] == seat)]
-            found[number] = HandReview(number, role, (int(own), int(other)), []), [], []
-        _, discards, plays = found[number]
+            found[number] = HandReview(number, role, (int(own), int(other)), []), []
         if turns.phase[0] == DISCARD:
-            discards.append((turns.discard_observation(ROW), action))
+            found[number][1].append((turns.discard_observation(ROW), action))
         elif has_choice(observation := turns.play_observation(ROW))[0]:
-            plays.append((observation, action))
+            found[number][1].append((observation, action))
     return list(found.values())
 
 
-def _reviewed(responder: BestResponseAgent, hands: Sequence[Chosen]) -> list[HandReview]:
-    """Some hands priced together."""
+def _price_hands(responder: BestResponseAgent, hands: Sequence[Chosen]) -> None:
+    """Add to some hands their decisions, all discards, and all plays, priced together."""
     decisions: list[Decision] = []
-    discards = [(hand.number, *choice) for hand, choices, _ in hands for choice in choices]
-    plays = [(hand.number, *choice) for hand, _, choices in hands for choice in choices]
-    for seen in (discards, plays):
+    for kind in (DiscardObservation, PlayObservation):
+        seen = [(hand.number, *choice) for hand, choices in hands for choice in choices if isinstance(choice[0], kind)]
         if seen:
             numbers, observations, taken = zip(*seen, strict=True)
-            observation = type(observations[0]).concatenate(observations)
-            for priced in price(responder, observation, np.array(taken, dtype=np.int8), np.array(numbers)):
-                decisions += priced.worst
-    decisions.sort(key=lambda decision: (decision.hand, KINDS.index(decision.kind)))
-    for hand, _, _ in hands:
+            observation = kind.concatenate(observations)
+            decisions += price(responder, observation, np.array(taken, dtype=np.int8), np.array(numbers))
+    for hand, _ in hands:
         hand.decisions.extend(decision for decision in decisions if decision.hand == hand.number)
-    return [hand for hand, _, _ in hands]

@@ -4,18 +4,12 @@ The unit is two games in a row, of which each player deals first in one: the sha
 or 1, is drawn anew from one distribution, whether or not the two games share their cards. About the mean m of that
 distribution, the win rate, one bets: a capital of 1 is multiplied by 1 + l (x - m) at every pair x, with a stake l that
 is chosen before. If m is the true mean the capital is a martingale, and the chance that it ever reaches 1/alpha is at
-most alpha (Ville 1939), however often one looks. Two rules are made of such capitals.
+most alpha (Ville 1939), however often one looks.
 
-`significant`: all m whose capital has not reached 1/alpha form a confidence sequence, valid at all times at once
-(Howard, Ramdas, McAuliffe, Sekhon 2021; by betting: Waudby-Smith, Ramdas 2024). The stake is averaged over many sizes,
-half of the capital betting on a higher mean and half on a lower one (their hedged capital; with a mixture of stakes, as
-of Orabona, Jun 2024). The match stops when the interval leaves out 1/2, or lies within 1/2 +- difference.
-
-`sprt`: Wald's sequential probability ratio test (1945) of a win rate of 1/2 + difference or more against 1/2 -
-difference or less. It is a cheap way to tell which of the two holds and says nothing more: an agent that wins half
-of its games comes out on either side. The stakes are those with which the capital of independent games is Wald's
-likelihood ratio, made smaller or larger by the variance of the pairs seen so far; so the error rates are at most alpha
-and beta, and the games that a duplicate pair saves are saved here too.
+All m whose capital has not reached 1/alpha form a confidence sequence, valid at all times at once (Howard, Ramdas,
+McAuliffe, Sekhon 2021; by betting: Waudby-Smith, Ramdas 2024). The stake is averaged over many sizes, half of the
+capital betting on a higher mean and half on a lower one (their hedged capital; with a mixture of stakes, as of Orabona,
+Jun 2024). The match stops when the interval leaves out 1/2, or lies within 1/2 +- difference.
 """
 
 from __future__ import annotations
@@ -33,7 +27,8 @@ from deepcrib.evaluation.evaluate import Evaluation, check_games, summarise
 from deepcrib.intervals import Interval
 from deepcrib.matches import MatchResult, Progress, play_match
 
-RULES = ("significant", "sprt")
+SIGNIFICANT = "significant"
+"""The name of the rule, as the option `until` of a match."""
 BETTER, WORSE, EQUAL, UNDECIDED = "better", "worse", "equal", "undecided"
 SHARES = np.array([0.0, 0.5, 1.0])
 """What a pair of games can come to."""
@@ -41,32 +36,23 @@ SHARES = np.array([0.0, 0.5, 1.0])
 # Stakes of the confidence sequence as shares of the highest that cannot lose everything: those that suit from about
 # ten to ten million pairs, equally many for each order of magnitude.
 _STAKES = np.geomspace(1e-3, 0.95, 48)
-_PRIOR_PAIRS, _PRIOR_SQUARE = 10, 0.125  # for the spread of the pairs before there are many: independent games
-_HIGHEST_STAKE = 0.95  # of the test, as a share of the highest that cannot lose everything
 _FIRST_BATCH, _LAST_BATCH, _CYCLE = 128, 8192, 4  # games
 
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """When a match is decided.
+    """When a match is decided: when the interval leaves out 1/2, or lies within 1/2 +- difference.
 
-    until: `significant` or `sprt`, see the module. difference: a distance of the win rate from 1/2, above 0 and below
-    0.5. alpha: under `significant` the chance that the interval ever misses the win rate, so 1 - alpha is its level;
-    under `sprt` the chance to decide for the agent though it wins 1/2 - difference or less. beta (`sprt`): the chance
-    to decide against it though it wins 1/2 + difference or more. Raises OptionError for values out of range.
+    difference: a distance of the win rate from 1/2. alpha: the chance that the interval ever misses the win rate, so
+    1 - alpha is its level. Both above 0 and below 0.5. Raises OptionError for values out of range.
     """
 
-    until: str = "significant"
     difference: float = 0.02
     alpha: float = 0.05
-    beta: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse what is no rule."""
-        if self.until not in RULES:
-            raise OptionError(f"until={self.until}: expected one of {', '.join(RULES)}, or null for all games")
-        for name in ("difference", "alpha", "beta"):
-            value = getattr(self, name)
+        """Refuse values out of range."""
+        for name, value in asdict(self).items():
             if not 0 < value < 0.5:
                 raise OptionError(f"{name}={value}: expected more than 0 and less than 0.5")
 
@@ -87,20 +73,17 @@ class SequentialEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`."""
-        rule = {**asdict(self.rule), "level": 1 - self.rule.alpha}
+        rule = {"until": SIGNIFICANT, **asdict(self.rule), "level": 1 - self.rule.alpha}
         return {**self.evaluation.to_dict(), "verdict": self.verdict, "max_games": self.max_games, **rule}
 
     def sentence(self) -> str:
         """The verdict in words."""
-        d, games = self.rule.difference, f"after {self.evaluation.games:,} games"
+        games = f"after {self.evaluation.games:,} games"
         if self.verdict == UNDECIDED:
             return f"undecided {games}, the most allowed"
         if self.verdict == EQUAL:
-            return f"decided {games}: within {100 * d:g} percentage points of 50%"
-        sign = 1 if self.verdict == BETTER else -1
-        if self.rule.until == "significant":
-            return f"decided {games}: the agent wins {'more' if sign > 0 else 'fewer'} than half"
-        return f"decided {games}: for a win rate of {50 + 100 * sign * d:g}%, against {50 - 100 * sign * d:g}%"
+            return f"decided {games}: within {100 * self.rule.difference:g} percentage points of 50%"
+        return f"decided {games}: the agent wins {'more' if self.verdict == BETTER else 'fewer'} than half"
 
 
 def evaluate_until(
@@ -120,7 +103,7 @@ def evaluate_until(
     What comes out is what `evaluate` makes of the first so many games of the same match, but for the interval.
     `progress` is called with the number of games finished since its last call. Raises OptionError.
     """
-    check_pairs(games, rule)
+    check_pairs(games)
     players = [make_agent(spec, device) for spec in (agent, opponent)]
     parts: list[MatchResult] = []
     means = np.empty(0)
@@ -146,11 +129,11 @@ def evaluate_until(
     return SequentialEvaluation(honest, verdict, rule, games)
 
 
-def check_pairs(games: int, rule: StoppingRule) -> None:
-    """Refuse game counts that a rule cannot stop at."""
+def check_pairs(games: int) -> None:
+    """Refuse game counts that are no pairs. Raises OptionError."""
     check_games(games, duplicate=False)
     if games % 2:
-        raise OptionError(f"games={games}: until={rule.until} counts in pairs of games, expected an even number")
+        raise OptionError(f"games={games}: until={SIGNIFICANT} counts in pairs of games, expected an even number")
 
 
 def _batch(done: int, games: int) -> int:
@@ -164,11 +147,20 @@ def first_stop(means: NDArray[np.float64], rule: StoppingRule, start: int = 0) -
 
     means: 0, 0.5 or 1, in the order of play. start: so many pairs are known not to have decided it.
     """
-    ends = _significant(means, rule, start) if rule.until == "significant" else _sprt(means, rule, start)
-    decided = [(int(np.argmax(reached)), verdict) for verdict, reached in ends.items() if reached.any()]
-    if not decided:
+    counts = pair_counts(means)[start:]
+    estimate = counts @ SHARES / counts.sum(axis=1)
+    limit = -math.log(rule.alpha)
+
+    def left_out(mean: float) -> NDArray[np.bool_]:
+        return log_capital(counts, mean) >= limit
+
+    unequal, near = left_out(0.5), np.abs(estimate - 0.5) < rule.difference
+    equal = near & ~unequal & left_out(0.5 - rule.difference) & left_out(0.5 + rule.difference)
+    decided = unequal | equal
+    if not decided.any():
         return None
-    pair, verdict = min(decided)
+    pair = int(np.argmax(decided))
+    verdict = EQUAL if equal[pair] else BETTER if estimate[pair] > 0.5 else WORSE
     return start + pair + 1, verdict
 
 
@@ -218,43 +210,3 @@ def _upward(counts: NDArray[np.int64], mean: float) -> NDArray[np.float64]:
     highest = terms.max(axis=-1, keepdims=True)
     total: NDArray[np.float64] = highest[..., 0] + np.log(np.exp(terms - highest).mean(axis=-1))
     return total
-
-
-def _significant(means: NDArray[np.float64], rule: StoppingRule, start: int) -> dict[str, NDArray[np.bool_]]:
-    """{verdict: [P - start] whether it holds after each of the pairs from `start` on}."""
-    counts = pair_counts(means)[start:]
-    estimate = counts @ SHARES / counts.sum(axis=1)
-    limit = -math.log(rule.alpha)
-
-    def left_out(mean: float) -> NDArray[np.bool_]:
-        return log_capital(counts, mean) >= limit
-
-    unequal, near = left_out(0.5), np.abs(estimate - 0.5) < rule.difference
-    equal = near & ~unequal & left_out(0.5 - rule.difference) & left_out(0.5 + rule.difference)
-    return {BETTER: unequal & (estimate > 0.5), WORSE: unequal & (estimate < 0.5), EQUAL: equal}
-
-
-# --- the sequential probability ratio test ----------------------------------------------------------------------
-
-
-def _sprt(means: NDArray[np.float64], rule: StoppingRule, start: int) -> dict[str, NDArray[np.bool_]]:
-    """{verdict: [P - start] whether it holds after each of the pairs from `start` on}."""
-    against_low, against_high = ratio_capitals(means, rule.difference)
-    return {BETTER: against_low[start:] >= -math.log(rule.alpha), WORSE: against_high[start:] >= -math.log(rule.beta)}
-
-
-def ratio_capitals(means: NDArray[np.float64], difference: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Log capitals [P] of betting against a win rate of 1/2 - difference, or less, and 1/2 + difference, or more.
-
-    The stake at each pair follows from those before it. With l = 2d / (s - d^2), s the mean of (x - 1/2)^2, the capital
-    of single games (s = 1/4) is multiplied by (1/2 + d) / (1/2 - d) at a win and by its inverse at a loss.
-    """
-    means = np.asarray(means, dtype=np.float64)
-    squares = (means - 0.5) ** 2
-    before = np.concatenate([[0.0], np.cumsum(squares)[:-1]])
-    square = (_PRIOR_PAIRS * _PRIOR_SQUARE + before) / (_PRIOR_PAIRS + np.arange(len(means)))
-    low = 0.5 - difference
-    room = np.maximum(square - difference**2, np.finfo(float).tiny)
-    stake = np.minimum(2 * difference / room, _HIGHEST_STAKE / low)
-    up, down = (np.cumsum(np.log1p(stake * (x - low))) for x in (means, 1 - means))
-    return up, down

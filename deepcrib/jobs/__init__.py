@@ -47,7 +47,6 @@ class Outcome:
 
     summary: Mapping[str, Any]
     tables: Sequence[RenderableType] = ()
-    fault: str | None = None  # what went wrong in part of it: said last, in one line, and the job ends with exit code 2
 
 
 @dataclass

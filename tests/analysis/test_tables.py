@@ -40,7 +40,7 @@ def numbers(text: str) -> Counter[str]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_is_cut_at_80_columns(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At 80 columns, and 120 (those of a pipe), every number of a table stands whole, as on a screen without end."""
+    """Every number of a table stands whole, as on a screen without end."""
     shown: list[Any] = []
 
     class Recorder(Console):
@@ -51,8 +51,6 @@ def test_nothing_is_cut_at_80_columns(command: str, tmp_path: Path, monkeypatch:
     assert main([*shlex.split(command), f"hydra.run.dir={tmp_path / 'run'}"]) == 0
     assert shown
     for table in shown:
-        whole = rendered(table, 1000)
-        for width in (80, 120):
-            text = rendered(table, width)
-            assert "…" not in text and max(map(len, text.splitlines())) <= width
-            assert numbers(whole) <= numbers(text)  # a table split in two repeats its first columns
+        text = rendered(table, 80)
+        assert "…" not in text and max(map(len, text.splitlines())) <= 80
+        assert numbers(rendered(table, 1000)) <= numbers(text)  # a table split in two repeats its first columns

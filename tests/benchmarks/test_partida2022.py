@@ -8,8 +8,8 @@ import pytest
 from benchmarks.partida2022 import causes
 from benchmarks.partida2022 import page as partida2022
 from deepcrib.agents import make_agent
-from deepcrib.evaluation.hands import play_points
-from deepcrib.game.rules import play_points as points_of_card
+from deepcrib.evaluation.hands import pegged_points
+from deepcrib.game.rules import pegged_points as points_of_card
 
 HANDS = 60
 
@@ -29,7 +29,7 @@ def test_matches_on_the_same_deals_are_compared_game_by_game() -> None:
 @pytest.mark.parametrize("name", ["minimax", "greedy_minimax"])
 def test_by_the_rules_the_variant_is_the_packages_search(name: str) -> None:
     agent = make_agent({"name": name, "hands": "ranks", "samples": causes.SAMPLES})
-    expected = play_points(agent, make_agent("greedy"), HANDS, causes.SEED)
+    expected = pegged_points(agent, make_agent("greedy"), HANDS, causes.SEED)
     found = causes.margins(causes.Variant(name, "consistent", "rules"), HANDS)
     np.testing.assert_array_equal(found[:, 0], expected[:, 0] - expected[:, 1])
 

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from deepcrib.agents import AgentError
 from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.agents.scripted import ScriptedAgent
-from deepcrib.errors import OptionError
 from deepcrib.evaluation.experts import PROBES, probe, probe_metrics, probe_observation, rank_label
-from tests.support.agents import LOWEST, Leader
+from tests.support.agents import LOWEST
 
 
 def test_the_probes_are_the_papers_hands_in_deals_of_one_deck() -> None:
@@ -59,12 +57,3 @@ def test_an_agent_whose_cards_another_plays_has_no_values() -> None:
     greedy = ScriptedAgent("greedy")
     agent = QNetworkAgent(None, None, discards_by=greedy, plays_by=greedy)
     assert probe(agent, deals=2)["A45T"].values is None
-
-
-def test_wrong_calls_are_refused() -> None:
-    with pytest.raises(OptionError, match="deals=0"):
-        probe_observation(0)
-    others = Leader(np.zeros(13))
-    others.num_players = frozenset({3})
-    with pytest.raises(AgentError, match="plays with 3"):
-        probe(others)

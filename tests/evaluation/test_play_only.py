@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
-from deepcrib.agents import AgentError, make_agent
-from deepcrib.agents.q_network import QFunction, QNetworkAgent
+from deepcrib.agents import make_agent
 from deepcrib.cli import main
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.hands import deal_table, play_only
 from deepcrib.exact.pegging import deal_kept, sampled_records
-from deepcrib.networks import PlayNetworkConfig, make_play_network
-from deepcrib.networks.encoders import make_play_encoder
+from tests.support.agents import network_agent
 from tests.support.plays import plain_play
 from tests.support.reference import chi_square_limit
 
@@ -78,21 +75,10 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_kind_of_agent_plays() -> None:
     """Networks and weighted players too, for whom no discards are like any other absent card."""
-    torch.manual_seed(1)
     agents = [make_agent(name) for name in ("random", "deterministic", "expected_value", "hand_max_avg", "minimax")]
-    for encoder in ("basic", "full"):
-        made = make_play_encoder(encoder)
-        network = make_play_network(PlayNetworkConfig("mlp", [16]), made.spec)
-        agents.append(QNetworkAgent(None, QFunction(made, network), name=encoder))
-    for agent in agents:
+    for agent in (*agents, network_agent()):
         figures = play_only(agent, make_agent("greedy"), 50, 2)
         assert -6 < figures.difference < 6 and figures.points > 0
-
-
-class ForThree:
-    name = "for three"
-    num_players = frozenset({3})
-    discard = play = staticmethod(len)
 
 
 def test_what_cannot_be_played() -> None:
@@ -100,9 +86,6 @@ def test_what_cannot_be_played() -> None:
     for hands in (-2, 0, 2, 7):
         with pytest.raises(OptionError, match=f"hands={hands}: .* expected an even number, 4 or more"):
             play_only(greedy, greedy, hands, 1)
-    assert play_only(greedy, greedy, 4, 1).hands == 4
-    with pytest.raises(AgentError, match="for three plays with 3 players, not 2"):
-        play_only(greedy, ForThree(), 10, 1)  # type: ignore[arg-type]
 
 
 def test_the_task_of_evaluate(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
@@ -110,5 +93,3 @@ def test_the_task_of_evaluate(tmp_path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["evaluate", "play", "agent=random", "opponent=greedy", "hands=200", "seed=3", run]) == 0
     figures = play_only(make_agent("random"), make_agent("greedy"), 200, 3)
     assert f"{figures.difference:+.3f} [{figures.ci_low:+.3f}, {figures.ci_high:+.3f}]" in capsys.readouterr().out
-    assert main(["evaluate", "play", "agent=random", "hands=7"]) == 2
-    assert "hands=7: hands are played in pairs" in capsys.readouterr().err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -144,14 +143,8 @@ def test_a_given_opponent_is_answered(responder: BestResponseAgent) -> None:
     assert (given.opponent, given.stand_in) == ("greedy", False)
 
 
-@pytest.mark.parametrize(
-    ("call", "problem"),
-    [
-        (partial(review, GREEDY, 2), "seat=2: expected 0 or 1"),
-        (partial(review, GREEDY, 0, worst=-1), "worst=-1: expected 0 or more"),
-        (partial(review, GameRecord((Player("a", "human"),) * 3), 0), "a game of 3 players: expected one of two"),
-    ],
-)
-def test_what_cannot_be_reviewed_is_refused(call: partial[Review], problem: str) -> None:
-    with pytest.raises(OptionError, match=problem):
-        call()
+def test_what_cannot_be_reviewed_is_refused() -> None:
+    with pytest.raises(OptionError, match="seat=2: expected 0 or 1"):
+        review(GREEDY, 2)
+    with pytest.raises(OptionError, match="a game of 3 players: expected one of two"):
+        review(GameRecord((Player("a", "human"),) * 3), 0)

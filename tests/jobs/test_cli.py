@@ -310,7 +310,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("evaluate agent=greedy deals=10", "deals=10: only for exploit=true"),
         ("evaluate agent=greedy exploit=discards", "exploit=discards: expected one of false, true, play"),
         ("evaluate play agent=greedy games=9", "games=9: only for games, not for play"),
-        ("evaluate pairs agent=greedy until=sprt", "until=sprt: only for games, not for pairs"),
+        ("evaluate pairs agent=greedy until=significant", "until=significant: only for games, not for pairs"),
         ("evaluate audit agent=greedy opponent=minimax", "no best response to minimax"),
         ("evaluate audit agent=greedy opponent=greedy hands=1", "hands=1: expected at least 2 hands"),
         ("evaluate audit agent=greedy opponent=greedy worst=-1", "worst=-1: expected 0 or more decisions"),

@@ -40,9 +40,9 @@ def make_agent(spec: Any, device: str = "cpu", *, trust: bool = False) -> Agent:
     if isinstance(spec, FromFile):
         spec = spec_of_file(spec)
     if isinstance(spec, str | os.PathLike):
-        return _from_text(str(spec), device)
+        spec = {"name": str(spec)}
     if isinstance(spec, Mapping):
-        return _from_mapping({str(key): value for key, value in spec.items()}, device)
+        return _made({str(key): value for key, value in spec.items()}, device)
     if (hasattr(spec, "discard") or hasattr(spec, "play")) and not isinstance(spec, type):
         return checked_agent(spec)
     expected = "expected a name, a checkpoint path, package.module:Class or {name: NAME, option: value}"
@@ -61,39 +61,25 @@ def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
     return named
 
 
-def _from_text(text: str, device: str) -> Agent:
-    if text in BUILDERS:
-        return _build(f"agent {text!r}", BUILDERS[text], {}, device)
-    if text in packaged_weights():
-        return _packaged(text, {}, device)
-    if is_place(text):
-        return make_outside(text, {})
-    if is_path(text):
-        return _loaded(text, {}, device)
-    expected = f"one of {', '.join(shown_names())}, the path of a checkpoint, or package.module:Class"
-    raise AgentError(f"unknown agent {text!r}: {did_you_mean(text, shown_names())}expected {expected}")
-
-
-def _from_mapping(spec: Options, device: str) -> Agent:
-    name = spec.pop("name", "q_network" if "path" in spec else None)
+def _made(options: Options, device: str) -> Agent:
+    """The agent of that `name`, which is the first of its options."""
+    name = options.pop("name", "q_network" if "path" in options else None)
     if not isinstance(name, str):
-        raise AgentError(f"agent {spec or name!r} has no name (expected one of {', '.join(shown_names())})")
+        raise AgentError(f"agent {options or name!r} has no name (expected one of {', '.join(shown_names())})")
     if name in BUILDERS:
-        return _build(f"agent {name!r}", BUILDERS[name], _read(spec), device)
-    if is_place(name):
-        return make_outside(name, spec)
+        return _build(f"agent {name!r}", BUILDERS[name], _read(options), device)
     if name in packaged_weights():
-        return _packaged(name, _read(spec), device)
-    if spec:
-        raise AgentError(f"agent {name!r} has no option {next(iter(spec))!r} (expected none)")
-    return _from_text(name, device)
-
-
-def _packaged(name: str, options: Options, device: str) -> Agent:
-    """A trained agent that comes with the package, under its name there."""
-    agent = _loaded(str(packaged_weights()[name]), options, device)
-    agent.name = name
-    return agent
+        agent = _loaded(str(packaged_weights()[name]), _read(options), device)
+        agent.name = name
+        return agent
+    if is_place(name):
+        return make_outside(name, options)
+    if options:
+        raise AgentError(f"agent {name!r} has no option {next(iter(options))!r} (expected none)")
+    if is_path(name):
+        return _loaded(name, {}, device)
+    expected = f"one of {', '.join(shown_names())}, the path of a checkpoint, or package.module:Class"
+    raise AgentError(f"unknown agent {name!r}: {did_you_mean(name, shown_names())}expected {expected}")
 
 
 def load_checkpoint(
@@ -145,38 +131,29 @@ def _build(who: str, builder: Builder, given: Options, device: str, fixed: Mappi
     return agent
 
 
+def _seed(value: Any) -> int:
+    if not isinstance(value, int) or not 0 <= value < 2**63:
+        raise ValueError
+    return value
+
+
+_READ: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "path": (os.fspath, "the path of a checkpoint"),
+    "plugins": (lambda value: value if isinstance(value, list | tuple) else [value], ""),
+    "epsilon": (float, "a number from 0 to 1"),
+    "temperature": (float, "points, 0 or more"),
+    "seed": (_seed, "a whole number from 0 to 2^63 - 1"),
+}
+"""How options of these names are read, and what they are expected to be."""
+
+
 def _read(options: Options) -> Options:
     """Options of the package's agents in the types that these take."""
-    return {option: _READ[option](value) if option in _READ else value for option, value in options.items()}
-
-
-def _number(option: str, expected: str) -> Callable[[Any], float]:
-    def read(value: Any) -> float:
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            raise AgentError(f"{option}={value!r}: expected {expected}") from None
-
-    return read
-
-
-def _path(value: Any) -> str:
-    if isinstance(value, str | os.PathLike):
-        return str(value)
-    raise AgentError(f"path={value!r:.60}: expected the path of a checkpoint")
-
-
-def _seed(value: Any) -> int:
-    if isinstance(value, int) and 0 <= value < 2**63:
-        return value
-    raise AgentError(f"seed={value!r}: expected a whole number from 0 to 2^63 - 1")
-
-
-_READ: dict[str, Callable[[Any], Any]] = {
-    "path": _path,
-    "plugins": lambda value: value if isinstance(value, list | tuple) else [value],
-    "epsilon": _number("epsilon", "a number from 0 to 1"),
-    "temperature": _number("temperature", "points, 0 or more"),
-    "seed": _seed,
-}
-"""How options of these names are read."""
+    plain = dict(options)
+    for option, (read, expected) in _READ.items():
+        if option in options:
+            try:
+                plain[option] = read(options[option])
+            except (TypeError, ValueError):
+                raise AgentError(f"{option}={options[option]!r:.60}: expected {expected}") from None
+    return plain

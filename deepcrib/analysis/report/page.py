@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,21 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from deepcrib.analysis.figures import save_png
-from deepcrib.analysis.tables import NONE, percent
+from deepcrib.analysis.tables import NONE
 from deepcrib.errors import OptionError
 from deepcrib.files import write_atomic, writing
-from deepcrib.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARK = "<!-- a page of `deepcrib report`: it may be written anew -->"
 """First line of a page, by which it is known. What runs say stands below it as text: no HTML, no end of a code."""
-
-
-def share(value: Interval) -> str:
-    """A share in per cent with its interval, or without where there is none."""
-    return f"{100 * value.estimate:.1f}%" if math.isnan(value.low) else percent(*value)
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deepcrib.analysis.report.page import Page, share, table
+from deepcrib.analysis.report.page import Page, table
 from deepcrib.analysis.report.runs import FINISHED, SETUP, final_match, read_metrics, trained_seconds
-from deepcrib.analysis.report.statistics import difference, newcombe, over_seeds
-from deepcrib.analysis.tables import bounds
+from deepcrib.analysis.report.statistics import newcombe, over_seeds, welch
+from deepcrib.analysis.tables import bounds, percent
 from deepcrib.intervals import Interval, wilson
 
 USUAL = "deterministic"
@@ -80,7 +80,7 @@ class Result:
         """Its lead over another in shares of games, and the kind of its interval."""
         own, others = self.matches, other.matches
         if min(len(own), len(others)) > 1:
-            return difference(own.win_rate, others.win_rate, (own.games.min(), others.games.min())), WELCH
+            return welch(own.win_rate, others.win_rate, (own.games.min(), others.games.min())), WELCH
         return newcombe(own.wins.sum(), own.games.sum(), others.wins.sum(), others.games.sum()), NEWCOMBE
 
 
@@ -109,7 +109,7 @@ def _strength(one: Result, opponent: str) -> str:
     if one.won.low <= 0.5 <= one.won.high:
         verdict = f"is not separated from {opponent}"
     return (
-        f"**{one.name}** {verdict}: it won {share(one.won)} of {games:,} games (95%, {one.kind}) "
+        f"**{one.name}** {verdict}: it won {percent(*one.won)} of {games:,} games (95%, {one.kind}) "
         f"after {hours_text(one.hours)} of training{' a run' if len(one.matches) > 1 else ''}."
     )
 
@@ -139,13 +139,13 @@ def _row(one: Result, first: Result, page: Page) -> dict[str, Any]:
     apart = {WELCH: "yes", NEWCOMBE: "these agents"}
     return {
         "setup": one.name,
-        "won": share(one.won),
+        "won": percent(*one.won),
         "its interval": one.kind,
-        "won, Wilson over games": share(one.over_games) if len(one.matches) > 1 else None,
+        "won, Wilson over games": percent(*one.over_games) if len(one.matches) > 1 else None,
         "behind the first, points": lead and _points(lead),
         "that interval": kind,
         "separated": lead and (apart[kind] if lead.low > 0 else "no"),
-        "hands won, Wilson": one.hands_won and share(one.hands_won),
+        "hands won, Wilson": one.hands_won and percent(*one.hands_won),
         "seeds": len(one.matches),
         "games": int(one.matches.games.sum()),
         "training": hours_text(one.hours),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -17,30 +17,27 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 from deepcrib.errors import RunError
 from deepcrib.files.runs import is_number
 from deepcrib.files.trust import require_small_yaml
+from deepcrib.options import Check
 
 
-class Kind(NamedTuple):
-    """What a value may be: a description and a test."""
-
-    expected: str
-    fits: Callable[[Any], bool]
+def _kind(expected: str, fits: Callable[[Any], bool]) -> Check:
+    return lambda value: None if fits(value) else f"expected {expected}"
 
 
-NUMBER = Kind("a number", is_number)
-COUNT = Kind("a whole number above 0", lambda value: is_number(value) and isinstance(value, int) and value > 0)
-SHARE = Kind("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
-MAPPING = Kind("a mapping", lambda value: isinstance(value, dict))
-MAPPINGS = Kind("a list of mappings", lambda value: _is_list_of(value, dict))
-WORDS = Kind("a list of words", lambda value: _is_list_of(value, str))
+def _list_of(expected: str, kind: type) -> Check:
+    return _kind(expected, lambda value: isinstance(value, list) and all(isinstance(entry, kind) for entry in value))
+
+
+NUMBER = _kind("a number", is_number)
+COUNT = _kind("a whole number above 0", lambda value: is_number(value) and isinstance(value, int) and value > 0)
+SHARE = _kind("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
+MAPPING = _kind("a mapping", lambda value: isinstance(value, dict))
+MAPPINGS, WORDS = _list_of("a list of mappings", dict), _list_of("a list of words", str)
 START = {
     **{"command": WORDS, "overrides": WORDS, "seconds": NUMBER, "versions": MAPPING, "machine": MAPPING},
     **{"earlier": MAPPINGS, "commands": MAPPINGS},
 }
 """What `environment.json` says of a start of a run."""
-
-
-def _is_list_of(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and all(isinstance(entry, kind) for entry in value)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -53,7 +50,7 @@ def _plain_yaml(text: str) -> Any:
     return OmegaConf.to_container(OmegaConf.create(text))
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
+def read_mapping(path: Path) -> dict[str, Any] | None:
     """The mapping in a JSON file, without what is null; None where there is no such file. Raises RunError."""
     content = _read(path, json.loads)
     return None if content is None else {name: value for name, value in content.items() if value is not None}
@@ -84,20 +81,20 @@ def _on_one_line(value: Any) -> Any:
     return value
 
 
-def check_match(path: Path, match: Mapping[str, Any], trials: str, prefix: str) -> None:
+def check_match(path: Path, match: Mapping[str, Any], prefix: str, trials: str = "games") -> None:
     """Raise RunError where a match has other results than so many games, or hands, can have."""
     check(path, match, {trials: COUNT, "wins": NUMBER, "win_rate": SHARE}, prefix, needed=True)
-    within = Kind(f"0 to {match[trials]:,}", lambda wins: 0 <= wins <= match[trials])
-    check(path, match, {"wins": within, "hands_won": MAPPING}, prefix)
+    possible = _kind(f"0 to {match[trials]:,}", lambda wins: 0 <= wins <= match[trials])
+    check(path, match, {"wins": possible, "hands_won": MAPPING}, prefix)
+    if match.get("hands_won"):
+        check_match(path, match["hands_won"], f"{prefix}hands_won.", "hands")
 
 
 def check(
-    path: Path, content: Mapping[str, Any], kinds: Mapping[str, Kind], prefix: str = "", needed: bool = False
+    path: Path, content: Mapping[str, Any], checks: Mapping[str, Check], prefix: str = "", needed: bool = False
 ) -> None:
-    """Raise RunError for the first value that is not of its kind, and with `needed` for one that is not there."""
-    for name, kind in kinds.items():
+    """Raise RunError for the first value that its check refuses; with `needed` also for one that is not there."""
+    for name, problem_of in checks.items():
         value = content.get(name)
-        if value is None and needed:
-            raise RunError(f"{path}: {prefix}{name} is missing: expected {kind.expected}")
-        if value is not None and not kind.fits(value):
-            raise RunError(f"{path}: {prefix}{name}={json.dumps(value, default=str)[:60]}: expected {kind.expected}")
+        if (needed or value is not None) and (problem := problem_of(value)):
+            raise RunError(f"{path}: {prefix}{name}={json.dumps(value, default=str)[:60]}: {problem}")

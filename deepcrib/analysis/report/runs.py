@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from glob import glob, has_magic
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from deepcrib.analysis.report.run_files import COUNT, START, check, check_match, read_json, read_yaml
+from deepcrib.analysis.report.run_files import COUNT, START, check, check_match, read_mapping, read_yaml
 from deepcrib.analysis.sweeps import run_folders
 from deepcrib.errors import OptionError, RunError
 from deepcrib.files.runs import CONFIG, ENVIRONMENT, ERROR, SUMMARY, flat, natural, starts
@@ -20,7 +20,6 @@ from deepcrib.files.trust import require_no_way_out
 from deepcrib.learners.registry import LEARNERS
 from deepcrib.training.progress import PROGRESS_FILE, SECONDS, Curve, read_progress
 
-"""One of them lies in the folder of a search, whose trials are the run folders in it."""
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
 NETWORK, ALGORITHM, SETUP = "play_network.name", "algorithm.name", "setup"
 OWN = ("folder", "name", "state", "error", "study", "commands", "overrides", "environment", "summary", "spent")
@@ -43,7 +42,7 @@ def load_runs(places: Sequence[str]) -> pd.DataFrame:
     read_metrics.cache_clear()  # a run may have learned more since the last report of this process
     roots = [root for place in places for root in _folders(place)]
     folders = {path.resolve(): root.resolve() for root in roots for path in run_folders(root)}
-    rows = [row for folder in sorted(folders, key=natural) for row in _row(folder, folders[folder])]
+    rows = [row for folder in sorted(folders, key=natural) if (row := _row(folder, folders[folder]))]
     if not rows:
         named = places[0] if len(places) == 1 else f"[{','.join(places)}]"
         raise RunError(f"runs={named}: no runs there: expected folders that hold {CONFIG}, or hold such folders")
@@ -58,23 +57,22 @@ def _folders(place: str) -> list[Path]:
     return folders
 
 
-def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
+def _row(folder: Path, root: Path) -> dict[str, Any] | None:
+    """None for a folder that is passed over."""
     require_no_way_out(folder)
     options = dict(flat(read_yaml(folder / CONFIG)))
     environment, error = (_read_starts(folder / name) for name in (ENVIRONMENT, ERROR))
-    summary = read_json(folder / SUMMARY)
+    summary = read_mapping(folder / SUMMARY)
     job = str((environment.get("command") or ["deepcrib train"])[0]).removeprefix("deepcrib ")
     if job == "report" or (not environment and options and "learner.name" not in options):
-        return
+        return None
     if job != "train":
         raise RunError(f"{folder} holds a run of deepcrib {job}: expected runs of train alone")
     check(folder / CONFIG, options, {"evaluation.games": COUNT})
     for name, match in (summary or {}).items():
         if isinstance(match, dict) and "win_rate" in match:
-            check_match(folder / SUMMARY, match, "games", f"{name}.")
-            if match.get("hands_won"):
-                check_match(folder / SUMMARY, match["hands_won"], "hands", f"{name}.hands_won.")
-    yield {
+            check_match(folder / SUMMARY, match, f"{name}.")
+    return {
         "folder": folder,
         "name": root.name if folder == root else os.path.relpath(folder, root),
         "state": FINISHED if summary is not None else FAILED if error else UNFINISHED,
@@ -91,7 +89,7 @@ def _row(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
 
 def _read_starts(path: Path) -> dict[str, Any]:
     """What `environment.json`, or `error.json`, says of the run's starts; empty where there is no such file."""
-    content = read_json(path) or {}
+    content = read_mapping(path) or {}
     check(path, content, START)
     for start in starts(content):
         check(path, start, START)
@@ -100,12 +98,11 @@ def _read_starts(path: Path) -> dict[str, Any]:
 
 def _read_options(options: dict[str, Any]) -> dict[str, Any]:
     """Those that the learner reads; another learner than `replay` stands in place of the play network."""
-    learner = options.get("learner.name", "replay")
-    if learner == "replay":
+    if (learner := options.get("learner.name", "replay")) == "replay":
         return options
     unread = LEARNERS["replay"].groups
-    own = {name: value for name, value in options.items() if name.partition(".")[0] not in unread}
-    return own | {NETWORK: learner, ALGORITHM: ""}
+    read = {name: value for name, value in options.items() if name.partition(".")[0] not in unread}
+    return read | {NETWORK: learner, ALGORITHM: ""}
 
 
 def _error_line(error: Mapping[str, Any]) -> str:
@@ -163,11 +160,8 @@ def with_setups(runs: pd.DataFrame) -> pd.DataFrame:
     first = {setup: index for index, setup in reversed([*trained[SETUP].items()])}
 
     def place(index: Any) -> tuple[Any, ...]:
-        return (
-            *parts.loc[index, [NETWORK, ALGORITHM]],
-            first[trained[SETUP][index]],
-            natural(str(trained.seed[index])),
-        )
+        part = parts.loc[index]
+        return part[NETWORK], part[ALGORITHM], first[trained[SETUP][index]], natural(str(trained.seed[index]))
 
     return trained.loc[sorted(trained.index, key=place)]
 

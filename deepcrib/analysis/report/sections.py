@@ -6,10 +6,11 @@ import pandas as pd
 
 from deepcrib.analysis.figures import lines_with_bands
 from deepcrib.analysis.report.overview import options_section, overview_section
-from deepcrib.analysis.report.page import Page, share, table
+from deepcrib.analysis.report.page import Page, table
 from deepcrib.analysis.report.result import Result, result_section, results_of
 from deepcrib.analysis.report.runs import NETWORK, SETUP, read_metrics, repeated, with_setups
 from deepcrib.analysis.report.statistics import over_seeds
+from deepcrib.analysis.tables import percent
 from deepcrib.intervals import Interval, wilson
 
 
@@ -41,7 +42,7 @@ def curves_section(trained: pd.DataFrame, opponent: str, page: Page) -> list[str
         games = int(runs["evaluation.games"].iloc[0]) if "evaluation.games" in runs else 0
         row: dict[str, str | None] = {"setup": name}
         for step in steps:
-            row[f"step {step}"] = share(_rate(rates.loc[step], games)) if step in rates.index else None
+            row[f"step {step}"] = percent(*_rate(rates.loc[step], games)) if step in rates.index else None
         row["seeds x games each"] = f"{len(runs)} x {games:,}"
         rows.append(row | {"command": page.command(runs.commands)})
     lines = {_plain(name): (rates.index.to_list(), 100 * rates.T.to_numpy()) for name, rates in curves.items()}

@@ -24,7 +24,7 @@ def over_seeds(shares: ArrayLike, trials: int = 0) -> Interval:
     return Interval(mean, max(0.0, mean - half), min(1.0, mean + half))
 
 
-def difference(first: ArrayLike, second: ArrayLike, trials: tuple[int, int]) -> Interval:
+def welch(first: ArrayLike, second: ArrayLike, trials: tuple[int, int]) -> Interval:
     """Mean of shares `first` minus that of `second`, several seeds of each: Welch's t interval.
 
     trials: the games behind each value of either, as in `over_seeds`.

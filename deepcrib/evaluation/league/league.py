@@ -10,22 +10,15 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from deepcrib.agents import Agent
-from deepcrib.agents.asking import FaultError
 from deepcrib.agents.outside import file_of
 from deepcrib.agents.packaged import packaged_weights
-from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.agents.specs.registry import BUILDERS
 from deepcrib.agents.specs.travel import spec_of_file
 from deepcrib.errors import OptionError, RunError
@@ -78,16 +71,15 @@ def all_members() -> list[str]:
 
 @dataclass
 class Pairing:
-    """The match between two agents: `terms`, which decide its games; what they came to; and how it ended early, if so.
+    """The match between two agents: `terms`, which decide its games, and what they came to.
 
     terms: a, b (names), specs of the two, games, seed (of the league), dealing, and the hash of the sources that decide
-    them. fault: `(name, what it did)` of an agent that broke the rules or raised an error; its games do not count.
+    them.
     """
 
     terms: dict[str, Any]
     sums: Sums = field(default_factory=Sums)
     seconds: float = 0.0
-    fault: tuple[str, str] | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -100,14 +92,9 @@ class Pairing:
         return self.sums.games == self.terms["games"]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values: what its file holds, and metrics for whoever reads it."""
-        metrics: dict[str, Any] = {}
-        if self.sums.games:
-            metrics = {"win_rate": list(self.sums.win_rate), "gain": list(self.sums.gain)}
-        return {
-            **{"terms": self.terms, "complete": self.complete, "fault": self.fault, "seconds": self.seconds},
-            **{"sums": asdict(self.sums), **metrics},
-        }
+        """As plain values: what its file holds, and metrics for the reader."""
+        plain = {"terms": self.terms, "complete": self.complete, "seconds": self.seconds, "sums": asdict(self.sums)}
+        return plain | ({"win_rate": self.sums.win_rate, "gain": self.sums.gain} if self.sums.games else {})
 
 
 # --- what is to be played ---------------------------------------------------------------------------------------
@@ -134,6 +121,7 @@ def plan_pairings(
         if count < LEAST_GAMES:
             raise OptionError(f"games={count}: expected at least {LEAST_GAMES} in a pairing of a league")
     known = {name: identity(spec) for name, spec in specs.items()}
+    sources = source_hash(Path(__file__).resolve(), _PACKAGE)
     return [
         Pairing(
             {
@@ -144,16 +132,11 @@ def plan_pairings(
                 "seed": seed,
                 "dealing": dealing,
                 "device": device,
-                "sources": sources(),
+                "sources": sources,
             }
         )
         for a, b in combinations(sorted(specs), 2)
     ]
-
-
-def sources() -> str:
-    """Hash of the code that decides a pairing's games."""
-    return source_hash(Path(__file__).resolve(), _PACKAGE)
 
 
 def identity(spec: Any) -> Any:
@@ -193,7 +176,7 @@ def _own_weights(name: Any) -> dict[str, Any]:
 
 
 def reopen(pairing: Pairing, folder: Path) -> Pairing:
-    """The pairing as far as an earlier league in this folder played it; one that ended with a fault starts anew.
+    """The pairing as far as an earlier league in this folder played it.
 
     Raises RunError where its file is damaged, or is of other games.
     """
@@ -213,7 +196,7 @@ def reopen(pairing: Pairing, folder: Path) -> Pairing:
         if terms.get(name) != expected:
             what = "code" if name == "sources" else f"{name}={_short(terms.get(name))}, not {_short(expected)}"
             raise RunError(f"{path} was played with other {what}: start a league in another folder, or remove the file")
-    return pairing if saved.get("fault") else Pairing(pairing.terms, sums, seconds)
+    return Pairing(pairing.terms, sums, seconds)
 
 
 def pairing_file(folder: Path, pairing: Pairing) -> Path:
@@ -234,43 +217,19 @@ def _short(value: Any) -> str:
 
 
 def play_pairing(pairing: Pairing, agents: Mapping[str, Agent], folder: Path, progress: Progress | None = None) -> None:
-    """Play what is missing of a pairing and write it after every part; `progress` gets the games of each.
-
-    An agent that breaks a rule, or raises an error, ends the pairing with a fault; its games no longer count.
-    """
+    """Play what is missing of a pairing and write it after every part; `progress` gets the games of each."""
     path = pairing_file(folder, pairing)
     path.parent.mkdir(parents=True, exist_ok=True)
-    players: list[Any] = [agents[name] for name in pairing.names]
-    if not all(isinstance(player, ScriptedAgent) for player in players):
-        players = [_guarded(player, name) for player, name in zip(players, pairing.names, strict=True)]
+    players = [agents[name] for name in pairing.names]
     games, seed = pairing.terms["games"], pairing_seed(pairing.terms["seed"], *pairing.names)
     size = max(_CYCLE, games // _PARTS // _CYCLE * _CYCLE)
     while not pairing.complete:
         first, start = pairing.sums.games, seconds_running()
         count = min(size, games - first)
-        try:
-            dealing = pairing.terms["dealing"]
-            part = play_match(players, count, seed, duplicate=True, dealing=dealing, first_game=first // 2)
-        except FaultError as error:
-            pairing.fault = error.args
-            pairing.sums = Sums()
-            write_json(path, pairing.to_dict())
-            return
+        dealing = pairing.terms["dealing"]
+        part = play_match(players, count, seed, duplicate=True, dealing=dealing, first_game=first // 2)
         pairing.sums.add(sum_up(part))
         pairing.seconds += seconds_running() - start
         write_json(path, pairing.to_dict())
         if progress is not None:
             progress(count)
-
-
-def _guarded(agent: Agent, name: str) -> SimpleNamespace:
-    """An agent by the name that it has in the league, whose errors carry it."""
-
-    def answer(choose: Callable[[Any], NDArray[np.int8]], observation: Any) -> NDArray[np.int8]:
-        try:
-            return choose(observation)
-        except Exception as error:
-            raise FaultError(name, f"{type(error).__name__}: {error}") from error
-
-    choices = {"discard": partial(answer, agent.discard), "play": partial(answer, agent.play)}
-    return SimpleNamespace(name=name, num_players=agent.num_players, **choices)

@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.evaluation.league.ratings import Paired
 from deepcrib.game.rules import SKUNK_MARGIN
 from deepcrib.intervals import Interval, Z, pairs_interval
 from deepcrib.matches import MatchResult
 
 
 @dataclass
-class Sums(Paired):
+class Sums:
     """Sums over the games between A and B, for A, in integers, so that parts add up to the same in any grouping.
 
-    hands: of all games. points, opponent_points: of A and B.
-    skunks, skunks_against: games won and lost by 31 points or more. The rest are over pairs, of gain (A's points minus
-    B's) and hands, and their squares and product.
+    lost, shared, won: pairs of which A won no game, one, both. hands: of all games. points, opponent_points: of A and
+    B. skunks, skunks_against: games won and lost by 31 points or more. The rest are over pairs, of gain (A's points
+    minus B's) and hands, and their squares and product.
     """
 
+    lost: int = 0
+    shared: int = 0
+    won: int = 0
     hands: int = 0
     points: int = 0
     opponent_points: int = 0
@@ -37,6 +39,23 @@ class Sums(Paired):
         """Add the games of another part."""
         for item in fields(self):
             setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+
+    @property
+    def games(self) -> int:
+        """Two a pair."""
+        return 2 * (self.lost + self.shared + self.won)
+
+    @property
+    def rate(self) -> float:
+        """The win rate of A, 0..1."""
+        return (self.shared + 2 * self.won) / self.games
+
+    @property
+    def variance(self) -> float:
+        """Of the win rate, from the spread of the pairs; two halves of a pair, lost and won, keep it above 0."""
+        pairs, rate = self.games / 2 + 1, (self.shared / 2 + self.won + 0.5) / (self.games / 2 + 1)
+        square = (self.shared / 4 + self.won + 0.5) / pairs
+        return (square - rate**2) / pairs
 
     @property
     def win_rate(self) -> Interval:

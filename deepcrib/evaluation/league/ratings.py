@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deepcrib.evaluation.league.pair_sums import Sums
 from deepcrib.intervals import Interval, Z
 
 MEAN = 1500.0
@@ -21,33 +21,7 @@ SCALE = 400 / math.log(10)
 _STEPS, _TOLERANCE = 100, 1e-12
 
 
-@dataclass
-class Paired:
-    """What the pairs of games between A and B came to: how many of two games lost by A, of one each, of two won."""
-
-    lost: int = 0
-    shared: int = 0
-    won: int = 0
-
-    @property
-    def games(self) -> int:
-        """Two a pair."""
-        return 2 * (self.lost + self.shared + self.won)
-
-    @property
-    def rate(self) -> float:
-        """The win rate of A, 0..1."""
-        return (self.shared + 2 * self.won) / self.games
-
-    @property
-    def variance(self) -> float:
-        """Of the win rate, from the spread of the pairs; two halves of a pair, lost and won, keep it above 0."""
-        pairs, rate = self.games / 2 + 1, (self.shared / 2 + self.won + 0.5) / (self.games / 2 + 1)
-        square = (self.shared / 4 + self.won + 0.5) / pairs
-        return (square - rate**2) / pairs
-
-
-def bradley_terry(results: Mapping[tuple[str, str], Paired]) -> dict[str, Interval]:
+def bradley_terry(results: Mapping[tuple[str, str], Sums]) -> dict[str, Interval]:
     """Ratings by maximum likelihood of all agents that the results connect; the others are left out.
 
     results: by the names (A, B), for A. A rating is finite where among its group everybody has, by a chain of games,
@@ -60,12 +34,11 @@ def bradley_terry(results: Mapping[tuple[str, str], Paired]) -> dict[str, Interv
     played = {pair: result for pair, result in results.items() if set(pair) <= set(names)}
     if not played:
         return {}
-    rows = np.array([[names.index(name) for name in pair] for pair in played])
-    games = np.array([result.games for result in played.values()], dtype=np.float64)
-    rates = np.array([result.rate for result in played.values()])
-    strengths = _most_likely(len(names), rows, games, rates)
-    variances = np.array([result.variance for result in played.values()])
-    errors = np.sqrt(np.diag(_covariance(strengths, rows, games, variances)))
+    signs = np.array([[(name == a) - (name == b) for name in names] for a, b in played], dtype=np.float64)
+    games, rates, variances = np.array([(sums.games, sums.rate, sums.variance) for sums in played.values()]).T
+    strengths = _most_likely(signs, games, rates)
+    inverse = np.linalg.pinv(_information(signs, games * _spread(signs, strengths)))
+    errors = np.sqrt(np.diag(inverse @ _information(signs, games**2 * variances) @ inverse))
     return {
         name: Interval(*(MEAN + SCALE * (strength + sign * Z * error) for sign in (0, -1, 1)))
         for name, strength, error in zip(names, strengths, errors, strict=True)
@@ -77,7 +50,7 @@ def expected_rate(rating: Interval, opponent: Interval) -> float:
     return 1 / (1 + 10 ** ((opponent.estimate - rating.estimate) / 400))
 
 
-def misfit(results: Mapping[tuple[str, str], Paired], ratings: Mapping[str, Interval]) -> float:
+def misfit(results: Mapping[tuple[str, str], Sums], ratings: Mapping[str, Interval]) -> float:
     """Root mean square, over pairings, of win rate minus the model's, 0..1: what one number an agent cannot say."""
     both = [(pair, result) for pair, result in results.items() if set(pair) <= set(ratings)]
     gaps = [result.rate - expected_rate(ratings[a], ratings[b]) for (a, b), result in both]
@@ -85,19 +58,21 @@ def misfit(results: Mapping[tuple[str, str], Paired], ratings: Mapping[str, Inte
 
 
 def _most_likely(
-    num: int, rows: NDArray[np.int64], games: NDArray[np.float64], rates: NDArray[np.float64]
-) -> np.ndarray:
-    """Log odds [num] of sum 0 that maximise the likelihood, by Newton's method; a step that overshoots is halved."""
-    strengths = np.zeros(num)
+    signs: NDArray[np.float64], games: NDArray[np.float64], rates: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Log odds [N] of sum 0 that maximise the likelihood, by Newton's method; a step that overshoots is halved.
+
+    signs [M, N]: of each of M pairings 1 for its first agent and -1 for its second; games, rates [M] of the first.
+    """
+    strengths = np.zeros(signs.shape[1])
 
     def loss(at: NDArray[np.float64]) -> float:
-        gap = at[rows[:, 0]] - at[rows[:, 1]]
+        gap = signs @ at
         return float((games * (np.logaddexp(0, gap) - rates * gap)).sum())
 
     for _ in range(_STEPS):
-        chance = _chances(strengths, rows)
-        score = _spread(num, rows, games * (rates - chance))
-        step = np.linalg.pinv(_information(num, rows, games * chance * (1 - chance))) @ score
+        score = signs.T @ (games * (rates - _chances(signs, strengths)))
+        step = np.linalg.pinv(_information(signs, games * _spread(signs, strengths))) @ score
         size = 1.0
         while loss(strengths + size * step) > loss(strengths) + 1e-9 and size > 1e-6:
             size /= 2
@@ -108,32 +83,24 @@ def _most_likely(
     return strengths
 
 
-def _covariance(
-    strengths: NDArray[np.float64], rows: NDArray[np.int64], games: NDArray[np.float64], variances: NDArray[np.float64]
-) -> np.ndarray:
-    """Of the strengths, which sum to 0."""
-    chance = _chances(strengths, rows)
-    inverse = np.linalg.pinv(_information(len(strengths), rows, games * chance * (1 - chance)))
-    return inverse @ _information(len(strengths), rows, games**2 * variances) @ inverse
+def _chances(signs: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[M] that the first agent of each pairing wins."""
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(-(signs @ strengths)))
+    return chances
 
 
-def _chances(strengths: NDArray[np.float64], rows: NDArray[np.int64]) -> np.ndarray:
-    return 1 / (1 + np.exp(strengths[rows[:, 1]] - strengths[rows[:, 0]]))
+def _spread(signs: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[M] variances of a game's result."""
+    chances = _chances(signs, strengths)
+    return chances * (1 - chances)
 
 
-def _spread(num: int, rows: NDArray[np.int64], values: NDArray[np.float64]) -> np.ndarray:
-    """Sum by agent [num] of values [M] that count for the first of each pair, and against the second."""
-    return np.bincount(rows[:, 0], values, num) - np.bincount(rows[:, 1], values, num)
-
-
-def _information(num: int, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> np.ndarray:
-    """Sum over pairs of weights [M] times the square of (1 for the first, -1 for the second): [num, num]."""
-    signs = np.zeros((len(rows), num))
-    signs[np.arange(len(rows)), rows[:, 0]], signs[np.arange(len(rows)), rows[:, 1]] = 1, -1
+def _information(signs: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[N, N] sum over pairings of their weights [M] times the square of their signs."""
     return signs.T @ (weights[:, None] * signs)
 
 
-def _connected(results: Mapping[tuple[str, str], Paired]) -> list[str]:
+def _connected(results: Mapping[tuple[str, str], Sums]) -> list[str]:
     """The largest group of agents in which everybody has beaten everybody else, by a chain of games."""
     names = sorted({name for pair in results for name in pair})
     reached = np.eye(len(names), dtype=bool)  # [beater, beaten]

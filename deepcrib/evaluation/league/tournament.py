@@ -17,6 +17,7 @@ import numpy as np
 
 from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import check_games, pair_means, summarise
+from deepcrib.evaluation.metrics import Metrics
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.game.rules import MAX_SCORE
 from deepcrib.intervals import Interval, mean_interval, wilson
@@ -106,8 +107,8 @@ def acc_winner(game_points: tuple[int, int], spread: int, wins: tuple[int, int])
     return int(second > first)
 
 
-@dataclass(frozen=True)
-class Series:
+@dataclass
+class Series(Metrics):
     """Several matches of the same number of games between A and B, such as the twenty of figures 6 to 8.
 
     scores: of each match. total: all their games as if they were one match. matches_won: (A's, B's).
@@ -120,10 +121,6 @@ class Series:
     match_spread: float
     match_spread_low: float
     match_spread_high: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """All metrics as plain values, for `summary.json`."""
-        return asdict(self)
 
 
 def repeated_matches(

@@ -16,7 +16,7 @@ from deepcrib.jobs.evaluate.config import GAMES, Config
 from deepcrib.jobs.shared.common import check_task, working
 
 _READS: dict[str, set[str]] = {
-    GAMES: {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha", "beta"},
+    GAMES: {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha"},
     "play": {"hands", "duplicate"},
     "pairs": {"pairs"},
     "audit": {"hands", "worst"},
@@ -71,14 +71,11 @@ def _outcome(
 
 
 def _rule(config: Config) -> StoppingRule | None:
-    """When the match may stop; options that the rule does not read are refused."""
-    unread = {None: ("difference", "alpha", "beta"), "significant": ("beta",)}.get(config.until, ())
-    for name in unread:
+    """When the match may stop; options of the rule are refused where there is none."""
+    if config.until is not None:
+        check_pairs(config.games)
+        return StoppingRule(config.difference, config.alpha)
+    for name in ("difference", "alpha"):
         if getattr(config, name) != getattr(StoppingRule, name):
-            expected = "until=sprt" if name == "beta" else "until=significant or until=sprt"
-            raise OptionError(f"{name}={getattr(config, name)}: only with {expected}")
-    if config.until is None:
-        return None
-    rule = StoppingRule(config.until, config.difference, config.alpha, config.beta)
-    check_pairs(config.games, rule)
-    return rule
+            raise OptionError(f"{name}={getattr(config, name)}: only with until=significant")
+    return None

@@ -8,7 +8,7 @@ from typing import Any
 from omegaconf import MISSING
 
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
-from deepcrib.options import at_least, one_of, option, seed_value
+from deepcrib.options import at_least, one_of, option, optional, seed_value
 
 GAMES, PLAY = "games", "play"
 
@@ -35,14 +35,11 @@ class Config:
     duplicate: bool = option(
         False, "play games in pairs, the same cards with seats swapped; the interval is over pairs"
     )
-    until: str | None = option(None, "stop when decided: significant (the interval excludes 50%) or sprt (Wald's test)")
-    difference: float = option(
-        0.02, "significant: also stop within 50% +- difference; sprt: test 50% + it against 50% - it"
+    until: str | None = option(
+        None, "significant: stop when the interval excludes 50%, or lies close to it", optional(one_of("significant"))
     )
-    alpha: float = option(
-        0.05, "significant: 1 - confidence level; sprt: probability of accepting a player of 50% - difference"
-    )
-    beta: float = option(0.05, "sprt: probability of rejecting a player of 50% + difference")
+    difference: float = option(0.02, "until: also stop when the interval lies within 50% +- difference")
+    alpha: float = option(0.05, "until: 1 - confidence level of the interval")
     rules: RulesOptions = field(default_factory=RulesOptions)
     device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
     threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))

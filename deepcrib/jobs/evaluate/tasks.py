@@ -5,9 +5,9 @@ from __future__ import annotations
 from deepcrib.agents import Agent
 from deepcrib.analysis.tables import audit_table, exploit_table, pairs_table, plain_table, worst_table
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.audit import audit
 from deepcrib.evaluation.exploit import check_deals, exploit
 from deepcrib.evaluation.hands import check_hands, hand_pairs, play_only
+from deepcrib.evaluation.regrets import audit
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.evaluate.config import PLAY, Config
 from deepcrib.jobs.shared.common import working
@@ -30,7 +30,8 @@ def play_alone(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outco
         ("difference [95%]", interval),
         ("points", f"{found.points:.3f}"),
         ("opponent's points", f"{found.opponent_points:.3f}"),
-        *((name, f"{value:+.3f}") for name, value in found.by_role().items()),
+        ("difference as pone", f"{found.as_pone:+.3f}"),
+        ("difference as dealer", f"{found.as_dealer:+.3f}"),
     ]
     return Outcome(found.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
 

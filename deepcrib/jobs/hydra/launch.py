@@ -306,8 +306,6 @@ def execute(
     if alone:
         for said in (*outcome.tables, *run.notes, f"run folder: {short_path(folder.path)}"):
             say(said)
-    if outcome.fault:
-        raise RunError(outcome.fault)
     return dict(outcome.summary)
 
 

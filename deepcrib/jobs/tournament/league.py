@@ -74,10 +74,8 @@ def run_league(config: Config, run: Run) -> Outcome:
     _write(folder, league, gains, pairings)
     title = f"{len(agents)} agents, {len(pairings)} pairings, seed {config.seed}"
     run.notes.append(f"tables with intervals, and the figure: *.csv, {FIGURE} in the run folder")
-    faults = [f"{name} in {' - '.join(pair)}: {what}" for pair, (name, what) in league.faults.items()]
-    fault = f"agents at fault, their pairings do not count: {'; '.join(faults)}" if faults else None
     summary = {"task": config.task, **league.to_dict(), "pairings": [pairing.to_dict() for pairing in pairings]}
-    return Outcome(summary, league_tables(title, league, gains), fault)
+    return Outcome(summary, league_tables(title, league, gains))
 
 
 def _games_limits(games_of: Any, specs: Mapping[str, Any]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from rich.console import Console
 from deepcrib.agents import make_agent
 from deepcrib.agents.packaged import CHAMPIONS_OWN
 from deepcrib.agents.specs.registry import BUILDERS
-from deepcrib.analysis.league import league_figure, league_of, league_tables
+from deepcrib.analysis.league import league_of, league_tables
 from deepcrib.cli import main
 from deepcrib.errors import OptionError, RunError
 from deepcrib.evaluation.exploit import exploit
@@ -28,7 +28,6 @@ from deepcrib.evaluation.league.pair_sums import Sums, sum_up
 from deepcrib.evaluation.league.tournament import round_robin
 from deepcrib.files.weights import write_weights
 from deepcrib.intervals import pairs_interval
-from deepcrib.jobs.tournament import league as job
 from deepcrib.matches import play_match
 
 NAMES = ("greedy", "expected_value", "random")
@@ -91,7 +90,7 @@ def test_the_cross_table_against_the_matches(tmp_path: Path) -> None:
         assert (rate.estimate, rate.low) == pytest.approx((1 - opposite.estimate, 1 - opposite.high))
         assert (gain.estimate, gain.high) == pytest.approx((-loss.estimate, -loss.low))
     for row in found.rows:
-        own = [rate.estimate for (name, _), (rate, _) in found.cells.items() if name == row.name]
+        own = [rate.estimate for (name, _), (rate, _) in found.cells.items() if name == row.agent]
         assert row.win_rate is not None and row.win_rate.estimate == pytest.approx(np.mean(own))
         assert row.games == 96
     rates = [row.win_rate.estimate for row in found.rows if row.win_rate and row.rating]
@@ -134,31 +133,19 @@ def test_other_games_are_refused_and_named(tmp_path: Path) -> None:
         (plan_pairings(SPECS, 48, 6)[0], "seed=5, not 6"),
         (plan_pairings(SPECS, 48, 5, dealing="random_dealer")[0], 'dealing="acc", not "random_dealer"'),
         (plan_pairings({**SPECS, "greedy": {"name": "greedy"}}, 48, 5)[0], "agents="),
-        (plan_pairings(SPECS, 48, 5, device="cuda")[0], 'device="cpu", not "cuda"'),
     ):
         with pytest.raises(RunError, match=line):
             reopen(changed, tmp_path)
     pairing = plan_pairings(SPECS, 48, 5)[0]
+    terms = json.dumps(pairing.terms)
     pairing.terms["sources"] = "0" * 64
     with pytest.raises(RunError, match="other code"):
         reopen(pairing, tmp_path)
-    pairing = plan_pairings(SPECS, 48, 5)[0]
-    for sums in (
-        '{"won": "many"}',
-        '{"games": 3}',
-        "null",
-        "[1]",
-        '{"games": 1e999}',
-        '{"games": -1}',
-        '{"games": 49}',
-    ):
-        text = json.dumps({"terms": pairing.terms}, default=str)[:-1] + f', "seconds": 1, "sums": {sums}}}'
-        pairing_file(tmp_path, pairing).write_text(text)
+    for sums in ('{"won": "many"}', '{"games": 3}', "null", "[1]", '{"won": 1e999}', '{"won": -1}', '{"won": 25}', ""):
+        content = f'{{"terms": {terms}, "seconds": 1, "sums": {sums}}}'
+        pairing_file(tmp_path, pairing).write_text(content)
         with pytest.raises(RunError, match="is damaged: remove it"):
-            reopen(pairing, tmp_path)
-    pairing_file(tmp_path, pairing).write_text('{"terms": ')
-    with pytest.raises(RunError, match="is damaged: remove it"):
-        reopen(pairing, tmp_path)
+            reopen(plan_pairings(SPECS, 48, 5)[0], tmp_path)
 
 
 def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
@@ -181,67 +168,6 @@ def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
     assert identity({"name": "minimax", "samples": 50}) == {"name": "minimax", "samples": 50}
 
 
-# --- agents at fault --------------------------------------------------------------------------------------------
-
-
-class Faulty:
-    """Greedy, but for what happens at its `at`-th play."""
-
-    num_players = frozenset({2})
-
-    def __init__(self, what: str, at: int = 30) -> None:
-        self.name, self.what, self.at, self.calls = what, what, at, 0
-        self.greedy = make_agent("greedy")
-
-    def discard(self, observation: Any) -> Any:
-        return self.greedy.discard(observation)
-
-    def play(self, observation: Any) -> Any:
-        self.calls += 1
-        slots = np.array(self.greedy.play(observation))
-        if self.calls == self.at:
-            if self.what == "raises":
-                raise ZeroDivisionError("by nothing")
-            if self.what == "short":
-                return slots[:-1]
-            slots[-1] = 9
-        return slots
-
-
-@pytest.mark.parametrize("what", ["illegal", "raises", "short"])
-@pytest.mark.parametrize("other", ["greedy", "zz"])
-def test_an_agent_at_fault_is_named_and_the_others_play_on(what: str, other: str, tmp_path: Path) -> None:
-    """Whichever of the two comes first in the alphabet, and acts last before it."""
-    agents: dict[str, Any] = {"random": AGENTS["random"], other: AGENTS["greedy"], "villain": Faulty(what)}
-    pairings = plan_pairings(dict.fromkeys(agents, "some spec"), 48, 5)
-    for pairing in pairings:
-        play_pairing(pairing, agents, tmp_path)
-    faults = {pairing.names: pairing.fault for pairing in pairings if pairing.fault}
-    # the one pairing of the villain's thirtieth play; in the other the agent has recovered
-    assert len(faults) == 1
-    ((names, fault),) = faults.items()
-    assert "villain" in names and fault is not None and fault[0] == "villain"
-    says = {"illegal": "slot 9", "raises": "ZeroDivisionError: by nothing", "short": "play gave"}
-    assert says[what] in fault[1]
-    assert sum(pairing.complete for pairing in pairings) == 2
-    found = league_of(pairings)
-    assert len(found.cells) == 4 and found.faults == faults
-    # a fault is not kept: the pairing is played again
-    again = next(
-        reopen(p, tmp_path) for p in plan_pairings(dict.fromkeys(agents, "some spec"), 48, 5) if p.names == names
-    )
-    assert again.sums.games == 0 and again.fault is None
-
-
-def test_an_error_of_our_own_is_no_agents_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*args: Any, **options: Any) -> None:
-        raise ZeroDivisionError("ours")
-
-    monkeypatch.setattr(league, "play_match", broken)
-    with pytest.raises(ZeroDivisionError, match="ours"):
-        play_pairing(plan_pairings(SPECS, 48, 5)[0], AGENTS, tmp_path)
-
-
 # --- what is planned --------------------------------------------------------------------------------------------
 
 
@@ -258,8 +184,6 @@ def test_every_member_can_be_made_and_none_twice() -> None:
     known = all_members()
     assert len(set(known)) == len(known)
     assert set(known) - set(BUILDERS) <= set(league.packaged_weights())
-    # every scripted agent, and those of the package that stand for themselves
-    assert {"random", "deterministic", "greedy", "expected_value", "random_weights", "hand_max_avg"} <= set(known)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------
@@ -278,25 +202,18 @@ def many(num: int) -> list[league.Pairing]:
     return pairings
 
 
-@pytest.mark.parametrize("width", [100, 160])
-def test_twenty_agents_fit_the_screen(width: int) -> None:
+def test_twenty_agents_fit_the_screen() -> None:
     found = league_of(many(20))
-    console = Console(width=width, record=True, file=open(os.devnull, "w"), highlight=False)  # noqa: SIM115
+    console = Console(width=100, record=True, file=open(os.devnull, "w"), highlight=False)  # noqa: SIM115
     ceilings = {found.names[0]: {"pone": (0.31, 0.3, 0.32)}}
     for table in league_tables("20 agents", found, ceilings):
         console.print(table)
     text = console.export_text()
-    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+    assert all(len(line.rstrip()) <= 100 for line in text.splitlines())
     rows = [line for line in text.splitlines() if line.startswith("20 semi_pure_pegging")]
     assert len(rows) == 1 and len(rows[0].split()) == 22  # its rank, its name and twenty cells
     assert "+0.31 / -" in text and text.count("- / -") == 19
     assert "│ 20 │" in text
-
-
-def test_the_figure_shows_ratings_and_win_rates() -> None:
-    found = league_of(many(4))
-    figure = league_figure(found)
-    assert figure is not None and len(figure.axes) == 3  # ratings, win rates and their colour bar
 
 
 # --- the job ----------------------------------------------------------------------------------------------------
@@ -327,26 +244,9 @@ def test_the_job_writes_its_files_and_goes_on(tmp_path: Path, capsys: pytest.Cap
     assert "was played with other games=64, not 128" in capsys.readouterr().err
 
 
-def test_the_job_ends_with_2_and_names_the_agent(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def make(spec: Any, device: str = "cpu") -> Any:
-        return Faulty("illegal") if spec == "deterministic" else make_agent(spec, device)
-
-    monkeypatch.setattr(job, "make_agent", make)
-    assert main([*WORDS, f"hydra.run.dir={tmp_path}/run"]) == 2
-    printed = capsys.readouterr()
-    assert "standings" in printed.out
-    assert len(printed.err.splitlines()) == 1
-    assert "at fault" in printed.err and "illegal in greedy - illegal: an illegal action" in printed.err
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert len(summary["faults"]) == 1 and len(summary["cross"]) == 4
-
-
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["league", "agents=[greedy]"], "expected two or more agents"),
         (["league", "agents=[greedy,random]", "games=7"], "games=7: duplicate deals are played in pairs"),
         (["league", "agents=[greedy,random]", "games_of={rnd: 20}"], "games_of.rnd: no such agent plays"),
         (
@@ -357,14 +257,11 @@ def test_the_job_ends_with_2_and_names_the_agent(
             ["league", "agents=[greedy,random]", "deals=40", "deals_of={random: 3}"],
             "deals_of.random=3: expected an even number of deals, 4 or more",
         ),
-        (["league", "agents=[greedy,random]", "deals_of={rnd: 20}"], "deals_of.rnd: no such agent plays"),
         (["league", "agents=[greedy,random]", "games_of=20"], "games_of=20: expected games by agent"),
         (["league", "agents=[greedy,random]", "matches=2"], "matches=2: a pairing of a league is one match"),
-        (["league", "agents=greedy"], "agents=greedy: expected a list"),
         (["league", "run=outputs"], "run=outputs: only for checkpoints, not for league"),
         (["agents=all"], "expected two or more agents, as agents="),
         (["agents=[greedy,random]", "games_of={random: 20}"], "only for league, not for round_robin"),
-        (["agents=[greedy,random]", "deals_of={random: 20}"], "only for league, not for round_robin"),
     ],
 )
 def test_wrong_calls(words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -403,24 +300,24 @@ def test_a_league_killed_with_signal_9_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("known_models")
-@pytest.mark.usefixtures("known_models")
 def test_the_ceiling_of_each_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a best responder gains stands beside the agents that can be answered, and is not measured twice."""
     words = ["tournament", "league", "agents=[greedy,hand_max_avg]", "games=8", "deals=6", "deals_of={greedy: 4}"]
-    assert main([*words, f"hydra.run.dir={tmp_path}/run"]) == 0
-    known = json.loads((tmp_path / "run" / "ceilings.json").read_text())
+    run, path = tmp_path / "run", tmp_path / "run" / "ceilings.json"
+    assert main([*words, f"hydra.run.dir={run}"]) == 0
+    known = json.loads(path.read_text())
     assert {name: entry["terms"]["deals"] for name, entry in known.items()} == {"greedy": 4, "hand_max_avg": 6}
     found = exploit(make_agent("greedy"), 4, 1)
     for role, gain in {"both": found.total, **found.roles}.items():
         assert known["greedy"]["roles"][role] == pytest.approx([gain.gain, gain.ci_low, gain.ci_high])
-        rows = {row["agent"]: row for row in csv.DictReader((tmp_path / "run" / "league.csv").open())}
+        rows = {row["agent"]: row for row in csv.DictReader((run / "league.csv").open())}
         assert float(rows["greedy"][f"ceiling_{role}"]) == pytest.approx(gain.gain)
     known["greedy"]["roles"]["pone"] = [7.77, 7.7, 7.8]
-    (tmp_path / "run" / "ceilings.json").write_text(json.dumps(known))
-    assert main(["tournament", f"resume={tmp_path}/run"]) == 0
-    assert ",7.77,7.7,7.8," in (tmp_path / "run" / "league.csv").read_text()
+    path.write_text(json.dumps(known))
+    assert main(["tournament", f"resume={run}"]) == 0
+    assert ",7.77,7.7,7.8," in (run / "league.csv").read_text()
     capsys.readouterr()
     known["greedy"]["roles"] = {"pone": 7}
-    (tmp_path / "run" / "ceilings.json").write_text(json.dumps(known))
-    assert main(["tournament", f"resume={tmp_path}/run"]) == 2
+    path.write_text(json.dumps(known))
+    assert main(["tournament", f"resume={run}"]) == 2
     assert "ceilings.json is damaged: remove it" in capsys.readouterr().err
