@@ -3,7 +3,7 @@
 What an agent needs is imported when the agent is asked for; its class, from the file that it stands in.
 """
 
-from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasDiscardValues, HasProbabilities, require_players
+from deepcrib.agents.base import Agent, AgentError, DivergenceError, HasProbabilities, require_players
 from deepcrib.agents.specs.making import make_agent, name_agents
 from deepcrib.agents.specs.travel import kept_spec
 from deepcrib.files.trust import UntrustedError, trusting
@@ -12,7 +12,6 @@ __all__ = [
     "Agent",
     "AgentError",
     "DivergenceError",
-    "HasDiscardValues",
     "HasProbabilities",
     "UntrustedError",
     "kept_spec",

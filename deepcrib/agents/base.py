@@ -43,7 +43,8 @@ class Agent(Protocol):
     In long matches several threads ask it at once.
 
     One that plays its cards as a player of `policies` does says so by the attribute `play_policy`; one that always
-    chooses the same in the same place may say `deterministic = True`, so that it need not tell its probabilities.
+    chooses the same in the same place may say `deterministic = True`, so that it need not tell its probabilities; one
+    that throws what it values most may have `discard_values(observation)` [N, 15], counted in its `discard_unit`.
     """
 
     name: str
@@ -68,20 +69,6 @@ class HasProbabilities(Protocol):
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4], rows summing to 1, 0 on what may not be played."""
-        ...
-
-
-@runtime_checkable
-class HasDiscardValues(Protocol):
-    """An agent that throws what it values most, and can say how much."""
-
-    @property
-    def discard_unit(self) -> str:
-        """What its values are counted in, such as `points`; empty for one that leaves its discards to another agent."""
-        ...
-
-    def discard_values(self, observation: DiscardObservation) -> NDArray[np.floating]:
-        """[N, 15]; -inf for what it has not valued."""
         ...
 
 

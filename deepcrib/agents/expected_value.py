@@ -41,13 +41,8 @@ class DiscardExpectations(NamedTuple):
         return self.hand_mean + self.crib_mean + self.pegging
 
 
-def discard_expectations(observation: DiscardObservation) -> DiscardExpectations:
-    """The exact expectations of every discard of two-player decisions. Raises StatisticsError on other hands."""
-    return expectations_of(observation.hand, observation.is_dealer)
-
-
 def expectations_of(hands: NDArray[np.integer], is_dealer: NDArray[np.bool_]) -> DiscardExpectations:
-    """The exact expectations of every discard of sorted hands [N, 6] of dealers or pones [N]."""
+    """The exact expectations of every discard of sorted hands [N, 6], of dealers or pones [N]; else StatisticsError."""
     shown = _hand_means(hands), _crib_means(hands, is_dealer)
     return DiscardExpectations(*shown, _pegging_means(hands, is_dealer, play_means()))
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from deepcrib.agents import Agent, AgentError, HasDiscardValues, require_players
+from deepcrib.agents import Agent, AgentError, require_players
 from deepcrib.agents.asking import ask, require_probabilities
-from deepcrib.agents.expected_value import discard_expectations
+from deepcrib.agents.expected_value import expectations_of
 from deepcrib.analysis.tables import NONE, Cell, table_of
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.discards import discard_statistics
@@ -132,18 +132,19 @@ def decision(hand: Sequence[int], is_dealer: bool, score: tuple[int, int], seed:
 
 def _discards(observation: DiscardObservation) -> tuple[DiscardFigures, ...]:
     """The 15 discards of one decision, by action."""
-    expected, own, cards = discard_expectations(observation), discard_statistics(observation.hand), observation.hand[0]
+    expected = expectations_of(observation.hand, observation.is_dealer)
+    own, cards = discard_statistics(observation.hand), observation.hand[0]
     means = expected.crib_mean, expected.pegging, expected.total
     columns = (expected.hand_mean, own["hand_min"], own["hand_max"], *means)
     texts = ([format_cards(cards[slots]) for slots in of_each] for of_each in (DISCARD_SLOTS_6, KEPT_SLOTS_6))
     return tuple(starmap(DiscardFigures, zip(*texts, *(column[0].tolist() for column in columns), strict=True)))
 
 
-def _choice(agent: Agent, observation: DiscardObservation, totals: NDArray[np.float64]) -> AgentChoice:
+def _choice(agent: Any, observation: DiscardObservation, totals: NDArray[np.float64]) -> AgentChoice:
     """What an agent does with one decision, whose discards have totals [15]."""
     action = int(ask(agent, observation)[0])
-    unit, values, probabilities = "", None, None
-    if isinstance(agent, HasDiscardValues) and (unit := agent.discard_unit):
+    unit, values, probabilities = getattr(agent, "discard_unit", None) or None, None, None
+    if unit:
         values = tuple(value if np.isfinite(value) else None for value in agent.discard_values(observation)[0].tolist())
     with suppress(AgentError):  # it, or the agent that it leaves its discards to, knows none
         probabilities = tuple(require_probabilities(agent).discard_probabilities(observation)[0].tolist())
@@ -153,7 +154,7 @@ def _choice(agent: Agent, observation: DiscardObservation, totals: NDArray[np.fl
         gives_up=float(totals.max() - totals[action]),
         probabilities=probabilities,
         values=values,
-        unit=unit or None,
+        unit=unit,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 NUM_DISCARDS = 2  # cards
 PROBE_DEALS, PROBE_SEED = 64, 1
 Values = NDArray[np.floating]
-
-
-@runtime_checkable
-class HasPlayValues(Protocol):
-    """An agent that plays what it values most, and can say how much."""
-
-    def play_values(self, observation: PlayObservation) -> Values:
-        """[N, 4], -inf for what may not be played."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -87,12 +78,9 @@ def probe_observation(deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> PlayO
     generator = np.random.default_rng(seed)
     hands, rest = zip(*(_drawn(probe.ranks, deals, generator) for probe in PROBES), strict=True)
     hand, hidden = np.concatenate(hands), np.concatenate(rest)
-    thrown, starter, nobody = (
-        np.sort(hidden[:, :NUM_DISCARDS], axis=1),
-        hidden[:, NUM_DISCARDS],
-        np.zeros(len(hand), bool),
-    )
-    return replace(opening(hand, thrown, starter, nobody), key=generator.integers(0, 2**64, len(hand), dtype=np.uint64))
+    thrown, starters = np.sort(hidden[:, :NUM_DISCARDS], axis=1), hidden[:, NUM_DISCARDS]
+    seen = opening(hand, thrown, starters, np.zeros(len(hand), bool))
+    return replace(seen, key=generator.integers(0, 2**64, len(hand), dtype=np.uint64))
 
 
 def _drawn(
@@ -115,7 +103,7 @@ def probe(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> dic
     """
     require_players(agent, 2)
     observation = probe_observation(deals, seed)
-    values = values_of(agent, observation)
+    values = _values(agent, observation)
     led = np.eye(HAND_SIZE)[ask(agent, observation)]
     found = {}
     for number, hand in enumerate(PROBES):
@@ -139,11 +127,10 @@ def probe_metrics(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED
     return metrics
 
 
-def values_of(agent: Agent, observation: PlayObservation) -> Values | None:
-    """[N, 4] values of an agent that has them; None for one without, or whose cards another agent plays."""
-    if not isinstance(agent, HasPlayValues) or getattr(agent, "plays_by", None) is not None:
-        return None
-    return agent.play_values(observation)
+def _values(agent: Any, observation: PlayObservation) -> Values | None:
+    """[N, 4] of an agent with `play_values`; None for one without, or whose cards another agent plays."""
+    by_itself = hasattr(agent, "play_values") and getattr(agent, "plays_by", None) is None
+    return agent.play_values(observation) if by_itself else None
 
 
 def _by_rank(ranks: Sequence[int], metrics: Values, join: Callable[[Values], Any]) -> dict[str, float]:

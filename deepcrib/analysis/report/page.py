@@ -22,7 +22,7 @@ MARK = "<!-- a page of `deepcrib report`: it may be written anew -->"
 """First line of a page, by which it is known. What runs say stands below it as text: no HTML, no end of a code."""
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
+def table(rows: pd.DataFrame | Sequence[Mapping[str, Any]]) -> str:
     """Rows of cells by column as Markdown, without columns in which nothing stands."""
     cells = pd.DataFrame(rows, dtype=object).map(_cell)
     return str(cells.loc[:, (cells != NONE).any()].to_markdown(index=False, disable_numparse=True))

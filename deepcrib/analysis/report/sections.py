@@ -1,17 +1,34 @@
-"""All sections of the report of runs."""
+"""All sections of the report of runs: the result, learning curves, the runs with their machines, the options."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pandas as pd
 
 from deepcrib.analysis.figures import lines_with_bands
-from deepcrib.analysis.report.overview import options_section, overview_section
 from deepcrib.analysis.report.page import Page, table
 from deepcrib.analysis.report.result import Result, result_section, results_of
-from deepcrib.analysis.report.runs import NETWORK, SETUP, read_metrics, repeated, with_setups
+from deepcrib.analysis.report.runs import (
+    ALGORITHM,
+    FAILED,
+    FINISHED,
+    NETWORK,
+    OWN,
+    SEEDS,
+    SETUP,
+    UNFINISHED,
+    read_metrics,
+    repeated,
+    with_setups,
+)
 from deepcrib.analysis.report.statistics import over_seeds
-from deepcrib.analysis.tables import percent
+from deepcrib.analysis.tables import NONE, percent
+from deepcrib.files.runs import starts
 from deepcrib.intervals import Interval, wilson
+
+MOST_COLUMNS = 8
+"""Setups with a column each in the table of options."""
 
 
 def fill(page: Page, runs: pd.DataFrame, opponent: str) -> list[Result]:
@@ -22,14 +39,14 @@ def fill(page: Page, runs: pd.DataFrame, opponent: str) -> list[Result]:
     results = results_of(trained, opponent)
     sections = {"Result": result_section(results, opponent, page)}
     for network, setups in trained.groupby(NETWORK, sort=False):
-        sections[f"Learning curves: {network}"] = curves_section(setups, opponent, page)
-    sections["The runs"] = overview_section(counted, runs[again], page)
-    sections["Options"] = options_section(trained)
+        sections[f"Learning curves: {network}"] = _curves(setups, opponent, page)
+    sections["The runs"] = _overview(counted, runs[again], page)
+    sections["Options"] = _options(trained)
     page.sections |= {title: parts for title, parts in sections.items() if parts}
     return results
 
 
-def curves_section(trained: pd.DataFrame, opponent: str, page: Page) -> list[str]:
+def _curves(trained: pd.DataFrame, opponent: str, page: Page) -> list[str]:
     """Win rate by step of one network's setups, a line each; empty where no run was measured on the way."""
     curves = {str(name): _rates(runs, opponent) for name, runs in trained.groupby(SETUP, sort=False)}
     curves = {name: rates for name, rates in curves.items() if not rates.empty}
@@ -73,3 +90,71 @@ def _rates(runs: pd.DataFrame, opponent: str) -> pd.DataFrame:
 
 def _rate(rates: pd.Series, games: int) -> Interval:
     return wilson(round(rates.iloc[0] * games), games) if games and len(rates) == 1 else over_seeds(rates, games)
+
+
+# --- the runs, their options and machines -----------------------------------------------------------------------
+
+
+def _overview(runs: pd.DataFrame, repeats: pd.DataFrame, page: Page) -> list[str]:
+    """How many runs in which state, on what, for how long; failed and unfinished runs."""
+    states = runs.state.value_counts()
+    counted = ", ".join(f"{states[state]} {state}" for state in (FINISHED, FAILED, UNFINISHED) if state in states)
+    known = runs[runs.environment.map(bool)]
+    parts = [f"Runs: {counted}. {_when(known)}", "\n".join(f"- {line}" for line in _origins(known))]
+    if len(repeats):
+        parts.append(f"Left out, since a later run has the same options and seed: {', '.join(repeats.name)}.")
+    if len(lost := runs[runs.state != FINISHED]):
+        shown = lost.reindex(columns=["name", "state", "seed", ALGORITHM, NETWORK, "error"])
+        shown = shown.rename(columns={"name": "run", ALGORITHM: "algorithm", NETWORK: "play network"})
+        shown["command"] = [page.command([commands]) for commands in lost.commands]
+        parts += ["Runs that came to nothing, and count nowhere above:", table(shown)]
+    return parts
+
+
+def _options(trained: pd.DataFrame) -> list[str]:
+    """Every option of each setup by its full name: those that differ, a column a setup, and what all have in common."""
+    if trained.empty:
+        return []
+    firsts = trained.drop_duplicates(SETUP).set_index(SETUP).drop(columns=[*OWN, *SEEDS], errors="ignore").T
+    texts = firsts.map(lambda value: NONE if value is None or value != value else str(value))
+    differing = texts.nunique(axis=1) > 1
+    parts = []
+    if differing.any() and texts.shape[1] <= MOST_COLUMNS:
+        parts = ["That differ between the setups:", table(texts[differing].rename_axis("option").reset_index())]
+    same = texts[~differing].iloc[:, 0].rename("value").rename_axis("option").reset_index()
+    return [*parts, "The same in all setups:", table(same)]
+
+
+def _when(runs: pd.DataFrame) -> str:
+    times = sorted(str(environment["time"])[:16] for environment in runs.environment if environment.get("time"))
+    span = f"Started {times[0]} to {times[-1]}; " if times else ""
+    return f"{span}{runs.spent.sum():,.0f} seconds of runs in all."
+
+
+def _origins(runs: pd.DataFrame) -> list[str]:
+    """Commit, versions and machine, each once."""
+    every = [start for environment in runs.environment for start in starts(environment)]
+    return list(
+        dict.fromkeys(line for describe in (_commit, _versions, _machine) for line in map(describe, every) if line)
+    )
+
+
+def _commit(start: dict[str, Any]) -> str:
+    edited = f" with {start['changed_files']} changed files" if start.get("changed_files") else ""
+    return f"commit {str(start.get('commit') or 'not known')[:12]}{edited}"
+
+
+def _versions(start: dict[str, Any]) -> str:
+    versions = start.get("versions", {})
+    return ", ".join(
+        f"{name} {versions[name]}" for name in ("deepcrib", "python", "torch", "numba") if name in versions
+    )
+
+
+def _machine(start: dict[str, Any]) -> str:
+    machine = start.get("machine", {})
+    if "processor" not in machine:
+        return ""
+    gpus = machine["gpus"] if isinstance(machine.get("gpus"), list) else []
+    memory = f"{machine.get('memory_gb')} GB"
+    return ", ".join([str(machine["processor"]), f"{machine.get('cores')} cores", memory, *map(str, gpus)])
