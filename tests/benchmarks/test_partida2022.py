@@ -9,7 +9,7 @@ from benchmarks.partida2022 import causes
 from benchmarks.partida2022 import page as partida2022
 from deepcrib.agents import make_agent
 from deepcrib.evaluation.hands import pegged_points
-from deepcrib.game.rules import pegged_points as points_of_card
+from deepcrib.game.rules import play_points as points_of_card
 
 HANDS = 60
 
