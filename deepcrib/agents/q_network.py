@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from deepcrib.agents.asking import require_probabilities
-from deepcrib.agents.base import Agent, AgentError, DivergenceError, play_policy_of
+from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_finite
 from deepcrib.agents.specs.making import make_agent
 from deepcrib.errors import UserError
 from deepcrib.files.trust import FromFile, UntrustedError
@@ -50,7 +50,7 @@ class QFunction:
         self.device = torch.device(device)
         self.network: Any = network.to(self.device)
         self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
-        self._grouped = isinstance(network, QNetwork) and network.readout().grouped
+        self._grouped = isinstance(network, QNetwork) and network.head.grouped
         by_columns = isinstance(network, FeedForward) and network.reads_columns()
         has_columns = isinstance(encoder, Encoder) and self.device.type == "cpu"
         self._by_columns = by_columns and has_columns
@@ -58,7 +58,7 @@ class QFunction:
     @property
     def atoms(self) -> torch.Tensor | None:
         """Returns [K] that the network's head has a distribution on, or None of any other head than `categorical`."""
-        head = self.network.readout() if isinstance(self.network, QNetwork) else None
+        head = self.network.head if isinstance(self.network, QNetwork) else None
         return head.atoms if isinstance(head, CategoricalHead) else None
 
     def values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -88,7 +88,7 @@ class QFunction:
 
     def distributions(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> NDArray[np.float32]:
         """[M, K] probabilities of the return's atoms; of a network with the head `categorical` alone."""
-        head: CategoricalHead = self.network.readout()
+        head: CategoricalHead = self.network.head
 
         def probabilities(part: slice) -> torch.Tensor:
             return head.probabilities(
@@ -135,8 +135,7 @@ class QFunction:
                 found[part] = evaluate(part).cpu().numpy()
 
         run_pieces([partial(piece, slice(start, start + size)) for start in range(0, len(found), size)])
-        if not np.isfinite(found).all():
-            raise DivergenceError("a network's values are not finite: its learning diverged; lower the learning rate")
+        require_finite(found)
         return found
 
 
@@ -171,6 +170,11 @@ class QNetworkAgent:
         self.epsilon, self.temperature = epsilon, temperature
         self.discards_by = discards_by
         self.plays_by = plays_by
+
+    @property
+    def functions(self) -> dict[str, QFunction]:
+        """Its functions by what they decide, `discard` and `play`, where it has them."""
+        return {part: one for part, one in (("discard", self.discard_q), ("play", self.play_q)) if one is not None}
 
     @property
     def play_policy(self) -> int | None:

@@ -23,7 +23,7 @@ from deepcrib.learners.td.options import TdOptions
 from deepcrib.learners.weighted.options import WeightedOptions
 from deepcrib.learners.weighted_network.options import WeightedNetworkOptions
 from deepcrib.options import object_at
-from deepcrib.plugins import Registry, is_place, subclass_of
+from deepcrib.plugins import Registry, subclass_of
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
 
@@ -33,16 +33,13 @@ class Entry:
     """How a learner is made.
 
     options: the class of the group `learner`. make: its class, `module:Name` in this folder, imported when asked for.
-    groups: other groups of the config that it is given, by name. reads: further options that not every learner reads.
-    measured: what else is measured where matches are played, `leads` in experts' positions or `pairs` of hands.
-    begin: `module:function`, likewise: (learner, options of the group pretraining) -> what it learns first.
+    groups: other groups of the config that it is given, by name. begin: `module:function`, likewise: (learner, options
+    of the group pretraining) -> what it learns first.
     """
 
     options: type[LearnerOptions]
     make: str
     groups: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    measured: str = ""
     begin: str = ""
 
 
@@ -51,14 +48,12 @@ _LEARNERS = {
         ReplayOptions,
         "replay.learner:ReplayLearner",
         ("algorithm", "reward", "state", "discard_network", "play_network", "pretraining"),
-        ("evaluation.epsilon", "evaluation.exploring"),
-        "leads",
         "pretraining.begin:begin",
     ),
     "weighted": Entry(WeightedOptions, "weighted.learner:WeightedLearner"),
     "weighted_network": Entry(WeightedNetworkOptions, "weighted_network.learner:WeightedNetworkLearner"),
     "partida": Entry(PartidaOptions, "partida.learner:PartidaLearner"),
-    "td": Entry(TdOptions, "td.learner:TdLearner", measured="pairs"),
+    "td": Entry(TdOptions, "td.learner:TdLearner"),
     "evolution": Entry(EvolutionOptions, "evolution.learner:EvolutionLearner"),
     "hill_climb": Entry(
         HillClimbOptions, "hill_climb.learner:HillClimbLearner", ("state", "discard_network", "play_network")
@@ -79,11 +74,18 @@ def make_learner(options: LearnerOptions, setting: Setting, groups: Mapping[str,
     entry = find_learner(options.name)
     own = {group: groups[group] for group in entry.groups}
     pretraining = own.pop("pretraining") if entry.begin else None
-    made = object_at(entry.make if is_place(options.name) else f"deepcrib.learners.{entry.make}")
-    learner: Learner = made(options, setting, **own)
+    kind: Any = learner_class(options.name)
+    learner: Learner = kind(options, setting, **own)
     if entry.begin:
         learner.stages = object_at(f"deepcrib.learners.{entry.begin}")(learner, pretraining)
     return learner
+
+
+def learner_class(name: str) -> type[Learner]:
+    """The class of a learner, imported. Raises OptionError."""
+    found: Any = LEARNERS.find(name)
+    kind: type[Learner] = object_at(f"deepcrib.learners.{found.make}") if isinstance(found, Entry) else found
+    return kind
 
 
 def find_learner(name: str) -> Entry:

@@ -75,17 +75,13 @@ class QNetwork(nn.Module):
         """What the head reads, [B, F], of inputs [B, width]."""
         raise NotImplementedError
 
-    def readout(self) -> Head:
-        """The head, whatever its name is in the weights."""
-        return self.head
-
     def outputs(self, inputs: Tensor, groups: Tensor | None = None) -> Tensor:
         """What the head learns, [B] or [B, K], of inputs [B, width]."""
-        return self.readout()(self.features(inputs), groups)
+        return self.head(self.features(inputs), groups)
 
     def forward(self, inputs: Tensor, groups: Tensor | None = None) -> Tensor:
         """Values [B] of inputs [B, width]."""
-        return self.readout().values(self.outputs(inputs, groups))
+        return self.head.values(self.outputs(inputs, groups))
 
     def losses(
         self, inputs: Tensor, targets: Tensor, groups: Tensor | None = None, chosen: Tensor | None = None
@@ -97,12 +93,11 @@ class QNetwork(nn.Module):
         outputs = self.outputs(inputs, groups)
         if chosen is not None:
             outputs = outputs[chosen]
-        head = self.readout()
-        return head.values(outputs), head.losses(outputs, targets)
+        return self.head.values(outputs), self.head.losses(outputs, targets)
 
     def expected(self, targets: Tensor) -> Tensor:
         """Expected returns [B] of targets: of returns [B], themselves, or of distributions [B, K]."""
-        head = self.readout()
+        head = self.head
         return head.expected(targets) if isinstance(head, CategoricalHead) and targets.dim() == 2 else targets
 
     def make_head(self, width: int) -> Head:

@@ -79,7 +79,7 @@ def _save(path: Path | str, agent: str, networks: Mapping[str, QNetwork | None],
         if network is not None
         for name, value in network.state_dict().items()
     }
-    described = {part: None if network is None else _description(network) for part, network in networks.items()}
+    described = {part: None if network is None else description(network) for part, network in networks.items()}
     write_weights(path, agent, arrays, {**metadata, "networks": described})
 
 
@@ -195,7 +195,8 @@ def load_state(path: Path | str) -> dict[str, Any]:
 # --- weights ------------------------------------------------------------------------------------------------
 
 
-def _description(network: QNetwork) -> dict[str, Any]:
+def description(network: QNetwork) -> dict[str, Any]:
+    """What makes a network and its encoder again, and tells whether they are the same: plain values."""
     spec = network.spec
     return {
         "network": asdict(network.config),

@@ -148,15 +148,15 @@ def _number_keys(keys: np.ndarray, slots: np.ndarray, first: np.ndarray, again: 
 # --- Adam ------------------------------------------------------------------------------------------------------------
 
 
-def adam_step(optimizer: torch.optim.Adam) -> None:
+def adam_step(optimizer: torch.optim.Optimizer) -> None:
     """Update the weights and forget their gradients.
 
     As `step` and `zero_grad` do, without the hooks and checks around them, which take as long as the update of a small
-    network. The first step makes the optimiser's state.
+    network. The first step makes the optimiser's state; other optimisers than Adam take all of theirs so.
     """
     (group,) = optimizer.param_groups
     learned = [parameter for parameter in group["params"] if parameter.grad is not None]
-    if any(parameter not in optimizer.state for parameter in learned):
+    if not isinstance(optimizer, torch.optim.Adam) or any(parameter not in optimizer.state for parameter in learned):
         optimizer.step()
         optimizer.zero_grad()
         return

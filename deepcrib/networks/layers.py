@@ -108,10 +108,5 @@ class SummedConvolutions(nn.Module):
 
 def _placement(rows: int, columns: int, height: int, width: int) -> Tensor:
     """0/1 [taps, cells, positions]: whether a tap of the kernel lies on a cell when it is at a position."""
-    num_positions = columns - width + 1
-    placement = torch.zeros(height, width, rows, columns, num_positions)
-    for i in range(height):
-        for j in range(width):
-            for position in range(num_positions):
-                placement[i, j, rows - height + i, position + j, position] = 1.0
-    return placement.view(height * width, rows * columns, num_positions)
+    cells = torch.eye(rows * columns).view(-1, 1, rows, columns)
+    return functional.unfold(cells[:, :, rows - height :], (height, width)).transpose(0, 1)

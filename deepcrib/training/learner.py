@@ -49,6 +49,10 @@ class Learner(ABC):
     """What steps are counted in: iterations, games, hands."""
     saved: ClassVar[tuple[str, ...]] = ()
     """Attributes, arrays and numbers, that further steps depend on."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Options that only some learners read: `evaluation.epsilon`; `evaluation.exploring` needs `exploring_agent`."""
+    measured: ClassVar[str] = ""
+    """What else is measured where matches are played: `leads` in experts' positions, or `pairs` of hands."""
     sort: Mapping[str, Any] = {}
     """Plain values that a state has beside them, and must share with a learner that takes it over."""
 
@@ -95,8 +99,11 @@ class Learner(ABC):
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore a saved state; arrays come as tensors. Raises ValueError if it was saved with other options."""
-        if state["sort"] != self.sort:
-            raise ValueError(f"it is of {state['sort']}, expected {dict(self.sort)}")
+        saved, own = state["sort"], dict(self.sort)
+        if saved != own:
+            differ = [name for name in own | saved if saved.get(name) != own.get(name)]
+            own_values, values = ({name: made.get(name) for name in differ} for made in (own, saved))
+            raise ValueError(f"it is of {values}, expected {own_values}")
         for name in self.saved:
             value = state[name]
             setattr(self, name, value.numpy() if isinstance(value, torch.Tensor) else value)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from deepcrib.networks.encoders.discard import DISCARD_ENCODERS
 from deepcrib.networks.encoders.encoder import Encoder, make_discard_encoder, make_play_encoder
 from deepcrib.networks.encoders.play import PLAY_ENCODERS
+from deepcrib.networks.encoders.spec import Spec
 
 _INTRODUCTION = """\
 # What the networks see
@@ -41,7 +42,22 @@ def _section(title: str, make: Callable[..., Encoder], name: str) -> str:
     width = f"{plain} inputs"
     if complete.width > plain:
         width += f", {complete.width} with the options"
-    return f"## {title} `{name}`: {width}\n\n{complete.spec.table()}\n"
+    return f"## {title} `{name}`: {width}\n\n{channel_table(complete.spec)}\n"
+
+
+def channel_table(spec: Spec) -> str:
+    """Markdown table of every channel, one line for each row of a block."""
+    lines = ["| inputs | block | channels | kind | meaning |", "|---|---|---|---|---|"]
+    first = 0
+    for block in spec.blocks:
+        kind = block.kind if block.scale == 1.0 else f"{block.kind} x {block.scale:.6g}"
+        meaning = block.meaning
+        for row in block.row_names:
+            last = first + len(block.channels) - 1
+            where = f"{first}-{last}" if last > first else f"{first}"
+            lines.append(f"| {where} | {row.replace('[', ' [')} | {' '.join(block.channels)} | {kind} | {meaning} |")
+            first, meaning = last + 1, "as above"
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

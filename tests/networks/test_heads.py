@@ -224,7 +224,7 @@ def test_a_duel_is_one_value_and_advantages_without_a_mean(
     states, _ = decisions(hands.take(slice(0, 40)), part)
     legal = network.encoder.legal(states)
     values = network.q_function().all_values(states, legal)
-    head = network.network.readout()
+    head = network.network.head
     for row in range(0, len(states), 7):
         actions = np.flatnonzero(legal[row])
         with torch.no_grad():
@@ -263,7 +263,7 @@ def test_a_common_shift_of_the_advantages_changes_nothing_and_one_of_the_value_n
     network = learner("play", head="dueling")
     states, _ = decisions(hands, "play")
     legal = network.encoder.legal(states)
-    head = network.network.readout()
+    head = network.network.head
     before = network.q_function().all_values(states, legal)
     head.advantage.layers[-1].bias.data += 3
     assert network.q_function().all_values(states, legal)[legal] == pytest.approx(before[legal], abs=1e-5)

@@ -10,7 +10,6 @@ from typing import Any
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.pretraining.show import PretrainingResult, ShowPretraining
-from deepcrib.learners.pretraining.stage import Pretraining
 from deepcrib.learners.registry import make_learner
 from deepcrib.learners.replay import batch
 from deepcrib.learners.replay.batch import Batch, PlayTargets
@@ -21,7 +20,7 @@ from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_state
 from deepcrib.networks.encoders import Encoder
 from deepcrib.training.fit import fit, restore
-from deepcrib.training.learner import Setting
+from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.run_files import write_scalars
 
 
@@ -76,7 +75,7 @@ def train(
     )
 
 
-def complete(stage: Pretraining, writer: Any = None, progress: Callable[[int], None] = lambda done: None) -> None:
+def complete(stage: Learner, writer: Any = None, progress: Callable[[int], None] = lambda done: None) -> None:
     """A stage from its first step to its last, as `fit` does it."""
     stage.tick = progress
     while stage.steps_done < stage.num_steps:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from deepcrib.jobs.hydra.schema import VARIANTS
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.learners.pretraining.options import PretrainingOptions
-from deepcrib.learners.registry import LEARNERS, find_learner
+from deepcrib.learners.registry import LEARNERS, find_learner, learner_class
 from deepcrib.learners.replay.options import (
     AlgorithmOptions,
     ReplayOptions,
@@ -21,14 +21,15 @@ from deepcrib.options import at_least, option, seed_value
 from deepcrib.plugins import is_place
 from deepcrib.training.options import EvaluationOptions, LearnerOptions
 
+READ_BY_SOME = frozenset({"evaluation.epsilon", "evaluation.exploring"})
+"""Options that learners read which name them in `Learner.reads`."""
 _LEARNERS = {name: learner.options for name, learner in LEARNERS.items()}
 
 
 def unread(learner: str) -> set[str]:
     """The groups and options that other learners read, and this one does not."""
-    own = find_learner(learner)
-    read = {part for entry in LEARNERS.values() for part in (*entry.groups, *entry.reads)}
-    return read - {*own.groups, *own.reads}
+    groups = {group for entry in LEARNERS.values() for group in entry.groups}
+    return (groups | READ_BY_SOME) - {*find_learner(learner).groups, *learner_class(learner).reads}
 
 
 @dataclass

@@ -15,7 +15,6 @@ from deepcrib.evaluation.hands import HandsWon, hands_won
 from deepcrib.files.runs import flat
 from deepcrib.game.randomness import FINAL_MATCHES, derive
 from deepcrib.jobs.shared.console import Bars
-from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.training.learner import Learner
 
 Match = Callable[..., Evaluation]
@@ -60,7 +59,8 @@ def measure(learner: Learner, agent: Agent | None, opponents: Mapping[str, Agent
     """Play the final matches, whose deals those during training never have; none where there is no agent."""
     options = learner.setting.evaluation
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)
-    exploring = learner.exploring_agent() if options.exploring and isinstance(learner, ReplayLearner) else None
+    explores: Any = learner if options.exploring and "evaluation.exploring" in learner.reads else None
+    exploring = explores and explores.exploring_agent()
     epsilon = float(getattr(exploring, "epsilon", 0.0))
 
     def play(player: Agent | None, suffix: str = "") -> dict[str, Evaluation]:

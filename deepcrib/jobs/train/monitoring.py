@@ -13,7 +13,7 @@ from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.shared.common import summary_writer
-from deepcrib.learners.registry import find_learner
+from deepcrib.learners.registry import learner_class
 from deepcrib.plugins import is_place
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import LearnerOptions
@@ -31,15 +31,15 @@ FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 
 def layout(options: LearnerOptions, opponents: Iterable[str], monitored: bool) -> Layout:
     """The charts of a run: what matters, how strong it is, comes first; monitored: whether matches are played."""
-    entry, name = find_learner(options.name), options.name
+    name, measured = options.name, learner_class(options.name).measured
     names = list(opponents) if monitored else []
     discards = getattr(options, "discard_agent", None) is None
-    found = {"Strength": _matches(names), "Points a hand": _points(names, entry.measured == "pairs")}
+    found = {"Strength": _matches(names), "Points a hand": _points(names, measured == "pairs")}
     module = name.partition(":")[0] if is_place(name) else f"deepcrib.learners.{name}.charts"
     for category, charts in getattr(import_module(module), "CHARTS", {}).items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
-    if entry.measured == "leads" and monitored:
+    if measured == "leads" and monitored:
         found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from deepcrib.agents import make_agent
@@ -11,19 +11,20 @@ from deepcrib.errors import OptionError
 from deepcrib.game.randomness import PRETRAINING, derive
 from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.pretraining.show import ShowPretraining
-from deepcrib.learners.pretraining.stage import Pretraining
 from deepcrib.learners.pretraining.teacher import TeacherPretraining, make_teacher
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.networks import QNetwork
+from deepcrib.networks.checkpoints import description
+from deepcrib.training.learner import Learner
 
 
-def begin(learner: ReplayLearner, options: PretrainingOptions) -> list[Pretraining]:
+def begin(learner: ReplayLearner, options: PretrainingOptions) -> list[Learner]:
     """Stages before the first iteration: the discard network learns the show, then all networks learn from a teacher.
 
     Networks that begin with given weights leave out the show. Raises OptionError where the weights do not fit, and what
     `make_agent` does.
     """
-    stages: list[Pretraining] = []
+    stages: list[Learner] = []
     setting, initial = learner.setting, learner.options.initial
     if initial is not None:
         _begin_with(initial, learner)
@@ -41,19 +42,18 @@ def _begin_with(spec: Any, learner: ReplayLearner) -> None:
     given, agent = f"learner.initial={spec}", make_agent(spec, learner.setting.device)
     if not isinstance(agent, QNetworkAgent):
         raise OptionError(f"{given}: expected networks that learner=replay has trained")
-    functions = {"play": agent.play_q, "discard": agent.discard_q}
     for part, learned in learner.networks.items():
-        function = functions[part]
-        if function is None:
+        if part not in agent.functions:
             raise OptionError(f"{given}: it has no {part} network; expected one, or learner.discard_agent")
-        own, expected = _description(function.network), _description(learned.network)
+        network = agent.functions[part].network
+        own, expected = _described(network), _described(learned.network)
         if differ := [name for name in expected if own.get(name) != expected[name]]:
             own_values, values = (", ".join(f"{name}={made.get(name)}" for name in differ) for made in (own, expected))
             raise OptionError(f"{given}: its {part} network has {own_values} (expected {values})")
-        learned.network.load_state_dict(function.network.state_dict())
+        learned.network.load_state_dict(network.state_dict())
 
 
-def _description(network: QNetwork) -> dict[str, Any]:
+def _described(network: QNetwork) -> dict[str, Any]:
     """What a network is made of, and its inputs."""
-    spec = network.spec
-    return asdict(network.config) | {"state": spec.name, "dealer": spec.dealer, "scores": spec.scores}
+    made = description(network)
+    return {**made["network"], "state": made["encoder"].pop("name"), **made["encoder"]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from deepcrib.options import at_least, between, one_of, option, positive
@@ -31,3 +31,8 @@ class PretrainingOptions:
     teacher_epsilon: float = option(
         0.1, "probability of a random legal choice in them, so that other choices get values too", between(0, 1)
     )
+
+
+def stated(options: PretrainingOptions) -> dict[str, Any]:
+    """As the command line has them: what pretraining that goes on must share with that which was interrupted."""
+    return {f"pretraining.{name}": value for name, value in asdict(options).items()}

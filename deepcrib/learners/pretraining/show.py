@@ -21,14 +21,13 @@ from torch import Tensor
 from deepcrib.exact.shows import NUM_STARTERS, all_hands, hand_values, starter_means, starter_values
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE
-from deepcrib.learners.pretraining.options import PretrainingOptions
-from deepcrib.learners.pretraining.stage import Pretraining
+from deepcrib.learners.pretraining.options import PretrainingOptions, stated
 from deepcrib.networks import QNetwork
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import DISCARD_COLUMNS, Encoder
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 from deepcrib.networks.fast import adam_step
-from deepcrib.training.learner import Metrics, Setting
+from deepcrib.training.learner import Learner, Metrics, Setting
 
 KEEP_FIRST_FOUR = len(DISCARD_SLOTS_6) - 1
 """The discard action that throws the last two slots, which are empty here."""
@@ -57,7 +56,7 @@ class PretrainingResult:
     hands: int
 
 
-class ShowPretraining(Pretraining):
+class ShowPretraining(Learner):
     """Steps are minibatches. The network is trained in place, and measured over all hands after the last one.
 
     result: what was measured, None before. seconds: of all steps.
@@ -66,7 +65,8 @@ class ShowPretraining(Pretraining):
     unit = "minibatches"
 
     def __init__(self, network: QNetwork, encoder: Encoder, options: PretrainingOptions, setting: Setting) -> None:
-        super().__init__(options, setting)
+        super().__init__(setting)
+        self.options, self.sort = options, stated(options)
         self.hands, self.generator = all_hands(), torch.Generator().manual_seed(setting.seed)
         self.network, self.encoder, self.states = network, encoder, shown_states(self.hands, self.generator)
         self.checkpoint_every = math.ceil(len(self.hands) / options.batch_size)
@@ -93,9 +93,15 @@ class ShowPretraining(Pretraining):
             self.losses.zero_()
             metrics = {"pretraining/loss": loss, "pretraining/lr": self.optimizer.param_groups[0]["lr"]}
             if self.steps_done == self.num_steps:
-                metrics |= self._measure(loss)
+                self.result = self._measure(loss)
+                names = ("mean_absolute_error", "exact_share", "sample_error")
+                values = {f"pretraining/{name}": getattr(self.result, name) for name in names}
+                metrics |= {tag: value for tag, value in values.items() if value is not None}
         self.seconds += time.perf_counter() - begin
         return metrics
+
+    def agent(self) -> None:
+        """None."""
 
     def _learn(self) -> None:
         options, minibatch = self.options, self.steps_done % self.checkpoint_every
@@ -110,11 +116,7 @@ class ShowPretraining(Pretraining):
         _, losses = self.network.losses(inputs, targets[rows].to(self.setting.device))
         loss = losses.mean()
         loss.backward()
-        if isinstance(self.optimizer, torch.optim.Adam):
-            adam_step(self.optimizer)
-        else:
-            self.optimizer.step()
-            self.optimizer.zero_grad()
+        adam_step(self.optimizer)
         self.losses += loss.detach()
         self.steps_done += 1
         if minibatch + 1 == self.checkpoint_every:
@@ -124,20 +126,18 @@ class ShowPretraining(Pretraining):
         """The next one begins with what the generator then draws."""
         self._epoch, self._drawn = self.generator.get_state(), None
 
-    def _measure(self, loss: float) -> Metrics:
+    def _measure(self, loss: float) -> PretrainingResult:
         predicted = predicted_values(self.network, self.encoder, self.states)
         samples = _targets(self.hands, self.options, self.generator)
         expected = starter_means(self.hands) if self.options.starter else samples
-        self.result = PretrainingResult(
+        self._values = predicted, expected
+        return PretrainingResult(
             mean_absolute_error=float(np.abs(predicted - expected).mean()),
             exact_share=None if self.options.starter else float(np.mean(np.round(predicted) == expected)),
             sample_error=float(np.abs(predicted - samples).mean()),
             loss=loss,
             hands=len(self.hands),
         )
-        self._values = predicted, expected
-        found = {name: getattr(self.result, name) for name in ("mean_absolute_error", "exact_share", "sample_error")}
-        return {f"pretraining/{name}": value for name, value in found.items() if value is not None}
 
     def show(self, writer: Any, step: int) -> None:
         """The figure of what was measured."""
@@ -148,8 +148,8 @@ class ShowPretraining(Pretraining):
 
     def state_dict(self) -> dict[str, Any]:
         """The optimiser, the losses not yet reported, and how the generator was as the epoch began."""
-        optimizer = self.optimizer.state_dict()
-        return super().state_dict() | {"optimizer": optimizer, "epoch": self._epoch, "losses": self.losses}
+        own = {"optimizer": self.optimizer.state_dict(), "epoch": self._epoch, "losses": self.losses}
+        return super().state_dict() | own
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over a saved state. Raises ValueError for one of other options."""

@@ -21,14 +21,13 @@ from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.randomness import PRETRAINING, derive, uniform
 from deepcrib.kernels import jit
 from deepcrib.kernels.workers import run_pieces
-from deepcrib.learners.pretraining.options import PretrainingOptions
-from deepcrib.learners.pretraining.stage import Pretraining
+from deepcrib.learners.pretraining.options import PretrainingOptions, stated
 from deepcrib.learners.replay.batch import Batch, make_batches
 from deepcrib.learners.replay.learner import ReplayLearner
 from deepcrib.learners.replay.options import AlgorithmOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks.checkpoints import load_optimizer
-from deepcrib.training.learner import Metrics
+from deepcrib.training.learner import Learner, Metrics
 
 LESSONS = 1
 """The index of `derive` for the teacher's games; 0 is the show's pretraining."""
@@ -78,7 +77,7 @@ def make_teacher(options: PretrainingOptions, device: str, discards_by: Agent | 
     return Exploring(discards_by or agent, agent, 0.0 if discards_by else epsilon, epsilon)
 
 
-class TeacherPretraining(Pretraining):
+class TeacherPretraining(Learner):
     """Steps are passes. Each network learns its samples, with an optimiser of its own, in `options.epochs` of them."""
 
     unit = "passes"
@@ -86,7 +85,8 @@ class TeacherPretraining(Pretraining):
 
     def __init__(self, learner: ReplayLearner, teacher: Agent, options: PretrainingOptions) -> None:
         """learner: whose networks learn, from returns of the teacher's episodes, which are of the same kind as its."""
-        super().__init__(options, learner.setting)
+        super().__init__(learner.setting)
+        self.options, self.sort = options, stated(options)
         networks, seed = learner.networks, learner.setting.seed
         self.num_steps, self.teacher, self.episodes = options.epochs, teacher, learner.episodes
         self.targets = replace(learner.targets, algorithm=AlgorithmOptions("monte_carlo"))
@@ -104,12 +104,15 @@ class TeacherPretraining(Pretraining):
             for part, student in self.students.items()
         ]
         passed = zip(self.students, run_pieces(passes), strict=True)
-        metrics = {f"teacher/{part}_loss": found.loss for part, found in passed}
+        metrics = {f"teacher/{part}_loss": statistics.loss for part, statistics in passed}
         self.steps_done += 1
         if self.steps_done == self.num_steps:
             self._samples = {}  # there may be many
         self.tick(self.steps_done)
         return metrics
+
+    def agent(self) -> None:
+        """None."""
 
     def lessons(self) -> dict[str, Batch]:
         """The teacher's decisions with their returns."""

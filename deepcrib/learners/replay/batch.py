@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.agents.q_network import QFunction
-from deepcrib.game.rules import HAND_SIZE
 from deepcrib.learners.replay import extras, targets
 from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions
 from deepcrib.learners.replay.rewards import discard_returns, next_own, play_rewards, returns_to_the_end, up_to_the_win
@@ -119,17 +118,12 @@ def play_samples(
     if algorithm.name == "monte_carlo":
         play_targets = returns_to_the_end(rewards, following)
     else:
-        chains = _chains(decisions, hands.play_seats)
-        r_t, discount = _in_order(rewards, chains), _in_order((following >= 0).astype(np.float32), chains)
-        values, traces = _next_values(hands, algorithm, following, target_q, chooser, epsilon)
-        v_tp1 = _in_order(values, chains)
+        v_tp1, lambda_tp1 = _next_values(hands, algorithm, following, target_q, chooser, epsilon)
         backup = targets.one_step if target_q.atoms is None else partial(extras.distributed_step, target_q.atoms)
         if algorithm.trace_decay:
-            returns = targets.lambda_returns(r_t, discount, v_tp1, _in_order(traces, chains), backup)
+            play_targets = targets.lambda_returns(rewards, following, v_tp1, lambda_tp1, backup)
         else:
-            returns = targets.n_step_returns(r_t, discount, v_tp1, algorithm.n_steps, backup)
-        play_targets = np.zeros((*rewards.shape, *returns.shape[2:]), dtype=np.float32)
-        play_targets.reshape(rewards.size, *returns.shape[2:])[chains[chains >= 0]] = returns[chains >= 0]
+            play_targets = targets.n_step_returns(rewards, following, v_tp1, algorithm.n_steps, backup)
     own = decisions & learned_plays(hands)
     new = int(own[len(hands) - newest :].sum())
     return Batch(hands.play_states[own], hands.play_actions[own], play_targets[own], newest=new)
@@ -184,18 +178,3 @@ def _next_values(
     traces = np.zeros(following.shape, dtype=np.float32)
     values[rows, plays], traces[rows, plays] = v_tp1, trace
     return values, traces
-
-
-def _chains(decisions: NDArray[np.bool_], seats: NDArray[np.int8]) -> NDArray[np.int64]:
-    """[2 * H, 4] decisions of either player of each hand in order, as numbers among all H * 8 plays; -1 after them."""
-    own = decisions & (seats == np.arange(2)[:, None, None])  # [2, H, 8]
-    order = np.argsort(~own, axis=2, kind="stable")[:, :, :HAND_SIZE]
-    numbers = order + seats.shape[1] * np.arange(len(seats))[:, None]
-    return np.where(np.take_along_axis(own, order, axis=2), numbers, -1).reshape(-1, HAND_SIZE)
-
-
-def _in_order(plays: NDArray[Any], chains: NDArray[np.int64]) -> NDArray[Any]:
-    """[C, 4, ...] what stands at each decision of the chains among plays [H, 8, ...]; 0 after the last."""
-    ordered = plays.reshape(-1, *plays.shape[2:])[chains]
-    ordered[chains < 0] = 0
-    return ordered

@@ -1,12 +1,12 @@
 """What few trainings use: other orders of samples than shuffled ones, and distributions in place of values.
 
-A training pass iterates over `minibatches`: sample numbers [B], with weights [B] of their losses or None (all count
-alike). It reports the network's values of each minibatch back, since priorities follow from them.
+A training pass iterates over minibatches: sample numbers [B], with weights [B] of their losses or None (all count
+alike).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,45 +45,10 @@ def sampling_of(options: ReplayOptions, iteration: int) -> Sampling:
     return Sampling(options.sampling == "prioritised", options.priority_exponent, exponent, options.combined)
 
 
-def minibatches(
-    total: int,
-    newest: int,
-    batch_size: int,
-    passes: float,
-    generator: np.random.Generator,
-    sampling: Sampling,
-    errors: Callable[[], Float],
-) -> Ordered | Prioritised:
-    """The minibatches of a pass over samples, of which the last `newest` are of the newest epoch.
-
-    errors: [E] distances of the values from the targets, if anything depends on them.
-    """
-    if sampling.prioritised:
-        return Prioritised(errors(), batch_size, passes, generator, sampling)
-    if sampling.combined:
-        return Ordered(combined(total, newest, passes, generator), batch_size)
-    return Ordered(sweeps(total, passes, generator), batch_size)
-
-
-@dataclass(frozen=True)
-class Ordered:
-    """Samples in a fixed order [T], cut into minibatches of `batch_size`, the last one perhaps smaller."""
-
-    order: Rows
-    batch_size: int
-
-    @property
-    def total(self) -> int:
-        """Samples of all minibatches together."""
-        return len(self.order)
-
-    def __iter__(self) -> Iterator[tuple[Rows, Float | None]]:
-        """Each minibatch in turn, without weights."""
-        for start in range(0, len(self.order), self.batch_size):
-            yield self.order[start : start + self.batch_size], None
-
-    def learned(self, rows: Rows, values: Tensor, targets: Tensor) -> None:
-        """Nothing depends on it."""
+def in_order(order: Rows, batch_size: int) -> Iterator[tuple[Rows, None]]:
+    """Samples in a fixed order [T], cut into minibatches, the last one perhaps smaller."""
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size], None
 
 
 def sweeps(num_samples: int, passes: float, generator: np.random.Generator) -> Rows:
@@ -136,7 +101,7 @@ class Prioritised:
             yield rows, self.weights(rows)
 
     def learned(self, rows: Rows, values: Tensor, targets: Tensor) -> None:
-        """Their errors are their priorities from now on."""
+        """Their errors, distances of values [B] from targets [B], are their priorities from now on."""
         self.priorities[rows] = self._priorities((values - targets).abs().cpu().numpy())
 
     def weights(self, rows: Rows) -> Float:
@@ -173,5 +138,5 @@ def distributed_step(atoms: Tensor, r_t: Float, discount: Float, p_tp1: Float) -
     reward, factor = (torch.as_tensor(array).flatten() for array in (r_t, discount))
     atoms, following = atoms.cpu(), torch.as_tensor(p_tp1).flatten(0, -2)
     projected = project(reward, factor, atoms, following)
-    found: Float = torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()
-    return found.reshape(p_tp1.shape)
+    returns: Float = torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()
+    return returns.reshape(p_tp1.shape)

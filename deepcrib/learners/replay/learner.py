@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -54,6 +55,8 @@ class ReplayLearner(Learner):
     """
 
     unit = "iterations"
+    reads = ("evaluation.epsilon", "evaluation.exploring")
+    measured = "leads"
 
     def __init__(
         self,
@@ -108,7 +111,7 @@ class ReplayLearner(Learner):
         played = seconds_running()
         self._learned = self._batches(schedule.epsilon)
         lrs = {"play": schedule.play_lr, "discard": schedule.discard_lr}
-        then = self.episodes.ahead(self._player, iteration + 1)
+        then = partial(self.episodes.choose_ahead, self._player(iteration + 1), iteration + 1)
         passed = learn_side_by_side(self.networks, self._learned, lrs, self.options, iteration, self.setting.seed, then)
         seconds = seconds_running() - played
         self.steps_done += 1
@@ -121,25 +124,21 @@ class ReplayLearner(Learner):
         return metrics | {"progress/hands": float(self.hands), "speed/processor_seconds": process_time() - processor}
 
     def _batches(self, epsilon: float) -> dict[str, Batch]:
-        """What each network learns in an iteration, with targets of the networks as they are."""
-        target_q, chooser = self._update_targets()
+        """What each network learns in an iteration.
+
+        The target network, updated if due, values next decisions; for double Q-learning the online one chooses them.
+        Without a target network the online one does both: all targets are computed before the first minibatch.
+        """
+        target_q, chooser = self.play.q_function(), None
+        if self.target_network is not None:
+            if self.steps_done % self.options.target_every == 0:
+                self.target_network.load_state_dict(self.play.network.state_dict())
+            chooser = target_q if self.algorithm.double else None
+            target_q = QFunction(self.play.encoder, self.target_network, self.play.device)
         hands, newest = self.buffer.hands(), self.buffer.newest
         return make_batches(self.networks, hands, self.targets, target_q, epsilon, chooser=chooser, newest=newest)
 
-    def _update_targets(self) -> tuple[QFunction, QFunction | None]:
-        """Update the target network if due. Returns what values next decisions, and for double Q-learning what chooses.
-
-        Without a target network the online network does it: all targets are computed before the first minibatch.
-        """
-        online_q = self.play.q_function()
-        if self.target_network is None:
-            return online_q, None
-        if self.steps_done % self.options.target_every == 0:
-            self.target_network.load_state_dict(self.play.network.state_dict())
-        target_q = QFunction(self.play.encoder, self.target_network, self.play.device)
-        return target_q, online_q if self.algorithm.double else None
-
-    # --- who plays --------------------------------------------------------------------------------------------
+    # --- agents -----------------------------------------------------------------------------------------------
 
     def agent(self) -> QNetworkAgent:
         """The networks as they now are, with the epsilon of evaluation."""
@@ -207,7 +206,5 @@ class ReplayLearner(Learner):
 
     def show(self, writer: Any, step: int) -> None:
         """Histograms of values and targets; from time to time what the discard network predicts and what came of it."""
-        agent = self.agent()
-        functions = {"discard": agent.discard_q, "play": agent.play_q}
         figure = self.setting.figure if draws_at(self.setting.evaluation, step, self.num_steps) else None
-        show_values(writer, step, functions, self._learned, figure)
+        show_values(writer, step, self.agent().functions, self._learned, figure)

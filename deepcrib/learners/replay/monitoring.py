@@ -6,15 +6,18 @@ docs/tensorboard.md explains every tag, and a test holds it to what runs write.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from deepcrib.agents.base import require_finite
 from deepcrib.agents.q_network import QFunction
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.rewards import discard_returns, play_totals
-from deepcrib.learners.replay.update import PassStatistics
 from deepcrib.matches.trajectories import Trajectories
 from deepcrib.training.options import EvaluationOptions
 
@@ -24,6 +27,32 @@ FIGURES = 10
 """Predicted-against-return figures of a run: TensorBoard shows no more images of a tag."""
 BINS = 30
 """Of a histogram: as many as TensorBoard draws."""
+
+
+@dataclass(frozen=True)
+class PassStatistics:
+    """Means over one training pass; loss in points squared (`categorical`: nats), values in points."""
+
+    loss: float
+    value_mean: float
+    value_std: float
+    target_mean: float
+    target_std: float
+    samples: int
+
+    @classmethod
+    def of(cls, minibatches: list[tuple[Tensor, ...]], targets: NDArray[np.float32], lr: float) -> PassStatistics:
+        """Of the losses and values [B] of all minibatches, by their weights [B] if any, and of all targets [E].
+
+        Raises DivergenceError where the mean loss is no number at a learning rate.
+        """
+        losses, values, *weights = (torch.cat(parts).double().cpu().numpy() for parts in zip(*minibatches, strict=True))
+        counts = weights[0] if weights else None
+        loss, mean = np.average(losses, weights=counts), np.average(values, weights=counts)
+        require_finite(loss, lr)
+        spread = np.average((values - mean) ** 2, weights=counts) ** 0.5
+        target_mean, target_spread = float(targets.mean()), float(targets.std())
+        return cls(float(loss), float(mean), float(spread), target_mean, target_spread, len(losses))
 
 
 def playing_metrics(hands: Trajectories) -> dict[str, float]:
@@ -77,7 +106,7 @@ def speed_metrics(hands: int, samples: float, playing: float, learning: float) -
 def show_values(
     writer: Any,
     iteration: int,
-    functions: Mapping[str, QFunction | None],
+    functions: Mapping[str, QFunction],
     learned: Mapping[str, Batch],
     figure: Callable[..., Any] | None = None,
 ) -> None:
@@ -89,8 +118,6 @@ def show_values(
     for part, samples in learned.items():
         rows = np.linspace(0, len(samples) - 1, min(len(samples), SHOWN_SAMPLES)).astype(np.int64)
         function = functions[part]
-        if function is None:
-            continue
         values = function.values(samples.states[rows], samples.actions[rows])
         targets = samples.targets[rows]
         if targets.ndim == 2 and function.atoms is not None:  # distributions: their means are what values are of

@@ -7,9 +7,8 @@ against agents that play well-known strategies "to train the learning agent to b
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents import Agent, make_agent, require_players
 from deepcrib.agents.q_network import QFunction, QNetworkAgent
-from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.observations import DiscardObservation
 from deepcrib.game.randomness import SELF_PLAY, derive
 from deepcrib.kernels.workers import num_workers
 from deepcrib.learners.replay.options import ReplayOptions
@@ -34,7 +33,7 @@ GROUP = 4
 class Episodes:
     """The episodes of a run: `count` games to 121, or single hands (`unit`), an iteration; deals are those of the seed.
 
-    pool: who sits opposite the learner where it does not play itself.
+    pool: the opponents where the learner does not play itself.
     """
 
     def __init__(self, options: ReplayOptions, setting: Setting) -> None:
@@ -42,15 +41,16 @@ class Episodes:
         self.options, self.setting, self.pool = options, setting, Pool(options, setting.device)
         self.unit, self.count = options.unit, options.episodes
         if options.buffer_size is not None and options.replacement is not None:
-            self.unit, self.count = "hands", hands_per_iteration(options.buffer_size, options.replacement)
+            self.unit, self.count = "hands", max(1, round(options.buffer_size * options.replacement / PLAYS))
         self._seed = derive(setting.seed, SELF_PLAY)
-        self._discards: NDArray[np.int8] | None = None  # a resumed run chooses the same anew
+        self._chosen_ahead: NDArray[np.int8] | None = None  # a resumed run chooses the same anew
 
-    def play(self, learner: Agent, iteration: int) -> Trajectories:
+    def play(self, learner: QNetworkAgent, iteration: int) -> Trajectories:
         """The hands of an iteration, counted from 0."""
         first, seed, dealing = iteration * self.count, self._seed, self.setting.dealing
-        if self._discards is not None:
-            learner, self._discards = PrecomputedDiscards(learner, self._discards), None
+        if self._chosen_ahead is not None:
+            chosen: Any = ChosenAhead(self._chosen_ahead)
+            learner.discards_by, self._chosen_ahead = chosen, None
         if not self.pool.meets_others(iteration):
             return self_play(learner, first, self.count, seed, unit=self.unit, dealing=dealing)
         opponents, seating = self.pool.seating(self.setting.seed, iteration, self.count)
@@ -62,51 +62,30 @@ class Episodes:
 
     # What follows changes the time of an iteration alone: on two threads one of `quick` takes 0.59 s so, else 0.70 s.
 
-    def ahead(self, player: Callable[[int], QNetworkAgent], iteration: int) -> Callable[[], None]:
-        """To be called when the discard network has learned: chooses its discards of a coming iteration early.
+    def choose_ahead(self, learner: QNetworkAgent, iteration: int) -> None:
+        """Choose the discards of a coming iteration's hands while the play network still learns.
 
-        It does nothing where others decide too, on a GPU, which has no thread to spare, and where noisy networks play,
-        which are copies as they were before they learned. player: makes the one of an iteration.
+        That is not done where others decide too, on a GPU, which has no thread to spare, nor for noisy networks: those
+        that play are copies made before they learned.
         """
-        alone = self.unit == "hands" and not self.pool.meets_others(iteration)
-        if not alone or iteration >= self.options.iterations or num_workers() < 2:
-            return _nothing
-        learner = player(iteration)
         own = learner.discard_q
+        alone = self.unit == "hands" and not self.pool.meets_others(iteration)
         plain = own is not None and own.device.type == "cpu" and not own.network.config.noisy
-        return partial(self._choose_discards, learner, iteration) if plain else _nothing
-
-    def _choose_discards(self, learner: Agent, iteration: int) -> None:
-        table = single_hands(iteration * self.count, self.count, self._seed, self.setting.dealing)
-        rows = np.repeat(table.deal(), 2)
-        self._discards = learner.discard(table.discard_observation(rows, np.tile(np.arange(2), self.count)))
-
-
-def _nothing() -> None:
-    """Leave it to `Episodes.play`."""
+        if alone and plain and iteration < self.options.iterations and num_workers() > 1:
+            table = single_hands(iteration * self.count, self.count, self._seed, self.setting.dealing)
+            rows = np.repeat(table.deal(), 2)
+            self._chosen_ahead = learner.discard(table.discard_observation(rows, np.tile([0, 1], self.count)))
 
 
 @dataclass
-class PrecomputedDiscards:
-    """The learner with its discards of the coming hands, computed before: [2 * episodes]."""
+class ChosenAhead:
+    """Discards [2 * episodes] that were chosen before, in place of the agent that would choose them."""
 
-    learner: Agent
     discards: NDArray[np.int8]
-    name: str = "training"
-    num_players: frozenset[int] = frozenset({2})
 
     def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
-        """[2 * episodes] those computed before."""
+        """[2 * episodes] discard actions."""
         return self.discards
-
-    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
-        """[N] slots."""
-        return self.learner.play(observation)
-
-
-def hands_per_iteration(buffer_size: int, replacement: float) -> int:
-    """Hands to play so that a share `replacement` of `buffer_size` play experiences is new."""
-    return max(1, round(buffer_size * replacement / PLAYS))
 
 
 # --- opponents --------------------------------------------------------------------------------------------------------
@@ -130,7 +109,8 @@ class Pool:
         """(opponents, seating [episodes, 2]) of an iteration: 0 is the learner, k the k-th of the opponents.
 
         Opponents are sampled deterministically in (seed, iteration, pool), the first episodes alike whatever their
-        number; where the learner sits follows from the episode's number in the run, so that few are balanced too.
+        number. The learner's seat follows from the episode's number in the run: it moves on every two episodes, single
+        hands' dealer on every one, so that any four in a row are balanced.
         """
         primed = iteration < self.options.priming_iterations
         choices: Sequence[Agent | None] = self.priming if primed else self.opponents
@@ -143,7 +123,9 @@ class Pool:
         is_past = np.array([agent is None for agent in choices])[choice]
         share = 1.0 if primed else self.options.opponent_share
         met = np.where(coins[:, 0] < share, np.where(is_past, past, numbers[choice]), 0)
-        return [*players, *self.past.values()], seats_of(np.repeat(met, GROUP)[:episodes], iteration * episodes)
+        seating, rows = np.zeros((episodes, 2), dtype=np.int64), np.arange(episodes)
+        seating[rows, 1 - (iteration * episodes + rows) // 2 % 2] = np.repeat(met, GROUP)[:episodes]
+        return [*players, *self.past.values()], seating
 
     def remember(self, iteration: int, player: QNetworkAgent) -> None:
         """Take the player in as it is after so many iterations, if it is its turn; the oldest leaves a full pool."""
@@ -161,12 +143,9 @@ class Pool:
         self.past = {}
         for saved in state:
             past = self.past[saved["iteration"]] = frozen(player, saved["iteration"])
-            for part, weights in _weights(past).items():
-                if weights is not None:
-                    function = past.discard_q if part == "discard" else past.play_q
-                    assert function is not None
-                    function.network.load_state_dict(saved[part])
-                    require_like(saved[part], weights, "a past player")
+            for part, function in past.functions.items():
+                function.network.load_state_dict(saved[part])
+            require_like(saved, {"iteration": 0, **_weights(past)}, "a past player")
 
 
 def _opponent(spec: Any, device: str) -> Agent:
@@ -177,25 +156,13 @@ def _opponent(spec: Any, device: str) -> Agent:
 
 def frozen(player: QNetworkAgent, iteration: int) -> QNetworkAgent:
     """A copy as the player is now, which plays what it values most; learning leaves it as it is."""
-
-    def copied(function: QFunction | None) -> QFunction | None:
-        return function and QFunction(function.encoder, copy.deepcopy(function.network).eval(), function.device)
-
-    discard_q, play_q = copied(player.discard_q), copied(player.play_q)
-    return QNetworkAgent(discard_q, play_q, name=f"past {iteration}", discards_by=player.discards_by)
+    copies = {
+        part: QFunction(function.encoder, copy.deepcopy(function.network).eval(), function.device)
+        for part, function in player.functions.items()
+    }
+    discards_by = player.discards_by
+    return QNetworkAgent(copies.get("discard"), copies.get("play"), name=f"past {iteration}", discards_by=discards_by)
 
 
 def _weights(player: QNetworkAgent) -> dict[str, Any]:
-    functions = {"discard": player.discard_q, "play": player.play_q}
-    return {part: function and function.network.state_dict() for part, function in functions.items()}
-
-
-def seats_of(met: NDArray[np.int64], first: int) -> NDArray[np.int64]:
-    """[N, 2] seating of the episodes from number `first` on, whose opponents [N] are given.
-
-    The learner, 0, moves on every two episodes, single hands' dealer on every one: any four in a row are balanced.
-    """
-    seating = np.zeros((len(met), 2), dtype=np.int64)
-    rows = np.arange(len(met))
-    seating[rows, 1 - (first + rows) // 2 % 2] = met
-    return seating
+    return {part: function.network.state_dict() for part, function in player.functions.items()}

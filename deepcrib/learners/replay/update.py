@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,29 +12,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deepcrib.agents import DivergenceError
 from deepcrib.agents.q_network import QFunction
 from deepcrib.game.randomness import MINIBATCHES, derive
 from deepcrib.kernels.workers import run_pieces
 from deepcrib.learners.replay.batch import Batch
-from deepcrib.learners.replay.extras import UNIFORM, Sampling, minibatches, sampling_of
+from deepcrib.learners.replay.extras import UNIFORM, Prioritised, Sampling, combined, in_order, sampling_of, sweeps
+from deepcrib.learners.replay.monitoring import PassStatistics
 from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.networks import QNetwork, clear_noise, draw_noise
 from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.networks.encoders import Encoder
 from deepcrib.networks.fast import adam_step
-
-
-@dataclass(frozen=True)
-class PassStatistics:
-    """Means over one training pass; loss in points squared (`categorical`: nats), values in points."""
-
-    loss: float
-    value_mean: float
-    value_std: float
-    target_mean: float
-    target_std: float
-    samples: int
 
 
 class LearnedNetwork:
@@ -68,46 +54,41 @@ class LearnedNetwork:
         generator: np.random.Generator,
         sampling: Sampling = UNIFORM,
     ) -> PassStatistics:
-        """Minimise the loss on random minibatches, `passes` times over the samples; without replacement if uniform."""
+        """Minimise the loss on random minibatches, `passes` times over the samples; without replacement if uniform.
+
+        Raises DivergenceError where the learning rate is too high.
+        """
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        grouped = self.network.readout().grouped
-        inputs = SampleInputs(self.encoder, samples.states, samples.actions, grouped, self.device)
-        targets = torch.as_tensor(samples.targets, device=self.device)
-        expected = self.network.expected(targets).cpu().numpy()
-
-        def errors() -> NDArray[np.float32]:
-            values: NDArray[np.float32] = self.q_function().values(samples.states, samples.actions)
-            return np.abs(values - expected)
-
-        batches = minibatches(len(samples), samples.newest, batch_size, passes, generator, sampling, errors)
-        self.network.train()
+        network, device = self.network, self.device
+        inputs = SampleInputs(self.encoder, samples.states, samples.actions, network.head.grouped, device)
+        targets = torch.as_tensor(samples.targets, device=device)
+        expected = network.expected(targets).cpu().numpy()
+        batches: Any
+        if sampling.prioritised:
+            errors = np.abs(self.q_function().values(samples.states, samples.actions) - expected)
+            batches = Prioritised(errors, batch_size, passes, generator, sampling)
+        elif sampling.combined:
+            batches = in_order(combined(len(samples), samples.newest, passes, generator), batch_size)
+        else:
+            batches = in_order(sweeps(len(samples), passes, generator), batch_size)
+        network.train()
         batch_stats: list[tuple[Tensor, ...]] = []
         for rows, weights in batches:
-            targets_b = targets.index_select(0, torch.as_tensor(rows, device=self.device))
+            targets_b = targets.index_select(0, torch.as_tensor(rows, device=device))
             batch = inputs.batch(rows)
-            if self.network.config.noisy:
-                draw_noise(self.network, generator)
-            values, losses = self.network.losses(batch.inputs, targets_b, batch.groups, batch.chosen)
-            counts = None if weights is None else torch.as_tensor(weights, device=self.device)
+            if network.config.noisy:
+                draw_noise(network, generator)
+            values, losses = network.losses(batch.inputs, targets_b, batch.groups, batch.chosen)
+            counts = None if weights is None else torch.as_tensor(weights, device=device)
             (losses if counts is None else counts * losses).mean().backward()
             adam_step(self.optimizer)
             predictions = values.detach()
-            batches.learned(rows, predictions, self.network.expected(targets_b))
-            stats = (losses.detach(), predictions)
-            batch_stats.append(stats if counts is None else (*stats, counts))
-        clear_noise(self.network)
-        mean_loss, mean, deviation = _means(batch_stats)
-        if not math.isfinite(mean_loss):
-            raise DivergenceError(f"learning diverged: the loss is {mean_loss} at learning rate {lr:g}; lower it")
-        return PassStatistics(
-            loss=mean_loss,
-            value_mean=mean,
-            value_std=deviation,
-            target_mean=float(expected.mean()),
-            target_std=float(expected.std()),
-            samples=batches.total,
-        )
+            if sampling.prioritised:
+                batches.learned(rows, predictions, network.expected(targets_b))
+            batch_stats.append((losses.detach(), predictions, *(() if counts is None else (counts,))))
+        clear_noise(network)
+        return PassStatistics.of(batch_stats, expected, lr)
 
     def state(self) -> dict[str, Any]:
         """Weights and optimiser."""
@@ -140,15 +121,6 @@ def learn_side_by_side(
 
     passes = [partial(learn, stream, part) for stream, part in enumerate(networks)]
     return dict(zip(networks, run_pieces(passes), strict=True))
-
-
-def _means(batch_stats: list[tuple[Tensor, ...]]) -> tuple[float, float, float]:
-    """Means of the losses [B] and of the values [B] of all minibatches, by their weights [B] if any; values' spread."""
-    losses, values, *weights = (torch.cat(parts).double().cpu().numpy() for parts in zip(*batch_stats, strict=True))
-    counts = weights[0] if weights else None
-    mean = np.average(values, weights=counts)
-    variance = np.average((values - mean) ** 2, weights=counts)
-    return float(np.average(losses, weights=counts)), float(mean), float(variance**0.5)
 
 
 # --- inputs of minibatches --------------------------------------------------------------------------------------------

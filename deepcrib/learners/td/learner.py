@@ -197,6 +197,7 @@ class TdLearner(Learner):
 
     unit = "hands"
     saved = ("weights",)
+    measured = "pairs"
 
     def __init__(self, options: TdOptions, setting: Setting) -> None:
         super().__init__(setting)

@@ -12,11 +12,11 @@ import numpy as np
 from deepcrib.game.cards import NUM_RANKS, value_of_rank
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE
 from deepcrib.kernels import jit
+from deepcrib.networks.encoders.fills import candidate, discards, series
 from deepcrib.networks.encoders.spec import COUNT as COUNTS
 from deepcrib.networks.encoders.spec import ONE_HOT, RANK_CHANNELS, Block
 from deepcrib.networks.encoders.states import (
     COUNT,
-    DISCARD_RANKS,
     MAX_PLAYED,
     NUM_PLAYED,
     OPPONENT_PLAYED,
@@ -53,12 +53,6 @@ def _put_played(state: np.ndarray, by_opponent: int, before: int, start: int, ro
 
 
 @jit
-def _put_thrown(state: np.ndarray, start: int, row: np.ndarray) -> None:
-    for k in range(_THROWN):
-        row[k] = start + state[DISCARD_RANKS + k]
-
-
-@jit
 def _other_playable(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
     _put_playable(state, action, start, row)
 
@@ -76,22 +70,10 @@ def _series_before(state: np.ndarray, action: int, start: int, row: np.ndarray) 
 
 
 @jit
-def _candidate(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = start + state[OWN_RANKS + action]
-
-
-@jit
-def _series(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _series_before(state, action, start, row)
-    length = state[NUM_PLAYED] - state[SERIES_START]
-    _candidate(state, action, start + length * NUM_RANKS, row[length:])
-
-
-@jit
 def _put_seat(state: np.ndarray, seat: int, start: int, row: np.ndarray) -> None:
     own = state[SEAT] == seat
     if own:
-        _put_thrown(state, start, row)
+        discards(state, 0, start, row)
     _put_played(state, not own, state[SERIES_START], start, row[_THROWN:] if own else row)
 
 
@@ -112,7 +94,7 @@ def _opponent_played(state: np.ndarray, action: int, start: int, row: np.ndarray
 
 @jit
 def _own_seen(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _put_thrown(state, start, row)
+    discards(state, 0, start, row)
     row[_THROWN] = start + state[STARTER_RANK]
     _put_played(state, 0, state[NUM_PLAYED], start, row[_THROWN + 1 :])
 
@@ -132,7 +114,7 @@ CNN_LSTM_BLOCKS = (
         ones=_OWN,
     ),
     Block(
-        "series", ONE_HOT, RANK_CHANNELS, f"{_SERIES} in order, the candidate last, {_EMPTY}", _series, rows=SERIES_ROWS
+        "series", ONE_HOT, RANK_CHANNELS, f"{_SERIES} in order, the candidate last, {_EMPTY}", series, rows=SERIES_ROWS
     ),
     Block("seat_0_played", COUNTS, RANK_CHANNELS, _PLAYED.format(0), _seat_0_played, ones=_OWN + _THROWN),
     Block("seat_1_played", COUNTS, RANK_CHANNELS, _PLAYED.format(1), _seat_1_played, ones=_OWN + _THROWN),
@@ -165,6 +147,6 @@ FEED_FORWARD_BLOCKS = (
         _series_before,
         rows=MAX_PLAYED,
     ),
-    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", _candidate),
+    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", candidate),
 )
 """143 channels of DeeperFF."""

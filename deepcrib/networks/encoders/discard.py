@@ -5,14 +5,16 @@ A card -1 in a state is an absent one: pretraining shows four kept cards and no 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import numpy as np
 
 from deepcrib.game.cards import JACK, NUM_RANKS, rank_of, suit_of
-from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6, MAX_SCORE
+from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 from deepcrib.kernels import jit
-from deepcrib.networks.encoders.spec import COUNT, FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, SUIT_CHANNELS, Block, is_table
+from deepcrib.networks.encoders.fills import flag_of, score_blocks
+from deepcrib.networks.encoders.spec import COUNT, FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Block, is_table
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OPPONENT_SCORE, DISCARD_OWN_SCORE, HAND
 from deepcrib.plugins import Registry
 
@@ -141,22 +143,6 @@ def _crib_suited(state: np.ndarray, action: int, start: int, row: np.ndarray) ->
         row[0] = start if state[DISCARD_IS_DEALER] else start + 1
 
 
-@jit
-def _dealer(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    if state[DISCARD_IS_DEALER]:
-        row[0] = start
-
-
-@jit
-def _own_score(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = state[DISCARD_OWN_SCORE]
-
-
-@jit
-def _opponent_score(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = state[DISCARD_OPPONENT_SCORE]
-
-
 _KEPT = (
     Block("kept_ranks", COUNT, RANK_CHANNELS, "ranks of the four cards kept", _kept_ranks, ones=HAND_SIZE),
     Block("kept_suits", COUNT, SUIT_CHANNELS, "suits of the four cards kept", _kept_suits, ones=HAND_SIZE),
@@ -187,18 +173,15 @@ _AFTERSTATE = (
     Block("other_crib_pair", ONE_HOT, _PAIR_CHANNELS, "both ranks thrown into the opponent's crib", _other_crib_pair),
     Block("crib_suited", ONE_HOT, ("own", "other"), "the two thrown share a suit, by whose crib it is", _crib_suited),
 )
-_SCORES = tuple(
-    Block(f"{who}_score", SCALAR, (who,), f"{whose} score, points of 121", fill, scale=1 / MAX_SCORE, option="scores")
-    for who, whose, fill in (("own", "own", _own_score), ("opponent", "opponent's", _opponent_score))
-)
-_MEANING = "one is the dealer, whose crib it is"
-_OPTIONAL = (Block("dealer", FLAG, ("dealer",), _MEANING, _dealer, option="dealer"), *_SCORES)
+_SCORES = score_blocks(DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE)
+_DEALER = Block("dealer", FLAG, ("dealer",), "one is the dealer, whose crib it is", flag_of(DISCARD_IS_DEALER))
+_OPTIONAL = (replace(_DEALER, option="dealer"), *_SCORES)
 
 _TABLES: dict[str, tuple[Block, ...]] = {
     # Bélanger et al. 2019, section 3.6.3.
     "basic": (*_KEPT, *_OPTIONAL),
     "full": (*_KEPT, *_THROWN, *_OPTIONAL),
-    "afterstate": (*_AFTERSTATE, Block("dealer", FLAG, ("dealer",), _MEANING, _dealer), *_SCORES),
+    "afterstate": (*_AFTERSTATE, _DEALER, *_SCORES),
 }
 DISCARD_ENCODERS = Registry("discard encoder", _TABLES, is_table)
 """By name, as in `state.discard`; see PLAY_ENCODERS."""

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from deepcrib.game.cards import NUM_RANKS, value_of_rank
-from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, MAX_SCORE, add_rank, play_points, series_count
+from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE, add_rank, play_points, series_count
 from deepcrib.kernels import jit
 from deepcrib.networks.encoders.belanger2019 import CNN_LSTM_BLOCKS, FEED_FORWARD_BLOCKS
+from deepcrib.networks.encoders.fills import candidate, discards, flag_of, score_blocks, series, value_of
 from deepcrib.networks.encoders.spec import COUNT as COUNTS
 from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SCALAR, Block, is_table
 from deepcrib.networks.encoders.states import (
     COUNT,
-    DISCARD_RANKS,
     IS_DEALER,
     MAX_PLAYED,
     NUM_PLAYED,
@@ -56,24 +56,10 @@ def _own_left(state: np.ndarray, action: int, start: int, row: np.ndarray) -> No
 
 
 @jit
-def _series(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    first = state[SERIES_START]
-    length = state[NUM_PLAYED] - first
-    for k in range(length):
-        row[k] = start + k * NUM_RANKS + state[PLAYED_RANKS + first + k]
-    row[length] = start + length * NUM_RANKS + state[OWN_RANKS + action]
-
-
-@jit
 def _series_before(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
     last = state[NUM_PLAYED] - 1
     for back in range(last + 1 - state[SERIES_START]):
         row[back] = start + back * NUM_RANKS + state[PLAYED_RANKS + last - back]
-
-
-@jit
-def _candidate(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = start + state[OWN_RANKS + action]
 
 
 @jit
@@ -83,45 +69,17 @@ def _played(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None
 
 
 @jit
-def _discards(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = start + state[DISCARD_RANKS]
-    row[1] = start + state[DISCARD_RANKS + 1]
-
-
-@jit
-def _starter(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = start + state[STARTER_RANK]
-
-
-@jit
 def _seen(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    _candidate(state, action, start, row)
+    candidate(state, action, start, row)
     _own_left(state, action, start, row[1:])
-    _discards(state, action, start, row[1 + _LEFT :])
-    _starter(state, action, start, row[3 + _LEFT :])
+    discards(state, action, start, row[1 + _LEFT :])
+    row[3 + _LEFT] = start + state[STARTER_RANK]
     _played(state, action, start, row[4 + _LEFT :])
 
 
 @jit
 def _count(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
     row[0] = start + state[COUNT] + value_of_rank(state[OWN_RANKS + action])
-
-
-@jit
-def _opponent_cards(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = start + state[OPPONENT_CARDS]
-
-
-@jit
-def _opponent_go(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    if state[OPPONENT_GO]:
-        row[0] = start
-
-
-@jit
-def _dealer(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    if state[IS_DEALER]:
-        row[0] = start
 
 
 @jit
@@ -169,16 +127,6 @@ def _passed(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None
         row[0] = start + lowest
 
 
-@jit
-def _own_score(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = state[OWN_SCORE]
-
-
-@jit
-def _opponent_score(state: np.ndarray, action: int, start: int, row: np.ndarray) -> None:
-    row[0] = state[OPPONENT_SCORE]
-
-
 _EMPTY = "a card a row; empty rows are zero"
 _HAND = Block(
     "hand",
@@ -194,23 +142,20 @@ _SERIES = Block(
     ONE_HOT,
     RANK_CHANNELS,
     f"ranks of the current series in order, the candidate last, {_EMPTY}",
-    _series,
+    series,
     rows=SERIES_ROWS,
 )
 _BEFORE = "ranks of the current series before the candidate, the latest first, a card a row"
 _SEEN = "ranks one has seen: own four kept and two thrown, starter, the opponent's played cards"
 _ORDER = "ranks that {} has played, in order, a card a row"
 _PASSED = "the lowest count at which the opponent could not play"
-_DEALER = Block("dealer", FLAG, ("dealer",), "one is the dealer", _dealer)
-_SCORES = tuple(
-    Block(f"{who}_score", SCALAR, (who,), f"{whose} score, points of 121", fill, scale=1 / MAX_SCORE, option="scores")
-    for who, whose, fill in (("own", "own", _own_score), ("opponent", "opponent's", _opponent_score))
-)
+_DEALER = Block("dealer", FLAG, ("dealer",), "one is the dealer", flag_of(IS_DEALER))
+_SCORES = score_blocks(OWN_SCORE, OPPONENT_SCORE)
 _OPTIONAL = (replace(_DEALER, option="dealer"), *_SCORES)
 
 _AFTERSTATE = (
     Block("own_left", COUNTS, RANK_CHANNELS, "ranks left in hand without the candidate", _own_left, ones=_LEFT),
-    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", _candidate),
+    Block("candidate", ONE_HOT, RANK_CHANNELS, "rank of the candidate", candidate),
     Block("series_before", ONE_HOT, RANK_CHANNELS, _BEFORE, _series_before, rows=MAX_PLAYED),
     Block("count", ONE_HOT, tuple(map(str, range(COUNT_LIMIT + 1))), "the count with the candidate", _count),
     Block("seen", COUNTS, RANK_CHANNELS, _SEEN, _seen, ones=4 + _LEFT + MAX_PLAYED),
@@ -219,9 +164,9 @@ _AFTERSTATE = (
         ONE_HOT,
         tuple(map(str, range(HAND_SIZE + 1))),
         "number of cards that the opponent still holds",
-        _opponent_cards,
+        value_of(OPPONENT_CARDS),
     ),
-    Block("opponent_go", FLAG, ("go",), "the opponent said go in this series", _opponent_go),
+    Block("opponent_go", FLAG, ("go",), "the opponent said go in this series", flag_of(OPPONENT_GO)),
     _DEALER,
     Block("points", SCALAR, ("points",), "points that the candidate makes (go and last card apart)", _points),
     *_SCORES,
@@ -234,8 +179,8 @@ _TABLES: dict[str, tuple[Block, ...]] = {
         _HAND,
         _SERIES,
         Block("played", COUNTS, RANK_CHANNELS, "ranks of all cards played before, by both players", _played, ones=7),
-        Block("discards", COUNTS, RANK_CHANNELS, "ranks of one's own two discards", _discards, ones=2),
-        Block("starter", ONE_HOT, RANK_CHANNELS, "rank of the starter", _starter),
+        Block("discards", COUNTS, RANK_CHANNELS, "ranks of one's own two discards", discards, ones=2),
+        Block("starter", ONE_HOT, RANK_CHANNELS, "rank of the starter", value_of(STARTER_RANK)),
         *_OPTIONAL,
     ),
     "afterstate": _AFTERSTATE,

@@ -62,9 +62,10 @@ class Block:
         """Number of index columns."""
         return self.ones or self.rows or 1
 
-    def labels(self, form: str) -> list[str]:
-        """The name of each row, numbered by a form such as `{}[{}]` where the block has several."""
-        return [self.name] if self.rows is None else [form.format(self.name, row + 1) for row in range(self.rows)]
+    @property
+    def row_names(self) -> list[str]:
+        """The name of each row, numbered where the block has several."""
+        return [self.name] if self.rows is None else [f"{self.name}[{row + 1}]" for row in range(self.rows)]
 
 
 @dataclass(frozen=True)
@@ -99,26 +100,12 @@ class Spec:
 
     def channel_names(self) -> list[str]:
         """Name every channel, in order."""
-        return [f"{row}: {channel}" for b in self.blocks for row in b.labels("{}[{}]") for channel in b.channels]
+        return [f"{row}: {channel}" for b in self.blocks for row in b.row_names for channel in b.channels]
 
     def hash(self) -> str:
         """SHA-256 in hex of all that decides what a channel holds; wording of the meanings is left out."""
         content = [[b.name, b.start, list(b.shape), b.kind, list(b.channels), b.scale] for b in self.blocks]
         return hashlib.sha256(json.dumps([self.name, content]).encode()).hexdigest()
-
-    def table(self) -> str:
-        """Markdown table of every channel, one line for each row of a block."""
-        lines = ["| inputs | block | channels | kind | meaning |", "|---|---|---|---|---|"]
-        first = 0
-        for block in self.blocks:
-            kind = block.kind if block.scale == 1.0 else f"{block.kind} x {block.scale:.6g}"
-            meaning = block.meaning
-            for row in block.labels("{} [{}]"):
-                last = first + len(block.channels) - 1
-                where = f"{first}-{last}" if last > first else f"{first}"
-                lines.append(f"| {where} | {row} | {' '.join(block.channels)} | {kind} | {meaning} |")
-                first, meaning = last + 1, "as above"
-        return "\n".join(lines)
 
 
 def is_table(found: Any) -> str | None:

@@ -10,9 +10,11 @@ import pytest
 
 from deepcrib.agents import make_agent
 from deepcrib.learners.replay.buffer import ReplayBuffer
-from deepcrib.learners.replay.play import hands_per_iteration
+from deepcrib.learners.replay.options import ReplayOptions
+from deepcrib.learners.replay.play import Episodes
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks.checkpoints import load_state, save_state
+from deepcrib.training.learner import Setting
 
 NAMES = [field.name for field in fields(Trajectories)]
 
@@ -95,7 +97,8 @@ def test_a_small_buffer_holds_the_last_hands(experiences: int | None, sizes: tup
 )
 def test_the_share_replaced(size: int, replacement: float, hands: int) -> None:
     """Table 4 of Bélanger et al. 2019: 10k, 45k and 90k experiences, 10, 20 and 50% of them replaced."""
-    assert hands_per_iteration(size, replacement) == hands
+    episodes = Episodes(ReplayOptions(buffer_size=size, replacement=replacement), Setting())
+    assert (episodes.unit, episodes.count) == ("hands", hands)
 
 
 @pytest.mark.parametrize("experiences", [None, 56])

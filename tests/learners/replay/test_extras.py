@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from deepcrib.learners.replay.extras import (
     PRIORITY_FLOOR,
-    Ordered,
     Prioritised,
     Sampling,
     combined,
+    in_order,
     proportional,
     sampling_of,
     sweeps,
@@ -162,7 +162,7 @@ def test_each_minibatch_has_its_share_of_the_newest(num: int, data: st.DataObjec
     turn = [(k + 1) * newest // total > k * newest // total for k in range(total)]
     assert order[~np.array(turn)].tolist() == plain.tolist()
     assert sorted(order[turn].tolist()) == list(range(num - newest, num))
-    batches = [rows for rows, _ in Ordered(order, size)]
+    batches = [rows for rows, _ in in_order(order, size)]
     assert np.concatenate(batches).tolist() == order.tolist()
     for start, rows in zip(range(0, total, size), batches, strict=True):
         share = len(rows) * newest / total

@@ -229,7 +229,7 @@ def test_the_targets_shown_of_distributions_are_their_means() -> None:
     play_q = SimpleNamespace(atoms=atoms, values=lambda states, actions: np.zeros(len(states), np.float32))
     shown = {}
     writer = SimpleNamespace(add_histogram=lambda tag, values, step, bins: shown.update({tag: values.tolist()}))
-    show_values(writer, 1, {"discard": None, "play": play_q}, {"play": samples})
+    show_values(writer, 1, {"play": play_q}, {"play": samples})
     assert shown == {"q/play": [0, 0], "target/play": [1.5, 3]}
 
 

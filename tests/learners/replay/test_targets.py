@@ -13,21 +13,16 @@ from hypothesis.extra.numpy import arrays
 
 from deepcrib.learners.replay.extras import distributed_step
 from deepcrib.learners.replay.targets import (
-    double_q_value,
     expected_sarsa_value,
     lambda_returns,
     n_step_returns,
+    one_step,
     q_learning_value,
     sarsa_value,
     watkins_decay,
 )
 
 INF = np.inf
-
-
-def one_step(r_t: np.ndarray, discount: np.ndarray, v_tp1: np.ndarray) -> np.ndarray:
-    """Targets of experiences that have nothing to do with each other, [E] as [E, 1]."""
-    return n_step_returns(r_t[:, None], discount[:, None], v_tp1[:, None])[:, 0]
 
 
 def sarsa(r_t: np.ndarray, discount: np.ndarray, q_tp1: np.ndarray, a_tp1: np.ndarray) -> np.ndarray:
@@ -55,11 +50,11 @@ ACTIONS = np.array([3, 1, 3, 0], dtype=np.int8)
 
 def test_any_number_of_steps_beyond_the_hand_is_the_return_at_once() -> None:
     """4 + 2 + 1, 2 + 1 and 1, whatever a network says of the decisions between."""
-    r_t, discount, v_tp1 = float32(4, 2, 1)[None], float32(1, 1, 0)[None], float32(50, -50, 9)[None]
-    assert n_step_returns(r_t, discount, v_tp1, n=10**12).tolist() == [[7, 3, 1]]
+    r_t, following, v_tp1 = float32(4, 2, 1)[None], np.array([[1, 2, -1]]), float32(50, -50, 9)[None]
+    assert n_step_returns(r_t, following, v_tp1, n=10**12).tolist() == [[7, 3, 1]]
     atoms = torch.arange(-10.0, 11.0)
     p_tp1 = np.tile(np.eye(21, dtype=np.float32)[20], (1, 3, 1))  # 10 points for certain
-    found = n_step_returns(r_t, discount, p_tp1, 10**12, partial(distributed_step, atoms))
+    found = n_step_returns(r_t, following, p_tp1, 10**12, partial(distributed_step, atoms))
     assert (found @ atoms.numpy()).tolist() == [[7, 3, 1]] and found.max(axis=2).tolist() == [[1, 1, 1]]
 
 
@@ -126,7 +121,7 @@ def test_no_experiences() -> None:
 
 # One player's four plays of a hand, and a hand of which only two were decisions (filled up with zeros).
 HAND = np.array([[1, -2, 3, 4], [2, 5, 0, 0]], dtype=np.float32)
-GOES_ON = np.array([[1, 1, 1, 0], [1, 0, 0, 0]], dtype=np.float32)
+FOLLOWING = np.array([[1, 2, 3, -1], [1, -1, -1, -1]])
 NEXT = np.array([[10, 20, 30, 0], [40, 0, 0, 0]], dtype=np.float32)
 RETURNS = [[6, 5, 7, 4], [7, 5, 0, 0]]
 
@@ -142,25 +137,19 @@ RETURNS = [[6, 5, 7, 4], [7, 5, 0, 0]]
     ],
 )
 def test_n_steps(n: int, expected: list[list[float]]) -> None:
-    assert n_step_returns(HAND, GOES_ON, NEXT, n).tolist() == expected
+    assert n_step_returns(HAND, FOLLOWING, NEXT, n).tolist() == expected
 
 
 def test_half_a_trace() -> None:
     """From the last play on: 4; 3 + (30 + 4)/2 = 20; -2 + (20 + 20)/2 = 18; 1 + (10 + 18)/2 = 15. 5; 2 + (40 + 5)/2."""
     half = np.full((2, 4), 0.5, dtype=np.float32)
-    assert lambda_returns(HAND, GOES_ON, NEXT, half).tolist() == [[15, 18, 20, 4], [24.5, 5, 0, 0]]
+    assert lambda_returns(HAND, FOLLOWING, NEXT, half).tolist() == [[15, 18, 20, 4], [24.5, 5, 0, 0]]
 
 
 def test_a_trace_that_is_cut() -> None:
     """lambda 1, but 0 at the third decision: -2 + 20 there, and 1 - 2 + 20 before it, as in a two-step return."""
     cut = np.array([[1, 0, 1, 1], [1, 1, 1, 1]], dtype=np.float32)
-    assert lambda_returns(HAND, GOES_ON, NEXT, cut).tolist() == [[19, 18, 7, 4], [7, 5, 0, 0]]
-
-
-def test_a_discount_in_a_return_of_two_steps() -> None:
-    """Half at every step: 1 + (-2 + 20/2)/2 = 5 and so on."""
-    found = n_step_returns(HAND, GOES_ON / 2, NEXT, 2)
-    assert found.tolist() == [[5, 7, 5, 4], [4.5, 5, 0, 0]]
+    assert lambda_returns(HAND, FOLLOWING, NEXT, cut).tolist() == [[19, 18, 7, 4], [7, 5, 0, 0]]
 
 
 def of_hands(low: float, high: float) -> st.SearchStrategy[np.ndarray]:
@@ -171,28 +160,28 @@ def of_hands(low: float, high: float) -> st.SearchStrategy[np.ndarray]:
 LENGTHS = st.lists(st.integers(1, 4), min_size=3, max_size=3)
 
 
-def masks(lengths: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """0/1 [3, 4]: where there is a decision, and where another one follows."""
+def order(lengths: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """[3, 4]: where there is a decision, 0 or 1, and the number of that which follows."""
     number = np.arange(4)
     ends = np.array(lengths)[:, None]
-    return (number < ends).astype(np.float32), (number + 1 < ends).astype(np.float32)
+    return (number < ends).astype(np.float32), np.where(number + 1 < ends, number + 1, -1)
 
 
 @given(of_hands(-9, 9), of_hands(-99, 99), LENGTHS, st.integers(4, 8))
 def test_far_enough_ahead_all_are_the_return(r: np.ndarray, v: np.ndarray, lengths: list[int], n: int) -> None:
     """n of 4 and more, and lambda 1: the sum of what is left of the hand, whatever the values are."""
-    there, goes_on = masks(lengths)
+    there, following = order(lengths)
     r *= there
     whole = np.cumsum(r[:, ::-1], axis=1)[:, ::-1]
-    assert (n_step_returns(r, goes_on, v, n) == whole).all()
-    assert (lambda_returns(r, goes_on, v, np.ones_like(v)) == whole).all()
+    assert (n_step_returns(r, following, v, n) == whole).all()
+    assert (lambda_returns(r, following, v, np.ones_like(v)) == whole).all()
 
 
 @given(of_hands(-9, 9), of_hands(-99, 99), LENGTHS)
 def test_without_a_trace_it_is_one_step(r: np.ndarray, v: np.ndarray, lengths: list[int]) -> None:
-    there, goes_on = masks(lengths)
+    there, following = order(lengths)
     r *= there
-    assert (lambda_returns(r, goes_on, v, np.zeros_like(v)) == n_step_returns(r, goes_on, v, 1)).all()
+    assert (lambda_returns(r, following, v, np.zeros_like(v)) == n_step_returns(r, following, v, 1)).all()
 
 
 @given(of_hands(-9, 9), of_hands(-99, 99), LENGTHS, st.floats(0, 1))
@@ -200,12 +189,12 @@ def test_a_lambda_return_is_the_mean_of_n_step_returns(
     r: np.ndarray, v: np.ndarray, lengths: list[int], decay: float
 ) -> None:
     """Its definition (Sutton and Barto, equation 12.3): weights (1 - lambda) lambda^(n-1), the rest on the return."""
-    there, goes_on = masks(lengths)
+    there, following = order(lengths)
     r *= there
     weights = [(1 - decay) * decay ** (n - 1) for n in (1, 2, 3)] + [decay**3]
-    mean = sum(weight * n_step_returns(r, goes_on, v, n) for n, weight in enumerate(weights, start=1))
+    mean = sum(weight * n_step_returns(r, following, v, n) for n, weight in enumerate(weights, start=1))
     trace = np.full_like(v, decay)
-    np.testing.assert_allclose(lambda_returns(r, goes_on, v, trace), mean, rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(lambda_returns(r, following, v, trace), mean, rtol=1e-5, atol=1e-3)
 
 
 def test_watkins_cuts_behind_an_action_that_is_not_the_best() -> None:
@@ -215,22 +204,13 @@ def test_watkins_cuts_behind_an_action_that_is_not_the_best() -> None:
     assert found.tolist() == [0.25, 0.25, 0, 0.25]
 
 
-@pytest.mark.parametrize("wrong", [(3, 4), (2, 3), (2,)])
-def test_shapes_that_do_not_fit(wrong: tuple[int, ...]) -> None:
-    other = np.zeros(wrong, dtype=np.float32)
-    with pytest.raises(ValueError, match=r"expected the same \[B, T\]"):
-        n_step_returns(HAND, GOES_ON, other)
-    with pytest.raises(ValueError, match=r"expected the same \[B, T\]"):
-        lambda_returns(HAND, GOES_ON, NEXT, other)
-
-
 # --- double Q -----------------------------------------------------------------------------------------------
 
 
 def test_double_q_values_what_the_other_chose() -> None:
     chooser = np.array([[1, 9, 3, 1], [-INF, 3, -INF, 4], [-INF, -INF, -INF, 0]], dtype=np.float32)
-    assert double_q_value(Q[:3], chooser).tolist() == [2, -1, -6]
-    assert double_q_value(Q[:3], Q[:3]).tolist() == q_learning_value(Q[:3]).tolist()
+    assert q_learning_value(Q[:3], chooser).tolist() == [2, -1, -6]
+    assert q_learning_value(Q[:3], Q[:3]).tolist() == q_learning_value(Q[:3]).tolist()
 
 
 @pytest.mark.parametrize("actions", [2, 3])
@@ -245,4 +225,4 @@ def test_the_best_of_noisy_values_is_overrated_and_double_q_is_not(actions: int)
     first = np.repeat(estimates, len(estimates), axis=0)
     second = np.tile(estimates, (len(estimates), 1))
     assert q_learning_value(first).mean() == 1 - 2 / 2**actions
-    assert double_q_value(second, first).mean() == 0
+    assert q_learning_value(second, first).mean() == 0
