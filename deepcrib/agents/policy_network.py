@@ -50,7 +50,7 @@ class PolicyNetworkAgent:
 
 def from_weights(saved: SavedWeights, device: str = "cpu", discards: Agent | None = None) -> PolicyNetworkAgent:
     """The agent of its weights; `discards` in place of the agent that they name. Raises CheckpointError, AgentError."""
-    network, encoder = make_policy(saved, device)
+    network, encoder = make_policy(saved)
     if discards is None:
         with saved.unpacking():
             said = other_agents(saved)["discards_by"]

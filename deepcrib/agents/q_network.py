@@ -247,7 +247,7 @@ def from_weights(
     Where they name an agent for the part that was not trained, it is made from its spec, but where `discards` takes its
     place; AgentError says so if it cannot be made.
     """
-    checkpoint = make_networks(saved, device)
+    checkpoint = make_networks(saved)
     made = {} if discards is None else {"discards_by": discards}
     made |= {part: made_for(said, device) for part, said in other_agents(saved).items() if part not in made}
     pairs = (

@@ -111,8 +111,3 @@ def require_blocks(spec: Spec, names: tuple[str, ...], network: str, states: str
     missing = [name for name in names if name not in spec]
     if missing:
         raise OptionError(f"{network} needs the state {states}: {spec.name} has no block {missing[0]}")
-
-
-def size_of(part: slice) -> int:
-    """Number of channels."""
-    return part.stop - part.start

@@ -83,33 +83,29 @@ def _save(path: Path | str, agent: str, networks: Mapping[str, QNetwork | None],
     write_weights(path, agent, arrays, {**metadata, "networks": described})
 
 
-def load_weights(path: Path | str, device: torch.device | str = "cpu") -> Checkpoint:
+def load_weights(path: Path | str) -> Checkpoint:
     """Read a checkpoint by its file, or by its run folder (the final checkpoint). Raises CheckpointError."""
-    return make_networks(read_weights(path, "q_network"), device)
+    return make_networks(read_weights(path, "q_network"))
 
 
-def make_networks(saved: SavedWeights, device: torch.device | str = "cpu") -> Checkpoint:
-    """The networks of weights, in evaluation mode. Raises CheckpointError."""
-    metadata = dict(saved.metadata)
+def make_networks(saved: SavedWeights) -> Checkpoint:
+    """The networks of weights, in evaluation mode, on the CPU. Raises CheckpointError."""
     with saved.unpacking():
-        described = metadata.pop("networks")
-        saved.plain("networks", described)
-        made = {part: _rebuild(saved, part, described[part]) for part in ("discard", "play")}
-    for network, _ in made.values():
-        if network is not None:
-            network.to(device).eval()
-    (discard_network, discard_encoder), (play_network, play_encoder) = made["discard"], made["play"]
+        described = saved.plain("networks", saved.metadata["networks"])
+        made = [_rebuild(saved, part, described[part]) for part in ("discard", "play")]
+    (discard_network, discard_encoder), (play_network, play_encoder) = made
+    metadata = {name: value for name, value in saved.metadata.items() if name != "networks"}
     return Checkpoint(discard_network, play_network, discard_encoder, play_encoder, metadata)
 
 
-def make_policy(saved: SavedWeights, device: torch.device | str = "cpu") -> tuple[QNetwork, Encoder]:
-    """The network of a policy, in evaluation mode, and its encoder. Raises CheckpointError."""
+def make_policy(saved: SavedWeights) -> tuple[QNetwork, Encoder]:
+    """The network of a policy, in evaluation mode, on the CPU, and its encoder. Raises CheckpointError."""
     with saved.unpacking():
         described = saved.plain("networks", saved.metadata["networks"])
         network, encoder = _rebuild(saved, "policy", described["policy"])
         if network is None:
             raise ValueError("there is no network")
-    return network.to(device).eval(), encoder
+    return network, encoder
 
 
 def sketched(make: Callable[[], Network], hidden: Sequence[int], arrays: Mapping[str, NDArray[Any]]) -> Network:
@@ -143,20 +139,18 @@ def save_state(path: Path | str, state: dict[str, Any]) -> None:
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:
-    """Let an optimiser, Adam or SGD, go on from a saved state of its like; learning rates are those that are saved.
+    """Let an optimiser of one group, Adam or SGD, go on from a saved state of its like, at the learning rate saved.
 
     Raises ValueError for other settings, and for what no steps can have led to.
     """
-    groups = []
-    for own, found in zip(optimizer.state_dict()["param_groups"], saved["param_groups"], strict=True):
-        others = {name: value for name, value in own.items() if name != "lr" and found.get(name, value) != value}
-        if others or not is_number(found["lr"]) or found["lr"] < 0:
-            raise ValueError(f"its optimiser has other settings: expected {others or 'a learning rate'}")
-        groups.append(own | {"lr": found["lr"]})
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    (own,), (group,) = optimizer.state_dict()["param_groups"], saved["param_groups"]
+    others = {name: value for name, value in own.items() if name != "lr" and group.get(name, value) != value}
+    if others or not is_number(group["lr"]) or group["lr"] < 0:
+        raise ValueError(f"its optimiser has other settings: expected {others or 'a learning rate'}")
+    parameters = dict(enumerate(optimizer.param_groups[0]["params"]))
     names = {"momentum_buffer"} if isinstance(optimizer, torch.optim.SGD) else {"step", "exp_avg", "exp_avg_sq"}
     for number, moments in saved["state"].items():
-        parameter = dict(enumerate(parameters))[number]
+        parameter = parameters[number]
         if set(moments) != names:
             raise ValueError(
                 f"its optimiser has {', '.join(map(str, moments))} of parameter {number}: expected {names}"
@@ -167,7 +161,7 @@ def load_optimizer(optimizer: torch.optim.Optimizer, saved: Mapping[str, Any]) -
             fits = isinstance(value, torch.Tensor) and value.dtype == parameter.dtype and tuple(value.shape) == shape
             if not fits or not ((value >= least) & value.isfinite()).all():
                 raise ValueError(f"its optimiser has another {name} of parameter {number}: expected {shape}, finite")
-    optimizer.load_state_dict({"state": saved["state"], "param_groups": groups})
+    optimizer.load_state_dict({"state": saved["state"], "param_groups": [own | {"lr": group["lr"]}]})
 
 
 def load_state(path: Path | str) -> dict[str, Any]:
@@ -207,7 +201,7 @@ def description(network: QNetwork) -> dict[str, Any]:
 
 
 def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None) -> tuple[QNetwork | None, Any]:
-    """Network and encoder of one part as they are described, filled with its tensors."""
+    """Network, in evaluation mode, and encoder of one part as they are described, filled with its tensors."""
     if description is None:
         return None, None
     make_encoder, config_class, make_network = _PARTS[part]
@@ -226,7 +220,7 @@ def _rebuild(saved: SavedWeights, part: str, description: dict[str, Any] | None)
             "in this deepcrib (the channel-spec hash differs)"
         )
     try:
-        return filled(sketch, make, own), encoder
+        return filled(sketch, make, own).eval(), encoder
     except RuntimeError as error:
         line = " ".join(str(error).split())
         raise CheckpointError(f"{saved.path}: its {part} tensors do not fit its network: {line[:200]}") from error

@@ -93,7 +93,7 @@ def test_a_run_on_a_gpu_goes_on_there_and_plays_anywhere(tmp_path: Path) -> None
     legal = legal_plays(states)
     values = []
     for device in ("cpu", "cuda"):
-        loaded = load_weights(result.weights, device)
+        loaded = load_weights(result.weights)
         values.append(QFunction(loaded.play_encoder, loaded.play_network, device).all_values(states, legal))
     np.testing.assert_allclose(values[0][legal], values[1][legal], rtol=1e-3, atol=1e-4)
 

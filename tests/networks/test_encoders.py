@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from deepcrib.game.cards import RANK_NAMES, RANKS, parse_card, parse_cards
+from deepcrib.game.cards import RANKS, parse_card, parse_cards
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import DISCARD_SLOTS_6
@@ -128,16 +128,6 @@ def test_a_score_past_the_end_is_kept_as_the_end(made: int, kept: int) -> None:
     assert play[0, [OPPONENT_SCORE, OWN_SCORE]].tolist() == [kept, 60]
     discard = compact_discard(replace(discard_observation("AC 2D 5H 5S JC KS"), scores=scores))
     assert discard[0, [DISCARD_OWN_SCORE, DISCARD_OPPONENT_SCORE]].tolist() == [kept, 60]
-
-
-def test_states_are_int8_rows_of_all_observations() -> None:
-    games = Games(np.arange(5), seed=3)
-    rows = games.deal()
-    observation = games.discard_observation(rows, np.array([0, 1, 0, 1, 0]))
-    states = compact_discard(observation)
-    assert states.dtype == np.int8
-    assert np.array_equal(states[:, :6], observation.hand)
-    assert np.array_equal(states[:, 6], observation.is_dealer)
 
 
 def test_observations_of_more_players_are_refused() -> None:
@@ -398,21 +388,6 @@ def test_specs_differ_in_their_hash_and_keep_it() -> None:
     kept |= {make_discard_encoder(n).spec.hash()[:8] for n in DISCARD_ENCODERS}
     paper = {"00a9ad3f", "1527f55b", "4209a808", "918b634b", "9552f7ec", "c895690c"}
     assert kept == paper | {"654addf9", "9c4c1b18", "fe4e7ec0"}
-
-
-def test_blocks_are_found_by_name() -> None:
-    spec = make_play_encoder("basic").spec
-    assert spec["series"].slice == slice(52, 156)
-    assert spec["series"].channels == tuple(RANK_NAMES)
-    assert "starter" not in spec
-    with pytest.raises(KeyError, match="no block 'starter'"):
-        spec["starter"]
-
-
-@pytest.mark.parametrize("make", [make_play_encoder, make_discard_encoder])
-def test_an_unknown_encoder_is_refused_with_the_known_ones(make) -> None:
-    with pytest.raises(ValueError, match="'fulll'.*basic, full, afterstate"):
-        make("fulll")
 
 
 def test_the_generated_page_names_every_channel() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors import safe_open
-from safetensors.torch import save_file
 
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
 from deepcrib.exact.shows import hand_values
-from deepcrib.jobs.hydra.checks import check_values
+from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.hill_climb.learner import NetworkClimber
 from deepcrib.learners.hill_climb.options import HillClimbOptions
@@ -30,12 +26,10 @@ from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.extras import Sampling
 from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
-from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
     HEADS,
     DiscardNetworkConfig,
-    FeedForward,
     NoisyLinear,
     PlayNetworkConfig,
     clear_noise,
@@ -46,14 +40,10 @@ from deepcrib.networks import (
     two_hot,
 )
 from deepcrib.networks.checkpoints import load_weights, save_weights
-from deepcrib.networks.encoders import PLAY_COLUMNS, legal_plays, make_discard_encoder, make_play_encoder
-from deepcrib.networks.encoders.states import OWN_RANKS, STARTER_RANK
+from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.learner import Setting
-from tests.support import replay_runs
-from tests.support.replay_runs import same
-from tests.support.replaying import Backup, discard_samples, play_samples, pretrain, saved, train
-from tests.support.small_problems import POINTS, STATES, Lookup, exact
-from tests.support.small_problems import all_hands as all_courses
+from tests.support.replaying import Backup, play_samples, pretrain
+from tests.support.small_problems import POINTS, STATES, entries, exact, learned_table
 
 CPU = torch.device("cpu")
 ATOMS = torch.arange(-3.0, 5.0)
@@ -259,26 +249,12 @@ def test_values_of_a_duel_do_not_depend_on_what_is_asked_for(hands: Trajectories
         use_workers(1)
 
 
-def test_a_common_shift_of_the_advantages_changes_nothing_and_one_of_the_value_no_order(hands: Trajectories) -> None:
-    network = learner("play", head="dueling")
-    states, _ = decisions(hands, "play")
-    legal = network.encoder.legal(states)
-    head = network.network.head
-    before = network.q_function().all_values(states, legal)
-    head.advantage.layers[-1].bias.data += 3
-    assert network.q_function().all_values(states, legal)[legal] == pytest.approx(before[legal], abs=1e-5)
-    head.value.layers[-1].bias.data += 2
-    after = network.q_function().all_values(states, legal)
-    assert after[legal] == pytest.approx(before[legal] + 2, abs=1e-5)
-
-
 def test_a_duel_learns_a_linear_problem_exactly_for_choices_never_taken(hands: Trajectories) -> None:
     """Worth of a discard: that of the four ranks kept, and 2 for the dealer; only the discards taken are seen."""
     network = learner("discard", hidden=[], head="dueling")
     states, actions = decisions(hands, "discard")
     worth = np.random.default_rng(3).normal(size=13)
-    kept = [[slot for slot in range(6) if slot not in pair] for pair in discard_pairs()]
-    truth = worth[states[:, kept] // 4].sum(axis=2) + 2 * states[:, 6:7]
+    truth = worth[states[:, KEPT_SLOTS_6] // 4].sum(axis=2) + 2 * states[:, 6:7]
     samples = Batch(states, actions, truth[np.arange(len(states)), actions].astype(np.float32))
     generator = np.random.default_rng(4)
     for lr in (0.05, 0.01, 0.002):
@@ -288,40 +264,7 @@ def test_a_duel_learns_a_linear_problem_exactly_for_choices_never_taken(hands: T
     assert np.abs(values - truth).max() < 0.1
 
 
-def discard_pairs() -> list[tuple[int, int]]:
-    """The 15 discards in their order."""
-    return [(first, second) for first in range(6) for second in range(first + 1, 6)]
-
-
 # --- a problem that can be counted ---------------------------------------------------------------------------
-
-
-class Candidates(Lookup):
-    """The table of `test_small_problems`, with the two actions that are legal."""
-
-    def legal(self, states: np.ndarray) -> np.ndarray:
-        return legal_plays(states)
-
-
-def solved(head: str, algorithm: str, **backup: Any) -> tuple[np.ndarray, LearnedNetwork]:
-    """[14] values learned in 80 iterations from all hands; epsilon is 1."""
-    torch.manual_seed(1)
-    encoder: Any = Candidates()
-    config = PlayNetworkConfig("mlp", [], head=head, atoms_low=-2, atoms_high=17)
-    learned = LearnedNetwork(encoder, FeedForward(config, encoder.spec), CPU)
-    problem, generator = all_courses(), np.random.default_rng(2)
-    for iteration in range(80):
-        found = play_samples(problem, algorithm, "offensive", learned.q_function(), 1.0, True, Backup(**backup))
-        learned.train_pass(found, 0.3 * (1 - iteration / 80), 128, 5.0, generator)
-    return learned.q_function().values(*entries()), learned
-
-
-def entries() -> tuple[np.ndarray, np.ndarray]:
-    """A compact state for every entry of the table, [14, 22], and its action."""
-    states = np.zeros((2 * len(STATES), PLAY_COLUMNS), dtype=np.int8)
-    states[:, OWN_RANKS + 2 : OWN_RANKS + 4] = -1
-    states[:, STARTER_RANK] = np.repeat(np.arange(len(STATES)), 2)
-    return states, np.tile(np.array([0, 1], dtype=np.int8), len(STATES))
 
 
 @pytest.mark.parametrize("head", ["dueling", "categorical"])
@@ -338,7 +281,8 @@ def test_heads_find_the_values_that_can_be_counted(
     head: str, algorithm: str, backup: dict[str, Any], steps: int
 ) -> None:
     """Those of random play (three more random decisions), or of the best play."""
-    assert solved(head, algorithm, **backup)[0] == pytest.approx(exact(steps), abs=0.15)
+    found = learned_table(algorithm, head=head, iterations=80, **backup).values(*entries())
+    assert found == pytest.approx(exact(steps), abs=0.15)
 
 
 def courses_from(k: int, branch: int, action: int) -> list[int]:
@@ -356,7 +300,7 @@ def courses_from(k: int, branch: int, action: int) -> list[int]:
 )
 def test_distributions_that_can_be_counted_are_learned(algorithm: str, backup: dict[str, Any]) -> None:
     """Bootstrapped or not: whole returns move along the atoms without rounding."""
-    found = solved("categorical", algorithm, **backup)[1].q_function().distributions(*entries())
+    found = learned_table(algorithm, head="categorical", iterations=80, **backup).distributions(*entries())
     counted = [courses_from(k, branch, action) for k, branch in STATES for action in (0, 1)]
     expected = [np.bincount(np.array(points) + 2, minlength=20) / len(points) for points in counted]
     assert max(map(len, counted)) == 8
@@ -433,33 +377,6 @@ def test_without_noisy_layers_no_number_is_drawn() -> None:
 KINDS = [("dueling", False), ("categorical", False), ("value", True), ("categorical", True)]
 
 
-def small(head: str, noisy: bool, **options: Any) -> Any:
-    """Settings of a run that takes a moment."""
-    every = {"epsilon": 0.1, "sampling": "prioritised", "final_importance_exponent": 0.4, "target_every": 2}
-    made = replay_runs.small(1, "q_learning", targets={"n_steps": 2, "double": True}, **(every | options))
-    for network in (made.discard_network, made.play_network):
-        network.hidden, network.head, network.noisy = [8], head, noisy
-    return made
-
-
-def end_of(folder: Path, options: Any, resume: bool = False) -> dict[str, Any]:
-    """Everything of a finished run's state but the time that it took."""
-    folder.mkdir(exist_ok=True)
-    train(options, folder, lambda *args: None, resume=resume)  # type: ignore[arg-type]
-    return saved(folder)
-
-
-@pytest.mark.parametrize(("head", "noisy"), KINDS)
-def test_a_run_repeats_and_goes_on_where_it_stopped(tmp_path: Path, head: str, noisy: bool) -> None:
-    whole = end_of(tmp_path / "whole", small(head, noisy))
-    assert same(whole, end_of(tmp_path / "again", small(head, noisy)))
-    end_of(tmp_path / "half", small(head, noisy, iterations=2))
-    assert same(whole, end_of(tmp_path / "half", small(head, noisy), resume=True))
-    agents = [make_agent(str(tmp_path / name)) for name in ("whole", "again")]
-    one, two = (play_match([agent, make_agent("random")], 6, 3) for agent in agents)
-    assert (one.scores == two.scores).all()
-
-
 @pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("head", HEADS)
 def test_a_checkpoint_brings_its_heads_back(tmp_path: Path, hands: Trajectories, head: str, noisy: bool) -> None:
@@ -475,23 +392,6 @@ def test_a_checkpoint_brings_its_heads_back(tmp_path: Path, hands: Trajectories,
         assert (values == kept.q_function().values(states, actions)).all()
 
 
-def test_options_that_a_checkpoint_does_not_name_are_the_defaults(tmp_path: Path) -> None:
-    network = learner("play").network
-    save_weights(tmp_path / "new.safetensors", None, network, {})
-    with safe_open(tmp_path / "new.safetensors", framework="pt") as file:
-        header = file.metadata()
-    found = json.loads(header["metadata"])
-    assert found["networks"]["play"]["network"]["head"] == "value"
-    found["networks"]["play"]["network"] = {"name": "mlp", "hidden": [16], "channels": 2, "lstm_hidden": 8}
-    header["metadata"] = json.dumps(found)
-    del header["digest"]
-    save_file(
-        {f"play.{name}": value for name, value in network.state_dict().items()}, tmp_path / "old.safetensors", header
-    )
-    assert load_weights(tmp_path / "old.safetensors").play_network.config == network.config
-    assert sorted(network.state_dict()) == [f"layers.layers.{n}.{part}" for n in (0, 2) for part in ("bias", "weight")]
-
-
 @pytest.mark.parametrize("head", ["dueling", "categorical"])
 def test_pretraining_teaches_every_head_the_order_of_hands(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
     some = pretraining.all_hands()[::5]
@@ -503,48 +403,10 @@ def test_pretraining_teaches_every_head_the_order_of_hands(head: str, monkeypatc
     six = np.sort(np.random.default_rng(1).random((200, 52)).argsort(axis=1)[:, :6], axis=1).astype(np.int8)
     states = np.concatenate([six, np.zeros((200, 3), dtype=np.int8)], axis=1)
     values = network.q_function().all_values(states, np.ones((200, 15), dtype=bool))
-    kept = six[:, [[slot for slot in range(6) if slot not in pair] for pair in discard_pairs()]]
+    kept = six[:, KEPT_SLOTS_6]
     points = hand_values(kept.reshape(-1, 4)).reshape(200, 15)
     lost = points.max(axis=1) - points[np.arange(200), values.argmax(axis=1)]
     assert lost.mean() < 1.5
-
-
-@pytest.mark.parametrize(("head", "noisy"), KINDS)
-def test_both_networks_learn_from_real_samples(hands: Trajectories, head: str, noisy: bool) -> None:
-    for part in ("play", "discard"):
-        network = learner(part, head=head, noisy=noisy)
-        samples = (
-            discard_samples(hands, "own")
-            if part == "discard"
-            else play_samples(hands, "monte_carlo", "margin", network.q_function(), 0.1)
-        )
-        generator = np.random.default_rng(1)
-        before = errors(network, samples)
-        network.train_pass(samples, 5e-3, 64, 3.0, generator)
-        assert errors(network, samples) < 0.95 * before
-
-
-def errors(network: LearnedNetwork, samples: Batch) -> float:
-    return float(np.square(network.q_function().values(samples.states, samples.actions) - samples.targets).mean())
-
-
-@dataclass
-class Job:
-    """A config with one group."""
-
-    network: Any
-
-
-def test_options_out_of_range_are_refused() -> None:
-    for config, message in (
-        (
-            PlayNetworkConfig(head="duelling"),
-            r"head=duelling: did you mean dueling\? expected one of value, dueling, categorical",
-        ),
-        (DiscardNetworkConfig(atoms_low=-5000), "atoms_low=-5000: expected -1000 to 1000"),
-    ):
-        with pytest.raises(OptionError, match=message):
-            check_values(Job(config))
 
 
 def test_a_climber_takes_no_noise() -> None:

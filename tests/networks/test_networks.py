@@ -18,6 +18,7 @@ from deepcrib.networks import (
 from deepcrib.networks.bodies.belanger2019 import RANK_KERNELS
 from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, Encoder, make_discard_encoder, make_play_encoder
 from deepcrib.networks.fast import linear_of_columns
+from tests.support.encoded import sample
 
 DISCARD_CASES = [("belanger2019", "basic"), ("belanger2019", "full")] + [("mlp", name) for name in DISCARD_ENCODERS]
 PUBLISHED = ("belanger2019_cnn_lstm", "belanger2019_mlp")
@@ -34,37 +35,21 @@ def build(part: str, name: str, state: str, options: bool = False, **sizes):
     return make_play_network(PlayNetworkConfig(name, hidden=[32, 16], **sizes), spec)
 
 
-def inputs_of(part: str, network, num_rows: int, seed: int = 0) -> torch.Tensor:
-    """Encoded random positions; those of the play have series of one to eight cards."""
-    rng = np.random.default_rng(seed)
+def inputs_of(network, num_rows: int) -> torch.Tensor:
+    """Encoded positions of random play."""
     spec = network.spec
-    if part == "discard":
-        states = np.zeros((num_rows, 9), dtype=np.int8)
-        states[:, :6] = np.sort(rng.random((num_rows, 52)).argsort(axis=1)[:, :6], axis=1)
-        states[:, 6] = rng.integers(0, 2, num_rows)
-        states[:, 7:] = rng.integers(0, 121, (num_rows, 2))
-        encoder = make_discard_encoder(spec.name, spec.dealer, spec.scores)
-        return encoder.encode(states, rng.integers(0, 15, num_rows).astype(np.int8))
-    states = rng.integers(0, 13, (num_rows, 24)).astype(np.int8)
-    num_played = np.arange(num_rows) % 8
-    states[:, 4:11][np.arange(7) >= num_played[:, None]] = -1
-    states[:, 11] = 0
-    states[:, 16:18] = rng.integers(0, 121, (num_rows, 2))
-    states[:, 18] = rng.integers(0, 5, num_rows)
-    states[:, 19] = rng.integers(0, 22, num_rows)
-    states[:, 15] = states[:, 20] = num_played % 2
-    states[:, 21] = num_played
-    states[:, 22] = rng.integers(0, 2, num_rows)
-    states[:, 23] = rng.integers(0, 128, num_rows)
-    encoder = make_play_encoder(spec.name, spec.dealer, spec.scores)
-    return encoder.encode(states, rng.integers(0, 4, num_rows).astype(np.int8))
+    make = make_discard_encoder if "kept_ranks" in spec else make_play_encoder
+    encoder = make(spec.name, spec.dealer, spec.scores)
+    states, actions = sample(encoder)
+    every = len(states) // num_rows
+    return encoder.encode(states[::every][:num_rows], actions[::every][:num_rows])
 
 
 @pytest.mark.parametrize("options", [False, True])
 @pytest.mark.parametrize("case", CASES, ids="-".join)
 def test_a_network_gives_a_value_a_row_whatever_the_batch(case, options: bool) -> None:
     network = build(*case, options=options)
-    inputs = inputs_of(case[0], network, 50)
+    inputs = inputs_of(network, 50)
     values = network(inputs)
     assert values.shape == (50,)
     assert network(inputs[:0]).shape == (0,)
@@ -77,7 +62,7 @@ def test_a_network_gives_a_value_a_row_whatever_the_batch(case, options: bool) -
 @pytest.mark.parametrize("case", CASES, ids="-".join)
 def test_every_parameter_learns(case) -> None:
     network = build(*case, options=True)
-    network(inputs_of(case[0], network, 200)).square().sum().backward()
+    network(inputs_of(network, 200)).square().sum().backward()
     without = [name for name, value in network.named_parameters() if not value.grad.abs().sum() > 0]
     assert not without
 
@@ -85,7 +70,7 @@ def test_every_parameter_learns(case) -> None:
 @pytest.mark.parametrize("case", CASES, ids="-".join)
 def test_every_input_is_read(case) -> None:
     network = build(*case, options=True)
-    inputs = inputs_of(case[0], network, 400).requires_grad_()
+    inputs = inputs_of(network, 400).requires_grad_()
     network(inputs).sum().backward()
     used = inputs.grad.abs().sum(dim=0) > 0
     present = (inputs != 0).any(dim=0)
@@ -147,7 +132,7 @@ def test_values_of_columns_are_those_of_the_inputs(state: str, options: bool) ->
 def test_without_suit_convolution_suits_change_nothing(state: str) -> None:
     blind = build("discard", "belanger2019", state, suit_convolution=False)
     seeing = build("discard", "belanger2019", state)
-    inputs = inputs_of("discard", blind, 100)
+    inputs = inputs_of(blind, 100)
     suits = [block.slice for block in blind.spec.blocks if block.name.endswith("_suits")]
     assert len(suits) == (2 if state == "full" else 1)
     for part in suits:
@@ -173,6 +158,6 @@ def test_unknown_networks_and_unfit_states_are_refused() -> None:
 @pytest.mark.parametrize("case", CASES, ids="-".join)
 def test_a_gpu_gives_the_same_values(case) -> None:
     network = build(*case)
-    inputs = inputs_of(case[0], network, 300)
+    inputs = inputs_of(network, 300)
     values = network(inputs)
     torch.testing.assert_close(network.cuda()(inputs.cuda()).cpu(), values, rtol=1e-3, atol=1e-4)

@@ -6,6 +6,7 @@ decision k for action a stand in POINTS[k][b][a].
 
 from __future__ import annotations
 
+import copy
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +14,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from deepcrib.agents.q_network import QFunction
+from deepcrib.learners.replay.extras import UNIFORM, Sampling
+from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories
+from deepcrib.networks import FeedForward, PlayNetworkConfig
+from deepcrib.networks.encoders import legal_plays
 from deepcrib.networks.encoders.states import OWN_RANKS, PLAY_COLUMNS, STARTER_RANK
+from tests.support.replaying import Backup, play_samples
 
 POINTS = [[[3, 0], [3, 0]], [[0, 1], [2, 5]], [[1, 0], [4, 1]], [[0, 2], [0, 6]]]
 STATES = [(0, 0)] + [(k, branch) for k in (1, 2, 3) for branch in (0, 1)]
@@ -65,3 +72,47 @@ class Lookup:
 
     def encode(self, states: np.ndarray, actions: np.ndarray, device: Any) -> torch.Tensor:
         return self.expand(self.indices(states, actions), device)
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        return legal_plays(states)
+
+
+def entries() -> tuple[np.ndarray, np.ndarray]:
+    """A compact state for every entry of the table, [14, 24], and its action."""
+    states = np.zeros((2 * len(STATES), PLAY_COLUMNS), dtype=np.int8)
+    states[:, OWN_RANKS + 2 : OWN_RANKS + 4] = -1
+    states[:, STARTER_RANK] = np.repeat(np.arange(len(STATES)), 2)
+    return states, np.tile(np.array([0, 1], dtype=np.int8), len(STATES))
+
+
+def learned_table(
+    algorithm: str,
+    *,
+    head: str = "value",
+    iterations: int = 40,
+    target_every: int = 1,
+    double: bool = False,
+    sampling: Sampling = UNIFORM,
+    passes: float = 5.0,
+    **backup: Any,
+) -> QFunction:
+    """What a table learns from all hands; the last five of the 16 are the newest epoch. Epsilon is 1."""
+    torch.manual_seed(1)
+    encoder: Any = Lookup()
+    config = PlayNetworkConfig("mlp", [], head=head, atoms_low=-2, atoms_high=17)
+    learned = LearnedNetwork(encoder, FeedForward(config, encoder.spec), torch.device("cpu"))
+    if head == "value":
+        for parameter in learned.network.parameters():
+            parameter.requires_grad_(parameter.dim() == 2)
+            parameter.data.zero_()  # a table needs no bias
+    hands, generator = all_hands(), np.random.default_rng(2)
+    frozen = QFunction(encoder, copy.deepcopy(learned.network))
+    batch_size = 128 if sampling == UNIFORM else 64  # 128: all samples
+    for iteration in range(iterations):
+        if iteration % target_every == 0:
+            frozen.network.load_state_dict(learned.network.state_dict())
+        chooser = learned.q_function() if double else None
+        ahead = Backup(chooser=chooser, **backup)
+        samples = play_samples(hands, algorithm, "offensive", frozen, 1.0, True, ahead, newest=5)
+        learned.train_pass(samples, 0.3 * (1 - iteration / iterations), batch_size, passes, generator, sampling)
+    return learned.q_function()

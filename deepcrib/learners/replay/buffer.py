@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from deepcrib.matches.trajectories import PLAYS, Trajectories
-from deepcrib.networks.encoders import PLAY_COLUMNS
 
 
 class ReplayBuffer:
@@ -47,13 +46,7 @@ class ReplayBuffer:
         return [{f.name: getattr(part, f.name) for f in fields(part)} for part in self._parts]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        """Take over the hands of a saved state (tensors or arrays).
-
-        Raises ValueError for one of a version whose positions have other columns.
-        """
-        columns = {part["play_states"].shape[-1] for part in state} - {PLAY_COLUMNS}
-        if columns:
-            raise ValueError(f"its plays have {columns.pop()} columns, expected {PLAY_COLUMNS}: of another version")
+        """Take over the hands of a saved state (tensors or arrays). Raises ValueError for what are no hands."""
         self._parts = [Trajectories(**{name: np.asarray(value) for name, value in part.items()}) for part in state]
         for part in self._parts:
             part.require_possible()

@@ -5,7 +5,7 @@ docs/tensorboard.md explains every tag, and a test holds it to what runs write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,16 +41,21 @@ class PassStatistics:
     samples: int
 
     @classmethod
-    def of(cls, minibatches: list[tuple[Tensor, ...]], targets: NDArray[np.float32], lr: float) -> PassStatistics:
+    def of(
+        cls,
+        minibatches: Sequence[tuple[Tensor, Tensor, NDArray[np.float32] | None]],
+        targets: NDArray[np.float32],
+        lr: float,
+    ) -> PassStatistics:
         """Of the losses and values [B] of all minibatches, by their weights [B] if any, and of all targets [E].
 
         Raises DivergenceError where the mean loss is no number at a learning rate.
         """
-        losses, values, *weights = (torch.cat(parts).double().cpu().numpy() for parts in zip(*minibatches, strict=True))
-        counts = weights[0] if weights else None
-        loss, mean = np.average(losses, weights=counts), np.average(values, weights=counts)
+        losses, values = (torch.cat([batch[k] for batch in minibatches]).double().cpu().numpy() for k in (0, 1))
+        weights = np.concatenate([np.ones(len(batch[0])) if batch[2] is None else batch[2] for batch in minibatches])
+        loss, mean = np.average(losses, weights=weights), np.average(values, weights=weights)
         require_finite(loss, lr)
-        spread = np.average((values - mean) ** 2, weights=counts) ** 0.5
+        spread = np.average((values - mean) ** 2, weights=weights) ** 0.5
         target_mean, target_spread = float(targets.mean()), float(targets.std())
         return cls(float(loss), float(mean), float(spread), target_mean, target_spread, len(losses))
 

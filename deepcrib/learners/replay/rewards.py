@@ -81,14 +81,8 @@ def game_ties(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
     return game(points, seats, tie=0.5)
 
 
-_PLAY_REWARDS = {
-    "offensive": offensive,
-    "offensive_defensive": offensive_defensive,
-    "game": game,
-    "game_ties": game_ties,
-    "margin": margin,
-}
-PLAY_REWARDS = Registry("play reward", _PLAY_REWARDS, function_of("points", "seats"))
+_PLAY_REWARDS = {reward.__name__: reward for reward in (offensive, offensive_defensive, game, game_ties)}
+PLAY_REWARDS = Registry("play reward", {**_PLAY_REWARDS, "margin": margin}, function_of("points", "seats"))
 
 
 def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_bonus: float = 0.0) -> Float:

@@ -73,20 +73,18 @@ class LearnedNetwork:
         else:
             batches = in_order(sweeps(len(samples), passes, generator), batch_size)
         network.train()
-        batch_stats: list[tuple[Tensor, ...]] = []
+        batch_stats: list[tuple[Tensor, Tensor, NDArray[np.float32] | None]] = []
         for rows, weights in batches:
             targets_b = targets.index_select(0, torch.as_tensor(rows, device=device))
             batch = inputs.batch(rows)
             if network.config.noisy:
                 draw_noise(network, generator)
             values, losses = network.losses(batch.inputs, targets_b, batch.groups, batch.chosen)
-            counts = None if weights is None else torch.as_tensor(weights, device=device)
-            (losses if counts is None else counts * losses).mean().backward()
+            (losses if weights is None else torch.as_tensor(weights, device=device) * losses).mean().backward()
             adam_step(self.optimizer)
-            predictions = values.detach()
             if sampling.prioritised:
-                batches.learned(rows, predictions, network.expected(targets_b))
-            batch_stats.append((losses.detach(), predictions, *(() if counts is None else (counts,))))
+                batches.learned(rows, values.detach(), network.expected(targets_b))
+            batch_stats.append((losses.detach(), values.detach(), weights))
         clear_noise(network)
         return PassStatistics.of(batch_stats, expected, lr)
 

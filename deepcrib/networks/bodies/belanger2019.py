@@ -12,14 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from deepcrib.errors import OptionError
-from deepcrib.networks.base import (
-    DiscardNetworkConfig,
-    NetworkConfig,
-    PlayNetworkConfig,
-    QNetwork,
-    require_blocks,
-    size_of,
-)
+from deepcrib.networks.base import DiscardNetworkConfig, NetworkConfig, PlayNetworkConfig, QNetwork, require_blocks
 from deepcrib.networks.bodies.feed_forward import FeedForward
 from deepcrib.networks.bodies.series import packed_windows, shared_windows
 from deepcrib.networks.encoders import Spec
@@ -50,12 +43,13 @@ class PublishedDiscardCNN(QNetwork):
         _refuse_heads("discard_network", config)
         require_blocks(spec, ("kept_ranks", "kept_suits"), "the discard network belanger2019", "basic or full")
         self.kept_ranks, self.kept_suits = spec["kept_ranks"].slice, spec["kept_suits"].slice
+        ranks, suits = spec["kept_ranks"].size, spec["kept_suits"].size
         apart = ["kept_ranks", "kept_suits"] + ([] if config.suit_convolution else ["thrown_suits"])
-        self.others = [b.slice for b in spec.blocks if b.name not in apart]
-        ranks, suits = size_of(self.kept_ranks), size_of(self.kept_suits)
+        others = [block for block in spec.blocks if block.name not in apart]
+        self.others = [block.slice for block in others]
         kernels = [(1, length) for length in RANK_KERNELS]
         self.over_ranks = Convolutions(1, ranks, kernels, config.channels)
-        width = self.over_ranks.num_features + ranks + sum(map(size_of, self.others))
+        width = self.over_ranks.num_features + ranks + sum(block.size for block in others)
         self.over_suits = None
         if config.suit_convolution:
             self.over_suits = Convolutions(1, suits, [(1, 1)], SUIT_CHANNELS)
@@ -89,11 +83,12 @@ class PublishedCNNLSTM(QNetwork):
         require_blocks(spec, blocks, "the play network belanger2019_cnn_lstm", "belanger2019_cnn_lstm")
         self.series = spec["series"].slice
         self.num_rows, self.num_ranks = spec["series"].shape
-        self.others = [b.slice for b in spec.blocks if b.name != "series"]
+        others = [block for block in spec.blocks if block.name != "series"]
+        self.others = [block.slice for block in others]
         self.window = max(SERIES_KERNELS)
         self.over_series = SummedConvolutions(self.window, self.num_ranks, SERIES_KERNELS, config.channels)
         self.lstm = PackedLSTM(self.over_series.num_features + self.num_ranks, config.lstm_hidden, LSTM_LAYERS)
-        self.num_features = config.lstm_hidden + sum(map(size_of, self.others))
+        self.num_features = config.lstm_hidden + sum(block.size for block in others)
         self.head = ValueHead(self.num_features, config.hidden, activation=nn.LeakyReLU)
         self.apply(_xavier_weights)
         _xavier_kernels(self.over_series)

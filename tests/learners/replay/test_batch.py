@@ -76,26 +76,6 @@ def own_reward(points: list[int], seats: list[int], play: int) -> int:
     return reward
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_targets_of_all_plays(hands: Trajectories, algorithm: str) -> None:
-    samples = play_samples(hands, algorithm, "offensive_defensive", toy(), EPSILON)
-    assert len(samples) == 8 * len(hands)
-    assert (samples.states == hands.play_states.reshape(-1, PLAY_COLUMNS)).all()
-    assert (samples.actions == hands.play_actions.reshape(-1)).all()
-    assert samples.targets.dtype == np.float32
-    expected = slow_far_targets(hands, algorithm, True, STEPS[algorithm])
-    exact = algorithm != "expected_sarsa"  # its means are thirds
-    np.testing.assert_allclose(samples.targets, expected, rtol=0 if exact else 1e-5, atol=0 if exact else 1e-4)
-
-
-def test_the_algorithms_differ(hands: Trajectories) -> None:
-    """So that a mix-up of two of them would show."""
-    found = {a: play_samples(hands, a, "offensive_defensive", toy(), EPSILON).targets for a in ALGORITHMS}
-    for one in ALGORITHMS:
-        for two in ALGORITHMS:
-            assert one == two or (found[one] != found[two]).mean() > 0.2
-
-
 @pytest.mark.parametrize("reward", ["offensive", "offensive_defensive", "game", "game_ties", "margin"])
 def test_monte_carlo_asks_for_no_value(hands: Trajectories, reward: str) -> None:
     """Its targets are returns; for `offensive` one's own points of the play from the card on."""
@@ -110,22 +90,6 @@ def test_monte_carlo_asks_for_no_value(hands: Trajectories, reward: str) -> None
             for play in range(8)
         ]
         assert samples.targets.tolist() == expected
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_without_forced_plays(hands: Trajectories, algorithm: str) -> None:
-    """Exactly the plays of an only legal card are dropped; their rewards count for the decision before them."""
-    every = play_samples(hands, algorithm, "margin", toy(), EPSILON)
-    some = play_samples(hands, algorithm, "margin", toy(), EPSILON, forced=False)
-    free = np.array([len(lawful(state)) > 1 for state in every.states.tolist()])
-    assert 0.3 < free.mean() < 0.8
-    assert (some.states == every.states[free]).all()
-    assert (some.actions == every.actions[free]).all()
-    np.testing.assert_allclose(
-        some.targets, slow_far_targets(hands, algorithm, False, STEPS[algorithm]), rtol=1e-5, atol=1e-4
-    )
-    if algorithm == "monte_carlo":
-        assert (some.targets == every.targets[free]).all()
 
 
 # --- networks that see the score ----------------------------------------------------------------------------
@@ -190,11 +154,6 @@ def test_single_hands_end_where_they_end(hands: Trajectories) -> None:
     assert all(np.array_equal(one, two) for one, two in zip(vars(ended).values(), vars(hands).values(), strict=True))
 
 
-def test_an_unknown_algorithm(hands: Trajectories) -> None:
-    with pytest.raises(ValueError, match="unknown algorithm 'dyna'"):
-        play_samples(hands, "dyna", "margin", toy(), EPSILON)
-
-
 # --- further ahead, and another network's choice ------------------------------------------------------------
 
 
@@ -251,9 +210,9 @@ def slow_far_targets(
 
 
 @pytest.mark.parametrize("forced", [True, False])
-@pytest.mark.parametrize(("steps", "decay"), [(2, 0.0), (3, 0.0), (7, 0.0), (1, 0.5), (1, 1.0)])
+@pytest.mark.parametrize(("steps", "decay"), [(1, 0.0), (2, 0.0), (3, 0.0), (7, 0.0), (1, 0.5), (1, 1.0)])
 @pytest.mark.parametrize("algorithm", ["sarsa", "expected_sarsa", "q_learning"])
-def test_targets_that_look_further_ahead(
+def test_targets_are_those_of_their_definition(
     hands: Trajectories, algorithm: str, steps: int, decay: float, forced: bool
 ) -> None:
     some = hands.take(slice(0, 80))
@@ -261,6 +220,9 @@ def test_targets_that_look_further_ahead(
     samples = play_samples(some, algorithm, "offensive_defensive", toy(), EPSILON, forced, backup)
     expected = slow_far_targets(some, algorithm, forced, steps, decay)
     np.testing.assert_allclose(samples.targets, expected, rtol=1e-5, atol=1e-3)
+    states = some.play_states.reshape(-1, PLAY_COLUMNS)
+    free = np.array([forced or len(lawful(state)) > 1 for state in states.tolist()])
+    assert (samples.states == states[free]).all() and (samples.actions == some.play_actions.reshape(-1)[free]).all()
     if steps > 4 or (decay == 1 and algorithm != "q_learning"):
         returns = play_samples(some, "monte_carlo", "offensive_defensive", toy(), EPSILON, forced)
         assert (samples.targets == returns.targets).all()

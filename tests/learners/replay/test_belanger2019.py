@@ -18,8 +18,7 @@ from deepcrib.game.engine import Games
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.bodies.series import FEW, packed_windows, shared_windows
-from deepcrib.networks.checkpoints import load_weights, save_weights
-from deepcrib.networks.encoders import compact_discard, compact_play, make_discard_encoder, make_play_encoder
+from deepcrib.networks.encoders import compact_discard, make_discard_encoder, make_play_encoder
 from deepcrib.networks.fast import PackedLSTM
 from deepcrib.networks.layers import SummedConvolutions
 
@@ -184,11 +183,6 @@ def test_other_heads_than_the_authors_are_refused(option) -> None:
         make_play_network(PlayNetworkConfig("belanger2019_mlp", **option), FEED_FORWARD.spec)
 
 
-def test_they_need_their_states() -> None:
-    with pytest.raises(OptionError, match="needs the state belanger2019_cnn_lstm: basic has no block seat_0_played"):
-        make_play_network(PlayNetworkConfig("belanger2019_cnn_lstm"), make_play_encoder("basic").spec)
-
-
 # --- the published checkpoint, of random weights ----------------------------------------------------------------
 
 
@@ -291,31 +285,6 @@ def test_the_published_agent_values_plays_as_its_layers_do(checkpoint) -> None:
         games.play(rows, slots)
     assert blocked > 10
     assert earlier > 10
-
-
-def test_the_published_agent_explores_as_told(checkpoint) -> None:
-    games = Games(np.arange(400), seed=1)
-    observation = games.discard_observation(games.deal(), np.zeros(400, dtype=np.int8))
-    greedy, exploring = (
-        make_agent({"name": "belanger2019", "path": str(checkpoint[0]), "epsilon": epsilon}) for epsilon in (0, 1)
-    )
-    assert (greedy.discard(observation) == greedy.discard_values(observation).argmax(axis=1)).all()
-    assert len(set(exploring.discard(observation).tolist())) == 15
-
-
-def test_its_networks_are_saved_and_read_as_any(checkpoint, tmp_path) -> None:
-    agent = make_agent({"name": "belanger2019", "path": str(checkpoint[0])})
-    save_weights(tmp_path / "w.safetensors", agent.discard_q.network, agent.play_q.network, {})
-    again = load_weights(tmp_path / "w.safetensors")
-    games = Games(np.arange(20), seed=1)
-    rows = games.deal()
-    for seat in (0, 1):
-        games.discard(rows, np.full(len(rows), seat), np.zeros(len(rows), dtype=np.int8))
-    games.start_play()
-    states = compact_play(games.play_observation(games.to_play))
-    inputs = again.play_encoder.encode(states, np.zeros(len(states), dtype=np.int8))
-    with torch.no_grad():
-        torch.testing.assert_close(again.play_network(inputs), agent.play_q.network(inputs))
 
 
 def test_what_is_no_published_checkpoint_is_refused_in_one_line(checkpoint, tmp_path) -> None:

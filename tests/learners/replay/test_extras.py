@@ -61,12 +61,6 @@ def test_chances_are_in_proportion_to_priorities(alpha: float) -> None:
     assert chi_square(counts, chances(ERRORS, alpha)) < 22.458
 
 
-def test_a_wrong_exponent_would_show() -> None:
-    drawn = prioritised(ERRORS, 0.6, batch_size=1, passes=40_000 / len(ERRORS))
-    counts = np.bincount(np.concatenate([rows for rows, _ in drawn]), minlength=len(ERRORS))
-    assert chi_square(counts, chances(ERRORS, 0.65)) > 50
-
-
 @settings(max_examples=50)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=30), st.floats(0, 1), st.integers(1, 200))
 def test_a_minibatch_holds_each_sample_as_often_as_its_chance_says(errors: list, alpha: float, size: int) -> None:
@@ -82,13 +76,6 @@ def test_as_many_samples_as_without_priorities(samples: int, passes: float, size
     batches = prioritised(np.ones(samples), batch_size=4, passes=passes)
     assert [len(rows) for rows, _ in batches] == sizes
     assert batches.total == sum(sizes) == len(sweeps(samples, passes, np.random.default_rng(0)))
-
-
-def test_without_the_exponent_all_samples_are_alike() -> None:
-    """alpha 0 is uniform replay: equal chances (tested above), and every weight is 1 whatever beta is."""
-    for beta in (0.0, 0.4, 1.0):
-        for rows, weights in prioritised(ERRORS, alpha=0.0, beta=beta, batch_size=3):
-            assert weights.tolist() == [1.0] * len(rows)
 
 
 def test_weights_worked_by_hand() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +30,7 @@ from deepcrib.networks.checkpoints import load_weights
 from deepcrib.networks.encoders import compact_discard, compact_play
 from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, OWN_RANKS
 from deepcrib.training.learner import Setting
-from tests.support.replay_runs import Stopped, assert_same_runs, run, same, small
+from tests.support.replay_runs import assert_same_runs, run, same, small
 from tests.support.replaying import complete, discard_samples, learner_of, play_samples, restored, saved
 
 
@@ -258,33 +258,6 @@ def test_past_players_are_the_checkpoints_of_the_run(tmp_path: Path) -> None:
     assert [player.epsilon for player in players[1:]] == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("unit", ["hands", "games"])
-def test_n_and_n_iterations_are_2n_with_a_pool(unit: str, tmp_path: Path) -> None:
-    options: dict[str, Any] = {**POOL, "unit": unit, "episodes": 10 if unit == "hands" else 3}
-    options |= {"priming": ["random"], "priming_iterations": 2}
-    run(tmp_path / "whole", meeting(iterations=6, **options))
-    run(tmp_path / "halves", meeting(iterations=3, **options))
-    run(tmp_path / "halves", meeting(iterations=6, **options), resume=True)
-    assert_same_runs(tmp_path / "whole", tmp_path / "halves")
-    assert same(*(saved(tmp_path / name)["past"] for name in ("whole", "halves")))
-
-
-def test_a_stopped_run_loses_no_past_player(tmp_path: Path) -> None:
-    """Stopped after a checkpoint that the pool had joined in between; with another agent's discards."""
-    settings = meeting(iterations=6, discard_agent="greedy", **(POOL | {"past_every": 1}))
-    settings.learner.checkpoint_every = 3
-    run(tmp_path / "whole", settings)
-
-    def interrupt(done: int, figures: Any) -> None:
-        if done == 5:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        run(tmp_path / "stopped", settings, progress=interrupt)
-    run(tmp_path / "stopped", settings, resume=True)
-    assert_same_runs(tmp_path / "whole", tmp_path / "stopped")
-
-
 def test_a_run_learns_from_its_own_seat_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against others in every hand: half of the decisions are samples, and the buffer says which."""
     learners = []
@@ -331,14 +304,6 @@ def test_a_teacher_makes_its_own_choice_but_for_the_share_that_it_explores(seen:
     differs = (choices[0.3] != choices[0.0]).mean() / (other != choices[0.0]).mean()
     assert abs(differs - 0.3) < 4 * (0.3 * 0.7 / 2_000) ** 0.5
     assert set(choices[0.3][choices[0.3] != choices[0.0]].tolist()) == set(range(15))
-
-
-def test_a_teachers_coin_is_a_hash_of_the_key(seen: Any) -> None:
-    """Keys that are near each other toss unrelated coins: 2,000 in a row, within four deviations."""
-    low, greedy = replace(seen, key=np.arange(2_000, dtype=np.uint64)), make_agent("greedy")
-    teacher = Exploring(greedy, make_agent("random"), 0.3, 0.0)
-    teacher._any = SimpleNamespace(discard=lambda observation: np.full(2_000, -1, dtype=np.int8))
-    assert abs((teacher.discard(low) == -1).mean() - 0.3) < 4 * (0.3 * 0.7 / 2_000) ** 0.5
 
 
 class Table:

@@ -17,7 +17,7 @@ import torch
 
 from deepcrib.files.weights import CheckpointError
 from deepcrib.kernels.workers import use_workers
-from tests.support.replay_runs import PUBLISHED, Matches, Stopped, assert_same_runs, for_ever, run, small, weights
+from tests.support.replay_runs import PUBLISHED, Stopped, assert_same_runs, for_ever, run, small, weights
 from tests.support.replaying import saved
 
 # --- the same seed, the same weights ------------------------------------------------------------------------
@@ -41,16 +41,12 @@ def test_the_same_seed_gives_the_same_weights(play: str, discard: str, tmp_path:
     assert weights(tmp_path / "one") != weights(tmp_path / "other seed")
 
 
-def test_monitoring_changes_nothing(tmp_path: Path) -> None:
-    """Matches on the way leave the weights as they would have been without."""
-    run(tmp_path / "without", small())
-    run(tmp_path / "with", small(opponents=("random", "greedy"), every=2), evaluate=Matches())
-    assert_same_runs(tmp_path / "without", tmp_path / "with")
-
-
 # --- resumption ---------------------------------------------------------------------------------------------
 
 
+POOL = {"opponent_share": 0.6, "past_every": 2, "past_kept": 2, "priming": ["random"], "priming_iterations": 2}
+HEADS = [("dueling", False), ("categorical", False), ("value", True), ("categorical", True)]
+WEIGHED = {"sampling": "prioritised", "final_importance_exponent": 0.4}
 DOUBLE: dict[str, Any] = {"targets": {"double": True, "trace_decay": 0.5}, "target_every": 4}
 
 
@@ -61,16 +57,28 @@ DOUBLE: dict[str, Any] = {"targets": {"double": True, "trace_decay": 0.5}, "targ
         (PUBLISHED, "expected_sarsa", {}),
         ("mlp", "q_learning", {"buffer_size": 300, "replacement": 0.3}),
         ("mlp", "q_learning", {"combined": True} | DOUBLE),  # stopped while the target network lags
+        ("mlp", "sarsa", {"met": ["greedy", "past"], "discard_agent": "greedy"} | POOL),
+        ("mlp", "sarsa", {"met": ["greedy", "past"], "unit": "games", "episodes": 3} | POOL),
+        *(("mlp", "q_learning", {"head": head} | WEIGHED | DOUBLE) for head in HEADS),
     ],
 )
 def test_n_and_n_iterations_are_2n(play: str, algorithm: str, options: dict, tmp_path: Path) -> None:
+    """With every kind of target, sampling and head, with a pool of past players and others' discards."""
+    options = dict(options)
+    head, noisy = options.pop("head", ("value", False))
+    met = options.pop("met", [])
     half = small(algorithm=algorithm, play=play, iterations=3, **options)
     whole = small(algorithm=algorithm, play=play, iterations=6, **options)
+    for settings in (half, whole):
+        settings.learner.opponents = met
+        for network in (settings.discard_network, settings.play_network):
+            network.head, network.noisy = head, noisy
     run(tmp_path / "whole", whole)
     first = run(tmp_path / "halves", half)
     second = run(tmp_path / "halves", whole, resume=True)
     assert (first.iterations, second.iterations) == (3, 6)
-    assert second.hands == 2 * first.hands and second.learner.seconds > first.learner.seconds
+    assert whole.learner.unit == "games" or second.hands == 2 * first.hands
+    assert second.learner.seconds > first.learner.seconds
     assert_same_runs(tmp_path / "whole", tmp_path / "halves")
 
 

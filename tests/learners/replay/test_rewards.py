@@ -11,7 +11,6 @@ import pytest
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games
 from deepcrib.learners.replay.rewards import (
-    PLAY_REWARDS,
     discard_returns,
     game,
     game_ties,
@@ -20,7 +19,6 @@ from deepcrib.learners.replay.rewards import (
     offensive,
     offensive_defensive,
     play_rewards,
-    play_totals,
     returns_to_the_end,
     up_to_the_win,
     winning_discards,
@@ -29,7 +27,7 @@ from deepcrib.learners.replay.rewards import (
 )
 from deepcrib.matches import play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, DISCARD_RANKS, OWN_RANKS
+from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, OWN_RANKS
 from tests.support import reference
 from tests.support.reference import Board, cards
 from tests.support.replaying import discard_samples
@@ -125,13 +123,6 @@ def test_rewards_worked_by_hand(name: str) -> None:
     assert returns_to_the_end(margin(points, seats), next_own(seats)).tolist() == [worked.returns]
 
 
-def test_a_batch_is_its_hands() -> None:
-    hands = list(WORKED.values())
-    points, seats = (np.concatenate([getattr(h, name) for h in hands]) for name in ("points", "seats"))
-    for name in ("offensive_defensive", "game", "game_ties"):
-        assert PLAY_REWARDS[name](points, seats).tolist() == [getattr(hand, name) for hand in hands]
-
-
 # --- the definitions, over real hands -----------------------------------------------------------------------
 
 
@@ -144,23 +135,6 @@ def hands() -> Trajectories:
 @pytest.fixture(scope="module")
 def rows(hands: Trajectories) -> list[tuple[list[int], list[int]]]:
     return list(zip(hands.play_points.tolist(), hands.play_seats.tolist(), strict=True))
-
-
-def test_the_hands_are_of_all_sorts(rows: list[tuple[list[int], list[int]]]) -> None:
-    """One, two and three cards of the same player in a row."""
-    texts = ["".join(map(str, seats)) for _, seats in rows]
-    streaks = {len(run) for text in texts for other in "01" for run in text.split(other)}
-    assert streaks == {0, 1, 2, 3}
-
-
-def plain_offensive_defensive(points: list[int], seats: list[int], play: int) -> int:
-    """Points of the action, minus the opponent's until one's own next action or the end of the hand."""
-    reward = points[play]
-    for later in range(play + 1, len(points)):
-        if seats[later] == seats[play]:
-            break
-        reward -= points[later]
-    return reward
 
 
 def plain_margin(pegs: list[reference.Peg], seats: list[int], play: int) -> int:
@@ -181,11 +155,6 @@ def pegs_of(hands: Trajectories, hand: int) -> list[reference.Peg]:
     board: Board = Board([0, 0], None)
     reference.play(kept, int(hands.dealer[hand]), lambda player, legal: next(order), board, [])
     return board.pegged
-
-
-def test_offensive_defensive_is_its_definition(hands: Trajectories, rows: list) -> None:
-    expected = [[plain_offensive_defensive(p, s, play) for play in range(8)] for p, s in rows]
-    assert offensive_defensive(hands.play_points, hands.play_seats).tolist() == expected
 
 
 def test_margin_is_its_definition(hands: Trajectories, rows: list) -> None:
@@ -326,14 +295,6 @@ def test_discard_samples_hold_the_hand_that_earned_the_return(
     assert not unmatched
 
 
-def test_a_play_knows_the_discards_of_its_own_hand(games: tuple[Trajectories, list[DealtHand]]) -> None:
-    together, alone = games
-    for number, hand in enumerate(alone):
-        for play, seat in enumerate(together.play_seats[number].tolist()):
-            own = together.play_states[number, play, DISCARD_RANKS : DISCARD_RANKS + 2].tolist()
-            assert own == [card // 4 for card in hand.thrown[seat]]
-
-
 class Throws:
     """Throws always the same two slots; plays the first card that may be played."""
 
@@ -374,17 +335,6 @@ def test_mean_returns_are_what_people_expect_of_a_hand() -> None:
     difference = discard_returns(hands, "difference")
     assert (difference.sum(axis=1) == 0).all()
     assert (difference[np.arange(len(hands)), hands.dealer] == dealer - pone).all()
-
-
-def test_play_totals(hands: Trajectories, rows: list) -> None:
-    totals = play_totals(hands.play_points, hands.play_seats)
-    expected = [[sum(p for p, s in zip(*row, strict=True) if s == seat) for seat in (0, 1)] for row in rows]
-    assert totals.tolist() == expected
-
-
-def test_an_unknown_discard_reward(hands: Trajectories) -> None:
-    with pytest.raises(ValueError, match="unknown discard reward 'mine'.*own, difference"):
-        discard_returns(hands, "mine")
 
 
 # --- who won the game ---------------------------------------------------------------------------------------

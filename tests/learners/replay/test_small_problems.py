@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,9 @@ import pytest
 import torch
 
 from deepcrib.agents.q_network import QFunction
-from deepcrib.learners.replay.extras import UNIFORM, Sampling
-from deepcrib.learners.replay.update import LearnedNetwork
-from deepcrib.networks import FeedForward, PlayNetworkConfig
-from deepcrib.networks.encoders.states import PLAY_COLUMNS, STARTER_RANK
-from tests.support.replaying import Backup, play_samples
-from tests.support.small_problems import POINTS, STATES, Lookup, all_hands, counted, exact
+from deepcrib.learners.replay.extras import Sampling
+from tests.support.replaying import play_samples
+from tests.support.small_problems import POINTS, STATES, Lookup, all_hands, counted, entries, exact, learned_table
 
 TOLERANCE = 0.1
 """Points; values that options could be mistaken in are half a point or more apart."""
@@ -27,36 +23,9 @@ def test_the_problem_is_what_it_says() -> None:
     assert [counted(0, 0, action, 3) for action in (0, 1)] == [5, 9]
 
 
-def table(
-    algorithm: str,
-    target_every: int = 1,
-    double: bool = False,
-    sampling: Sampling = UNIFORM,
-    passes: float = 5.0,
-    **backup: Any,
-) -> np.ndarray:
-    """[14] values learned in 40 iterations from all hands; the last five of the 16 are the newest epoch."""
-    torch.manual_seed(1)
-    encoder: Any = Lookup()
-    learned = LearnedNetwork(encoder, FeedForward(PlayNetworkConfig("mlp", []), encoder.spec), torch.device("cpu"))
-    for parameter in learned.network.parameters():
-        parameter.requires_grad_(parameter.dim() == 2)
-        parameter.data.zero_()  # a table needs no bias
-    hands, generator = all_hands(), np.random.default_rng(2)
-    frozen = QFunction(encoder, copy.deepcopy(learned.network))
-    batch_size = 128 if sampling == UNIFORM else 64  # 128: all samples
-    for iteration in range(40):
-        if iteration % target_every == 0:
-            frozen.network.load_state_dict(learned.network.state_dict())
-        chooser = learned.q_function() if double else None
-        ahead = Backup(chooser=chooser, **backup)
-        samples = play_samples(hands, algorithm, "offensive", frozen, 1.0, True, ahead, newest=5)
-        learned.train_pass(samples, 0.3 * (1 - iteration / 40), batch_size, passes, generator, sampling)
-    numbers = np.arange(len(STATES), dtype=np.int8)
-    states = np.zeros((len(STATES), PLAY_COLUMNS), dtype=np.int8)
-    states[:, STARTER_RANK] = numbers
-    values = [learned.q_function().values(states, np.full_like(numbers, action)) for action in (0, 1)]
-    return np.stack(values, axis=1).reshape(-1)
+def table(algorithm: str, **options: Any) -> np.ndarray:
+    """[14] values learned in 40 iterations."""
+    return learned_table(algorithm, **options).values(*entries())
 
 
 @pytest.mark.parametrize(
