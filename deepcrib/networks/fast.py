@@ -2,7 +2,8 @@
 
 - `linear_of_columns`: a first layer that adds up the weights of the few channels that are there, in place of a product
   with rows of zeros and ones (1.8 times as fast as `torch.nn.EmbeddingBag`).
-- `distinct_rows`: of inputs that look the same to a network each is evaluated once.
+- `distinct_rows`: of inputs that look the same to a network each is evaluated once (with fewer discards to search, what
+  a best responder gains on a network is found ten times as fast).
 - `adam_step`: Adam without the hooks and checks around it (a training step in 5 to 13% less time).
 - `PackedLSTM`: an LSTM over packed sequences of a few steps, on a CPU. torch unrolls them step by step and, on the way
   back, fills a whole tensor with zeros for every step's part of it. Here everything that does not depend on the step

@@ -51,8 +51,9 @@ class PassStatistics:
 
         Raises DivergenceError where the mean loss is no number at a learning rate.
         """
-        losses, values = (torch.cat([batch[k] for batch in minibatches]).double().cpu().numpy() for k in (0, 1))
-        weights = np.concatenate([np.ones(len(batch[0])) if batch[2] is None else batch[2] for batch in minibatches])
+        parts = [list(part) for part in zip(*((losses, values) for losses, values, _ in minibatches), strict=True)]
+        losses, values = (torch.cat(part).double().cpu().numpy() for part in parts)
+        weights = np.concatenate([np.ones(len(part)) if given is None else given for part, _, given in minibatches])
         loss, mean = np.average(losses, weights=weights), np.average(values, weights=weights)
         require_finite(loss, lr)
         spread = np.average((values - mean) ** 2, weights=weights) ** 0.5
