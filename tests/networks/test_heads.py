@@ -18,7 +18,7 @@ from deepcrib.errors import OptionError
 from deepcrib.exact.shows import hand_values
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.hill_climb.learner import NetworkClimber
+from deepcrib.learners.hill_climb.learner import HillClimbLearner
 from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.pretraining import show as pretraining
 from deepcrib.learners.pretraining.options import PretrainingOptions
@@ -412,7 +412,8 @@ def test_pretraining_teaches_every_head_the_order_of_hands(head: str, monkeypatc
 def test_a_climber_takes_no_noise() -> None:
     noisy, plain = DiscardNetworkConfig("mlp", [8], noisy=True), PlayNetworkConfig("mlp", [8])
     with pytest.raises(OptionError, match="discard_network.noisy=true: read with learner=replay alone"):
-        NetworkClimber(HillClimbOptions(), Setting(), StateOptions("full", "full"), noisy, plain)
+        groups: Any = {"state": StateOptions("full", "full"), "discard_network": noisy, "play_network": plain}
+        HillClimbLearner(HillClimbOptions(), Setting(), **groups)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------
