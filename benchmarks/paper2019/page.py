@@ -7,7 +7,6 @@ hands the package's players win in the way of table 3, a few minutes of one core
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -165,18 +164,7 @@ def _draw(panel: Any, curves: Sequence[Mapping[str, Sequence[float]]], color: st
 def _curves(network: str, algorithm: str) -> list[Mapping[str, Sequence[float]]]:
     """By seed that has run: iterations, win rates and their bounds."""
     runs = [finished(f"paper2019_seed{seed}").get(f"{network}_{algorithm}") for seed in SEEDS]
-    found = [{tag.removeprefix(f"{OPPONENT}/"): values for tag, values in run["curve"].items()} for run in runs if run]
-    return found or _former(FIGURE.parent / f"{network}_{algorithm}_seed1.csv")
-
-
-def _former(path: Path) -> list[Mapping[str, Sequence[float]]]:
-    """Of the runs before, with twelve points each, until the setup has run again."""
-    if not path.exists():
-        return []
-    names = {"step": "iteration", "win_rate": "win_rate", "win_rate_low": "ci_low", "win_rate_high": "ci_high"}
-    with path.open(encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
-    return [{name: [float(row[column]) for row in rows] for name, column in names.items()}]
+    return [{tag.removeprefix(f"{OPPONENT}/"): values for tag, values in run["curve"].items()} for run in runs if run]
 
 
 # --- table 3 ----------------------------------------------------------------------------------------------------
