@@ -129,7 +129,10 @@ def climb_table(runs: Runs) -> list[dict[str, str]]:
         curve = runs[name]["curve"]
         ends = [0, *curve["step"]]
         moves = sum(share * (ends[k + 1] - ends[k]) / CONTEST for k, share in enumerate(curve["contest/moved"]))
-        row = {"run": f"`{name}`", "learned": LEARNED.get(name, "discard and play")}
+        row = {
+            "run": PLAYERS[name].partition(", ")[0].partition(" (")[0],
+            "learned": LEARNED.get(name, "discard and play"),
+        }
         row |= {"budget": PLAYERS[name].split(", ")[1].partition(" (")[0], "contests": f"{ends[-1] // CONTEST}"}
         row |= {"moves": f"{moves:.0f}", "first weights": "random" if "random" in name else "0"}
         rows.append(row | {"seconds": f"{runs[name]['training_seconds']:.0f}"})

@@ -2,8 +2,8 @@
 
 RUNS is a folder of run folders by names: round_1, round_2_winners, round_2_losers, round_2_static, neighbours, cap_50
 to cap_80, punishment, semi_pure_min, semi_pure_avg, semi_pure_poss, semi_pure_med, semi_pure_avg_random,
-scaling_<value>, decay_<value>, in hundredths; or the folder `runs` of `long_runs.py`, of which the first seed of each
-is drawn. Figure 1 is a sketch and is not redrawn; of figure 20 the thesis does not say the role:
+scaling_<value>, decay_<value>, in hundredths; or the folder `runs` of `long_runs.py`, of which the lowest seed of each
+that is there is drawn. Figure 1 is a sketch and is not redrawn; of figure 20 the thesis does not say the role:
 here the pone.
 """
 
@@ -283,8 +283,11 @@ def named_runs(folder: Path) -> dict[str, WeightedRun]:
     if not folder.is_dir():
         raise RunError(f"{folder}: expected a folder of run folders")
     paths = {path.name: path for path in folder.iterdir()}
-    for path in folder.glob("lang2018_*/*_1"):  # of the queue; a script trains in a folder inside its own
-        paths[path.name.removesuffix("_1")] = path / "run" if (path / "run").is_dir() else path
+    for path in sorted(
+        folder.glob("lang2018_*/*_[1-9]"), reverse=True
+    ):  # of the queue; the lowest seed comes last, and stays
+        # A script trains in a folder inside its own.
+        paths[path.name[:-2]] = path / "run" if (path / "run").is_dir() else path
     names = [name for name in sorted(paths) if belongs(name) and (paths[name] / WEIGHTS_FILE).is_file()]
     if not names:
         needs = dict.fromkeys(need for figure in FIGURES for need in figure.needs)

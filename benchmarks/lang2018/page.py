@@ -1,7 +1,6 @@
 """The tables of docs/results/weighted.md, Lang 2018: python -m benchmarks.lang2018.page.
 
-They are written from what `long_runs.py` keeps of its runs in docs/results/data/ (`lang2018/rows.py` says which they
-are). Rows that have not run again yet are those of the page before, `lang2018_former.json`.
+They are written from what `long_runs.py` keeps of its runs in docs/results/data/; `lang2018/rows.py` says which.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from deepcrib.intervals import Interval, mean_interval
 
 PAGE = DATA.parent / "weighted.md"
 SHEET = DATA.parent / "lang2018_figures.png"
-FORMER, PRINTED = "lang2018_former.json", "lang2018_printed.json"
+PRINTED = "lang2018_printed.json"
 SHOWN = OPPONENTS[:2]
 """Opponents with a column in the main table; the data have all."""
 MEASURES = ("fixed opponents", "own start")
@@ -43,16 +42,15 @@ def main() -> None:
 
 def page(text: str) -> str:
     """The page with the tables of what is kept."""
-    former = read_json(DATA / FORMER).get("tables", {})
     tables = {
         "rows": [*rows()],
         "comparisons": [*comparisons()],
-        "weights": [*printed_and_ours()] or former.get("weights", []),
+        "weights": [*printed_and_ours()],
         "exploration": [*exploration()],
-        "orders": [*order_rows()] or former.get("orders", []),
+        "orders": [*order_rows()],
         "places": [*places()],
-        "checkpoints": [*checkpoints()] or former.get("checkpoints", []),
-        "figures": [*figures()] or former.get("figures", []),
+        "checkpoints": [*checkpoints()],
+        "figures": [*figures()],
     }
     return filled(text, {name: "\n".join(lines) for name, lines in tables.items()})
 
@@ -76,24 +74,17 @@ def rate(run: Run, opponent: str) -> float:
 
 
 def rows() -> Iterator[str]:
-    """A line a row: win rates over its seeds; of the page before where not all seeds have run again."""
+    """A line a row: win rates over its seeds."""
     yield line("run", "seeds x games", START.replace("_", " "), *SHOWN, "commit")
     yield "|---" * (4 + len(SHOWN)) + "|"
-    former, left = read_json(DATA / FORMER), []
     for name, row in ROWS.items():
-        runs = [*runs_of(name).values()]
-        if len(runs) < row.seeds and name in former.get("rows", {}):
-            yield line(row.title, *former["rows"][name][: 2 + len(SHOWN)], "*before*")
-            left.append(name)
-        elif runs:
+        if runs := [*runs_of(name).values()]:
             cells = [
                 percent(*mean_interval([rate(run, opponent) for run in runs]), suffix="")
                 for opponent in (START, *SHOWN)
             ]
             commits = sorted({f"`{run['commit'][:7]}`" for run in runs})
             yield line(row.title, f"{len(runs)} x {row.games:,}", *cells, ", ".join(commits))
-    if left:
-        yield from ("", f"*before*: commits {former['commits']}; the figures of single runs are not kept.")
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
@@ -304,7 +295,7 @@ def figures() -> Iterator[str]:
     """All of them, once the sheet is drawn (`lang2018/sheet.py`)."""
     if SHEET.exists():
         yield f"![Figures 2 to 25]({SHEET.name})"
-        yield from ("", "Figures 2 to 25 of the thesis, redrawn from the first seeds; intervals are over games.")
+        yield from ("", "Figures 2 to 25 of the thesis, redrawn from one seed of each row; intervals are over games.")
 
 
 if __name__ == "__main__":

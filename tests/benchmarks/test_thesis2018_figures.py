@@ -161,7 +161,7 @@ def test_thesis_draws_what_the_runs_cover_and_says_what_is_missing(
     assert figures["10"]["file"] is None and "panels" not in figures["4"]
 
 
-def test_of_the_queues_folder_the_first_seeds_are_drawn(tmp_path: Path) -> None:
+def test_of_the_queues_folder_the_lowest_seeds_are_drawn(tmp_path: Path) -> None:
     for name in ("lang2018_rows/cap_50_1", "lang2018_rows/cap_50_2", "lang2018_round_1/round_1_1/run", "x/cap_60_1"):
         write_run(tmp_path / name, (0, 50))
     (tmp_path / "lang2018_rows" / "cap_70_1.match").mkdir()
