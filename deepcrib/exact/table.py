@@ -24,7 +24,7 @@ from deepcrib.exact.cribs import NUM_DISCARDS
 from deepcrib.exact.discards import DISCARD_DTYPE, checked_hands, discard_statistics
 from deepcrib.files import write_atomic, writing
 from deepcrib.kernels import Part, jit
-from deepcrib.kernels.sources import cache_folder
+from deepcrib.kernels.cache import cache_folder
 from deepcrib.kernels.workers import run_rows
 
 TABLE_FILE = "discards.npy"

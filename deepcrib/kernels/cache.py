@@ -1,131 +1,30 @@
-"""Where compiled functions are kept, and what tells one version of a function from another.
+"""Where compiled functions, and tables that follow from the sources alone, are kept: a folder a version of a module.
 
-Numba by itself compares only the file of the cached function: it would run old code after an edit of a function that
-is called from another file, and compile anew after an edit of a comment. So what is compiled is known by a hash of the
-function's byte code and, in the same way, of every function, table and constant that it reads, directly or not.
+Numba by itself compares only the file of the cached function, and would run old code after an edit of a function that
+is called from another file. So the folder's name holds the hash of the module and of all that it imports.
 """
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import dis
-import hashlib
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, cached_property, partial
 from pathlib import Path
-from threading import RLock
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
-import numpy as np
-from numba.core import caching, config
+from numba.core import caching, config, serialize
 from numba.core.dispatcher import Dispatcher
 from numba.core.types.containers import BaseTuple
 
-PACKAGE = Path(__file__).resolve().parents[1]
+from deepcrib.kernels.sources import PACKAGE, source_hash
+
 KEPT_VERSIONS = 8
-"""Versions of a function that stay on disk; those used longest ago are removed."""
-
-
-# --- the key of a function -------------------------------------------------------------------------------------------
-
-
-class UnknownGlobalError(TypeError):
-    """A function reads something whose value cannot be told from another one's."""
-
-
-def function_key(function: Callable[..., Any]) -> str:
-    """Hash, in hex, of a function's byte code, of its compiler's options, and of all that it calls and reads.
-
-    Comments, docstrings, annotations and places in the file do not count. Raises UnknownGlobalError.
-    """
-    digest = hashlib.blake2b(digest_size=12)
-    with _key_lock:
-        _add(digest, function)
-    return digest.hexdigest()
-
-
-_key_lock = RLock()
-_callers: list[FunctionType] = []
-"""Functions whose hashes are being made, each called by the one before."""
-
-
-@cache
-def _hash_function(function: FunctionType) -> bytes:
-    digest = hashlib.blake2b(digest_size=12)
-    _callers.append(function)
-    try:
-        closure = [cell.cell_contents for cell in function.__closure__ or ()]
-        for content in (_code(function.__code__, function.__doc__), function.__defaults__, closure):
-            _add(digest, content)
-        for place, value in _reads(function):
-            digest.update(place.encode())
-            _add(digest, value)
-    finally:
-        _callers.pop()
-    return digest.digest()
-
-
-def _code(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
-    """What a function does, as plain values; its docstring, always the first constant, is left out."""
-    constants = [_code(value) if isinstance(value, CodeType) else value for value in code.co_consts]
-    if docstring is not None and constants and constants[0] == docstring:
-        constants[0] = None
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return code.co_code, code.co_exceptiontable, code.co_argcount, names, tuple(constants)
-
-
-def _reads(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Globals that a function reads, with their names; of a module of this package the member that it takes."""
-    for name, attribute in sorted(set(_loads(function.__code__))):
-        value = function.__globals__.get(name, getattr(builtins, name, None))
-        if isinstance(value, ModuleType) and value.__name__.split(".")[0] == PACKAGE.name:
-            yield f"{name}.{attribute}", getattr(value, attribute)
-        else:
-            yield name, value
-
-
-def _loads(code: CodeType) -> Iterator[tuple[str, str]]:
-    """Names of the globals that are loaded, each with that of the attribute taken of it, if it is."""
-    before = ""
-    for instruction in dis.get_instructions(code):
-        if before:
-            yield before, instruction.argval if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") else ""
-        before = instruction.argval if instruction.opname == "LOAD_GLOBAL" else ""
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _loads(constant)
-
-
-def _add(digest: Any, value: Any) -> None:
-    """Add the value of a global, or of a part of one."""
-    digest.update(type(value).__name__.encode() + b"\0")
-    if isinstance(value, Dispatcher):
-        digest.update(repr(sorted(value.targetoptions.items())).encode())  # whether it is inlined, say
-    if isinstance(value, Dispatcher | FunctionType):
-        function = getattr(value, "py_func", value)
-        # A function that calls itself is known by its name.
-        digest.update(function.__qualname__.encode() if function in _callers else _hash_function(function))
-    elif isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype} {value.shape}".encode() + value.tobytes())
-    elif isinstance(value, ModuleType):  # of another package: its version is not expected to change what is compiled
-        digest.update(f"{value.__name__} {getattr(value, '__version__', '')}".encode())
-    elif isinstance(value, tuple | list):
-        for item in value:
-            _add(digest, item)
-    elif isinstance(value, type | BuiltinFunctionType | np.ufunc):
-        digest.update(f"{getattr(value, '__module__', '')} {value.__name__} {getattr(value, '_fields', '')}".encode())
-    elif value is None or isinstance(value, int | float | str | bytes | np.generic | np.dtype):
-        digest.update(repr(value).encode())
-    else:
-        raise UnknownGlobalError(f"{_callers[-1].__qualname__} reads {value!r}, whose value cannot be hashed")
-
-
-# --- the place on disk -----------------------------------------------------------------------------------------------
+"""Versions of a module whose folders stay on disk; those used longest ago are removed."""
 
 
 class KernelCache:
@@ -135,28 +34,21 @@ class KernelCache:
     """
 
     def __init__(self, compiled: Dispatcher) -> None:
-        self._compiled = compiled
+        self._function: Any = compiled.py_func
 
     @cached_property
     def _disk(self) -> _DiskCache | None:
-        root = cache_root()
-        try:
-            return None if root is None else _DiskCache(self._compiled, root)
-        except OSError as error:
-            _say_once(f"cannot be kept in {root}: {error.strerror}")
-        except UnknownGlobalError:
-            pass
-        return None
+        module, code = sys.modules.get(self._function.__module__), Path(self._function.__code__.co_filename)
+        own = Path(getattr(module, "__file__", None) or code)
+        if not (own.is_file() and code.is_file()):  # typed into a notebook or an interpreter
+            return None
+        folder = cache_folder(*dict.fromkeys((own, code)))
+        return None if folder is None else _DiskCache(self._function, folder)
 
     @property
     def cache_path(self) -> str | None:
         """Folder of the files, if there is one."""
         return None if self._disk is None else self._disk.cache_path
-
-    @property
-    def name(self) -> str:
-        """That of the files, without what tells argument types apart."""
-        return "" if self._disk is None else self._disk.name
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Compiled code for argument types, or None."""
@@ -177,71 +69,53 @@ class KernelCache:
                 self._disk.save_overload(signature, compiled)
             except Exception as error:  # the index that it adds to is read first
                 _say_once(f"cannot be kept in {self.cache_path}: {getattr(error, 'strerror', None) or error}")
-            else:
-                remove_old_versions(Path(self._disk.cache_path), self._disk.name, KEPT_VERSIONS)
-
-    def flush(self) -> None:
-        """Forget what is on disk."""
-        if self._disk is not None:
-            self._disk.flush()
 
 
-_said = False
-
-
+@cache
 def _say_once(what: str) -> None:
     """A line on stderr, the first time."""
-    global _said
-    if not _said:
+    if _say_once.cache_info().currsize == 0:
         print(f"deepcrib: compiled code {what}", file=sys.stderr)
-    _said = True
 
 
 class _Place:
-    """Where Numba keeps what it compiled of a function: a folder a module, a name that ends with the key."""
+    """Where Numba keeps what it compiled of a function. The folder's name says all of the version."""
 
-    def __init__(self, function: FunctionType, key: str, root: Path) -> None:
+    def __init__(self, function: FunctionType, folder: Path) -> None:
         self._py_file = function.__code__.co_filename  # read by Numba in a warning
-        self.key = key
-        self.folder = root / function.__module__
-        self.ensure_cache_path()
+        self._folder = folder
 
     def ensure_cache_path(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(exist_ok=True)
 
     def get_cache_path(self) -> str:
-        return str(self.folder)
+        return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        return self.key
-
-    def get_disambiguator(self) -> str:
-        return self.key
+        return ""
 
 
 class _Files(caching.CompileResultCacheImpl):
-    def __init__(self, key: str, root: Path, function: FunctionType) -> None:
+    def __init__(self, folder: Path, function: FunctionType) -> None:
         self._lineno = function.__code__.co_firstlineno
-        self._locator = _Place(function, key, root)
-        self._filename_base = self.get_filename_base(function.__qualname__, getattr(sys, "abiflags", ""))
+        self._locator = _Place(function, folder)
+        version = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+        self._filename_base = f"{function.__qualname__}.{version}".replace("<", "").replace(">", "")
 
 
 class _DiskCache(caching.FunctionCache):
-    def __init__(self, compiled: Dispatcher, root: Path) -> None:
-        self._impl_class = partial(_Files, function_key(compiled), root)
-        super().__init__(compiled.py_func)
-        self.name: str = self._impl.filename_base
-        with contextlib.suppress(OSError):
-            os.utime(Path(self.cache_path, f"{self.name}.nbi"))
+    def __init__(self, function: FunctionType, folder: Path) -> None:
+        self._impl_class = partial(_Files, folder)
+        super().__init__(function)
 
     def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
-        """Numba's, and the names of fields, which tell apart tuples that are alike to it.
+        """Numba's types and machine; the names of fields, which tell apart tuples that are alike to it.
 
-        Without its hash of the byte code and of the closure, which is another one in every process where that holds a
-        compiled function: both are in the file's name.
+        And what a function made within another one holds, without what makes Numba's key of that another one in every
+        process.
         """
         types, machine, _ = super()._index_key(signature, codegen)
-        return types, machine, _fields(signature)
+        return types, machine, _fields(signature), _held(self._py_func)
 
 
 def _fields(kind: Any) -> tuple[Any, ...]:
@@ -250,21 +124,50 @@ def _fields(kind: Any) -> tuple[Any, ...]:
     return (*getattr(kind, "fields", ()), *map(_fields, parts)) if parts else ()
 
 
-def remove_old_versions(folder: Path, name: str, kept: int) -> None:
-    """Remove all but the `kept` most recently used versions of a function, whose files' names begin with `name`.
+def _held(function: FunctionType) -> tuple[Any, ...]:
+    """Values of the variables of an outer function; of a compiled one its name, and what it holds itself."""
+    values = [cell.cell_contents for cell in function.__closure__ or ()]
+    return tuple(
+        (value.__module__, value.py_func.__qualname__, _held(value.py_func))
+        if isinstance(value, Dispatcher)
+        else serialize.dumps(value)
+        for value in values
+    )
 
-    `name` is that of one version, `FUNCTION-KEY.pyVERSION`.
+
+# --- the folders -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def cache_folder(*paths: Path) -> Path | None:
+    """Folder for what a module computes from the sources alone, or None if nothing can be written.
+
+    An edit of the module, or of anything that it imports, begins an empty one. paths: its file, and those of what it
+    is made with that it need not import.
     """
-    function, _, key = name.rpartition("-")
-    version = key.partition(".")[2]
+    root, own = cache_root(), paths[0].resolve()
+    if root is None:
+        return None
+    module = ".".join(own.relative_to(PACKAGE).with_suffix("").parts) if own.is_relative_to(PACKAGE) else own.stem
+    module = module.replace("-", "_")  # of a script
+    folder = root / "-".join((module, *(source_hash(path.resolve(), late=False)[:16] for path in paths)))
+    try:
+        folder.mkdir(exist_ok=True)
+        os.utime(folder)
+    except OSError as error:
+        _say_once(f"cannot be kept in {folder}: {error.strerror}")
+        return None
+    remove_old_folders(root, module, KEPT_VERSIONS)
+    return folder
+
+
+def remove_old_folders(root: Path, module: str, kept: int) -> None:
+    """Remove all but the `kept` most recently used folders of one module; another run then makes its own anew."""
     with contextlib.suppress(OSError):  # another process may be removing them too
-        indices = [
-            file for file in folder.glob(f"{function}-*.{version}.nbi") if file.name.rpartition("-")[0] == function
-        ]
-        indices.sort(key=lambda file: file.stat().st_mtime, reverse=True)
-        for old in indices[kept:]:
-            for file in folder.glob(f"{old.stem}.*"):
-                file.unlink(missing_ok=True)
+        folders = [folder for folder in root.iterdir() if folder.name.partition("-")[0] == module]
+        folders.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
+        for folder in folders[kept:]:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache

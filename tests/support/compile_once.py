@@ -50,7 +50,7 @@ def compile_once() -> None:
     compile_ = Dispatcher.compile
 
     def locked(dispatcher: Any, signature: Any) -> Any:
-        folder, name = dispatcher._cache.cache_path, getattr(dispatcher._cache, "name", dispatcher.py_func.__qualname__)
+        folder, name = dispatcher._cache.cache_path, dispatcher.py_func.__qualname__
         known = tuple(normalize_signature(signature)[0]) in dispatcher.overloads
         if known or folder is None or not Path(folder).is_dir():
             return compile_(dispatcher, signature)

@@ -39,7 +39,6 @@ PAIRINGS = "pairings"
 LEAST_GAMES = 4
 """Two pairs: of one alone nothing is known of the error."""
 _PARTS, _CYCLE = 8, 4  # a pairing is written so many times; seats and first deals repeat every so many games
-_PACKAGE = Path(__file__).resolve().parents[2]
 
 
 MEMBERS: dict[str, int | None] = {
@@ -121,7 +120,7 @@ def plan_pairings(
         if count < LEAST_GAMES:
             raise OptionError(f"games={count}: expected at least {LEAST_GAMES} in a pairing of a league")
     known = {name: identity(spec) for name, spec in specs.items()}
-    sources = source_hash(Path(__file__).resolve(), _PACKAGE)
+    sources = source_hash(Path(__file__).resolve())
     return [
         Pairing(
             {

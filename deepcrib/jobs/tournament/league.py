@@ -37,7 +37,6 @@ from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.tournament.config import ALL, Config
-from deepcrib.kernels.cache import PACKAGE
 from deepcrib.kernels.sources import source_hash
 
 GAMES = 20_000
@@ -125,7 +124,7 @@ def ceilings(
             "deals": number,
             "seed": seed,
             "agent": identity(specs[name]),
-            "sources": source_hash(Path(exploit_file).resolve(), PACKAGE),
+            "sources": source_hash(Path(exploit_file).resolve()),
         }
         entry = known.get(name)
         if not isinstance(entry, dict) or entry.get("terms") != terms:
