@@ -29,13 +29,13 @@ from deepcrib.networks import CategoricalHead, FeedForward, QNetwork
 from deepcrib.networks.checkpoints import make_networks
 from deepcrib.networks.encoders import Encoder, compact_discard, compact_play
 
-NUM_DISCARDS = len(DISCARD_SLOTS_6)
-CHUNK = 1024
+_NUM_DISCARDS = len(DISCARD_SLOTS_6)
+_CHUNK = 1024
 """Rows of one forward pass on a CPU: beyond it the activations leave the cache."""
-DEVICE_CHUNK = 131072
+_DEVICE_CHUNK = 131072
 MANY = 16_384
 """Batch size from which equal inputs are merged: more decisions than a match has at once."""
-FEW = 16
+_FEW = 16
 """Rows that are not worth a compiled first layer: so few take other ways through the library's products, too."""
 
 
@@ -49,7 +49,7 @@ class QFunction:
         self.encoder = encoder
         self.device = torch.device(device)
         self.network: Any = network.to(self.device)
-        self._chunk = CHUNK if self.device.type == "cpu" else DEVICE_CHUNK
+        self._chunk = _CHUNK if self.device.type == "cpu" else _DEVICE_CHUNK
         self._grouped = isinstance(network, QNetwork) and network.head.grouped
         by_columns = isinstance(network, FeedForward) and network.reads_columns()
         has_columns = isinstance(encoder, Encoder) and self.device.type == "cpu"
@@ -99,14 +99,14 @@ class QFunction:
 
     def _values(self, states: NDArray[np.int8], actions: NDArray[np.int8]) -> torch.Tensor:
         """float32 values [M] of the pairs of one piece."""
-        if self._by_columns and len(states) > FEW:
+        if self._by_columns and len(states) > _FEW:
             return self._values_of(self.encoder.indices(states, actions))
         values: torch.Tensor = self.network(self.encoder.encode(states, actions, self.device))
         return values
 
     def _values_of(self, columns: NDArray[np.int16]) -> torch.Tensor:
         """float32 values [M] of the index columns of one piece."""
-        if self._by_columns and len(columns) > FEW:
+        if self._by_columns and len(columns) > _FEW:
             values: torch.Tensor = self.network.values_of_columns(columns, self.encoder.scales)
         else:
             values = self.network(self.encoder.expand(columns, self.device))
@@ -212,7 +212,7 @@ class QNetworkAgent:
                 f"agent {self.name} has no discard network: expected {{name: q_network, path: PATH, discards: AGENT}}"
             )
         states = compact_discard(observation)
-        return self.discard_q.all_values(states, np.ones((len(states), NUM_DISCARDS), dtype=bool), distinct)
+        return self.discard_q.all_values(states, np.ones((len(states), _NUM_DISCARDS), dtype=bool), distinct)
 
     def play_values(self, observation: PlayObservation, distinct: bool = False) -> NDArray[np.float32]:
         """[N, 4] values of the plays, -inf where a slot may not be played. distinct: as in `QFunction.all_values`."""

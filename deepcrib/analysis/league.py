@@ -24,7 +24,7 @@ RESPONDER = ("both", *ROLES)
 """The roles in which a best responder is measured, and first the mean of them."""
 Ceilings = Mapping[str, Mapping[str, tuple[float, float, float]]]
 """`{agent: {role: (estimate, low, high)}}`: points a hand that an exact best responder gains on it, by RESPONDER."""
-NAME_WIDTH = 28
+_NAME_WIDTH = 28
 
 
 class Row(NamedTuple):
@@ -121,7 +121,7 @@ def league_tables(title: str, league: League, ceilings: Ceilings | None = None) 
     standings = plain_table("standings, ± 95%", (*columns, *heads), rows)
     for table in (cross, standings):
         rank, name = table.columns[:2]
-        rank.justify, rank.no_wrap, name.justify, name.max_width = "right", True, "left", NAME_WIDTH
+        rank.justify, rank.no_wrap, name.justify, name.max_width = "right", True, "left", _NAME_WIDTH
     return cross, standings
 
 

@@ -22,7 +22,7 @@ from deepcrib.game.cards import NUM_SUITS, RANK_NAMES, format_cards
 from deepcrib.game.rank_sets import rank_set_of_kept, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
 
-PONE, DEALER = 0, 1
+_PONE, _DEALER = 0, 1
 OPPONENTS = ("experts", "uniform")
 """Whose discards a mean of the crib is against: those of `exact.experts`, or any two cards alike."""
 PEGGING_COLUMNS = ("rank_set", "role", "mean_gained", "median_gained", "mean_given")
@@ -53,8 +53,8 @@ def discard_rows(hand: Sequence[int], opponent: str) -> list[dict[str, Any]]:
         "crib_pone": pone.tolist(),
         "total_dealer": (mean + (uniform if opponent == "uniform" else dealer)).tolist(),
         "total_pone": (mean - (uniform if opponent == "uniform" else pone)).tolist(),
-        "play_dealer": pegged[:, DEALER].tolist(),
-        "play_pone": pegged[:, PONE].tolist(),
+        "play_dealer": pegged[:, _DEALER].tolist(),
+        "play_pone": pegged[:, _PONE].tolist(),
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -83,7 +83,7 @@ def pegging_rows() -> list[dict[str, Any]]:
     return [
         dict(zip(PEGGING_COLUMNS, (name, ROLES[role], *by_role[role]), strict=True))
         for name, by_role in zip(rank_set_names(HAND_SIZE), values, strict=True)
-        for role in (PONE, DEALER)
+        for role in (_PONE, _DEALER)
     ]
 
 

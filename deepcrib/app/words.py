@@ -28,7 +28,7 @@ PAIRS = {2: "pair", 6: "pair royal", 12: "double pair royal"}
 COUNTS = {15: "fifteen", COUNT_LIMIT: "thirty-one"}
 ASSUMED = "exact, if the opponent answers as {} does"
 """What values of a hint and of a review assume of the opponent, whom they name."""
-Cards = tuple[int, ...]
+_Cards = tuple[int, ...]
 
 
 class Part(NamedTuple):
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
     reason: str
     points: int
-    cards: Cards = ()
+    cards: _Cards = ()
 
     def __str__(self) -> str:
         return f"{self.reason} for {self.points}"
@@ -75,13 +75,13 @@ def show_parts(hand: Sequence[int], starter: int, is_crib: bool) -> list[Part]:
     return parts
 
 
-def _is_run(cards: Cards) -> bool:
+def _is_run(cards: _Cards) -> bool:
     """Whether cards, one of each rank, follow one another: their points are one for each."""
     ranks = RANKS[list(cards)]
     return len(set(ranks.tolist())) == len(cards) and run_points(ranks) == len(cards)
 
 
-def grouped(parts: Sequence[Part]) -> list[tuple[str, int, list[Cards]]]:
+def grouped(parts: Sequence[Part]) -> list[tuple[str, int, list[_Cards]]]:
     """(reason, points in all, cards of each) of every kind of points, in order: `("fifteens", 4, [...])`."""
     groups = [(reason, list(same)) for reason, same in groupby(parts, key=lambda part: part.reason)]
     return [

@@ -14,7 +14,7 @@ from deepcrib.board.view import TableView
 from deepcrib.game.rules import MAX_SCORE, SKUNK_MARGIN
 
 GROUP, STREET = 5, 30
-ROW = 2 * STREET
+_ROW = 2 * STREET
 FIRST_HOLE, LAST_HOLE = -1, MAX_SCORE
 MARKED_HOLES = (*range(GROUP, LAST_HOLE, GROUP), LAST_HOLE)
 """Holes with a number beside them."""
@@ -28,10 +28,10 @@ def place_of(num_players: int, seat: int, hole: int) -> tuple[int, int]:
 
     In the lower row the tracks lie in the other order, as they do after a turn.
     """
-    line = 1 + seat if hole <= ROW else 2 * num_players + 1 - seat
+    line = 1 + seat if hole <= _ROW else 2 * num_players + 1 - seat
     if hole in (FIRST_HOLE, 0, LAST_HOLE):
         return line, _LEFT + (hole != FIRST_HOLE)
-    along = hole - 1 if hole <= ROW else 2 * ROW - hole
+    along = hole - 1 if hole <= _ROW else 2 * _ROW - hole
     return line, _START + along + along // GROUP
 
 
@@ -54,7 +54,7 @@ def draw_board(canvas: Canvas, view: TableView) -> None:
             for column in (_START - 2, place_of(players, seat, STREET)[1] + 1):  # the streets are parted here
                 canvas.put(line, column, signs.bar, "dim")
     for hole in MARKED_HOLES:
-        number, line = str(hole), 0 if hole <= ROW else 2 * players + 2
+        number, line = str(hole), 0 if hole <= _ROW else 2 * players + 2
         canvas.put(line, place_of(players, 0, hole)[1] + 1 - len(number), number, "dim")
     # A loser that has not passed hole 90 is skunked.
     canvas.put(players + 1, place_of(players, 0, MAX_SCORE - SKUNK_MARGIN)[1] - 1, "S", "dim")

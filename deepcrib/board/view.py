@@ -17,8 +17,8 @@ from deepcrib.game.rules import HAND_SIZE, MAX_SCORE, is_legal_play
 HIDDEN = -2
 """A card that lies face down; `NO_CARD` is the place of one that is gone."""
 
-NAME_WIDTH = 16
-Cards = tuple[int, ...]
+_NAME_WIDTH = 16
+_Cards = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class TableView:
     phase: str
     turn: int | None
     legal: tuple[int, ...] | None
-    hands: tuple[Cards, ...]
+    hands: tuple[_Cards, ...]
     starter: int
-    crib: Cards
-    thrown: Cards
+    crib: _Cards
+    thrown: _Cards
     history: tuple[tuple[int, int], ...]
     series_start: int
     count: int
@@ -87,7 +87,7 @@ class TableView:
 def shortened(name: str) -> str:
     """A name of at most 16 characters, the rest cut off; what cannot be printed is left out."""
     name = "".join(character for character in name if character.isprintable())
-    return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 1] + "~"
+    return name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 1] + "~"
 
 
 def pegs_behind(previous: Sequence[int], before: Sequence[int], now: Sequence[int]) -> tuple[int, ...]:
@@ -133,7 +133,7 @@ def view_of(
     )
 
 
-def _present(cards: Sequence[int]) -> Cards:
+def _present(cards: Sequence[int]) -> _Cards:
     return tuple(card for card in cards if card != NO_CARD)
 
 
@@ -159,14 +159,14 @@ def _turn(g: Any, phase: str, turn: int | None) -> int | None:
     return next((seat for seat in seats if not _has_discarded(g, seat)), None)
 
 
-def _hand(g: Any, seat: int, viewer: int | None) -> Cards:
+def _hand(g: Any, seat: int, viewer: int | None) -> _Cards:
     if g.shown:
         return tuple(g.kept[seat])
     cards = (g.left if _has_discarded(g, seat) else g.dealt)[seat]
     return tuple(cards) if viewer in (None, seat) else (HIDDEN,) * len(_present(cards))
 
 
-def _crib(g: Any, viewer: int | None) -> Cards:
+def _crib(g: Any, viewer: int | None) -> _Cards:
     """Before the play the crib is what has been thrown so far; with three players, a card of the deck comes last."""
     cards = _present(g.crib if g.starter >= 0 else [card for thrown in g.discards for card in thrown])
     return cards if g.shown or viewer is None else (HIDDEN,) * len(cards)

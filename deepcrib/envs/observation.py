@@ -32,7 +32,7 @@ from deepcrib.kernels import Part, jit
 from deepcrib.networks.encoders.spec import FLAG, ONE_HOT, RANK_CHANNELS, SUIT_CHANNELS, Block, Spec, lay_out
 
 MULTI_HOT, THERMOMETER = "multi-hot", "thermometer"
-SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
+_SERIES_ROWS = 7  # the longest run of a series; pairs are shorter, so no points depend on an earlier card
 TENS, UNITS = MAX_SCORE // 10, 9
 _LEFT_CHANNELS = HAND_SIZE + 1
 
@@ -75,13 +75,13 @@ def _card_blocks(dealt: int, num_players: int) -> tuple[Block, ...]:
     cards = tuple(format_card(card) for card in range(NUM_CARDS))
     counts = tuple(str(count) for count in range(COUNT_LIMIT + 1))
     hand = "of each slot of one's sorted hand: all cards dealt before the discard, then the kept ones in slots 1 to 4"
-    series = f"ranks of the last {SERIES_ROWS} cards of the current series, the latest first"
+    series = f"ranks of the last {_SERIES_ROWS} cards of the current series, the latest first"
     return (
         Block("hand_ranks", ONE_HOT, RANK_CHANNELS, f"rank {hand}; zero where a card is gone", rows=dealt),
         Block("hand_suits", ONE_HOT, SUIT_CHANNELS, f"suit {hand}; zero where a card is gone", rows=dealt),
         Block("discards", MULTI_HOT, cards, "one's own cards in the crib"),
         Block("starter", ONE_HOT, cards, "the starter, once it is turned up"),
-        Block("series", ONE_HOT, RANK_CHANNELS, series, rows=SERIES_ROWS),
+        Block("series", ONE_HOT, RANK_CHANNELS, series, rows=_SERIES_ROWS),
         Block("count", ONE_HOT, counts, "the count of the current series"),
         Block("played", MULTI_HOT, cards, "cards that each seat has played in this hand", rows=num_players),
     )
@@ -140,7 +140,7 @@ def _fill_own_cards(g: Game, seat: int, starts: Starts, row: np.ndarray) -> None
 def _fill_play(g: Game, seat: int, starts: Starts, row: np.ndarray) -> None:
     """Series, count, played cards, cards left and goes."""
     num_players = g.dealt.shape[0]
-    for k in range(min(SERIES_ROWS, g.num_played - g.series_start)):
+    for k in range(min(_SERIES_ROWS, g.num_played - g.series_start)):
         row[starts.series + k * NUM_RANKS + rank_of(g.history[g.num_played - 1 - k])] = 1
     row[starts.count + g.count] = 1
     for k in range(g.num_played):

@@ -30,7 +30,7 @@ from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.kernels.workers import run_rows
 
-PIECE = 128  # environments whose step is worth a thread
+_PIECE = 128  # environments whose step is worth a thread
 
 Observations = dict[str, NDArray[np.int8]]
 Rows = NDArray[np.int64]
@@ -258,7 +258,7 @@ class CribbageVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]
         shown = self._settings, block_starts(self.num_players), self.observations, self.masks
         while len(rows):
             episodes = self.games.records, self.state
-            run_rows(stepping.advance_rows, len(rows), *episodes, rows, work, arguments, *shown, piece=PIECE)
+            run_rows(stepping.advance_rows, len(rows), *episodes, rows, work, arguments, *shown, piece=_PIECE)
             if not self._asks:
                 return
             rows = rows[self.state["status"][rows] == ASKED]

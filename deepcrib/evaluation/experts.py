@@ -22,7 +22,7 @@ from deepcrib.game.rules import HAND_SIZE
 if TYPE_CHECKING:
     from deepcrib.agents import Agent
 
-NUM_DISCARDS = 2  # cards
+_NUM_DISCARDS = 2  # cards
 PROBE_DEALS, PROBE_SEED = 64, 1
 Values = NDArray[np.floating]
 
@@ -78,7 +78,7 @@ def probe_observation(deals: int = PROBE_DEALS, seed: int = PROBE_SEED) -> PlayO
     generator = np.random.default_rng(seed)
     hands, rest = zip(*(_drawn(probe.ranks, deals, generator) for probe in PROBES), strict=True)
     hand, hidden = np.concatenate(hands), np.concatenate(rest)
-    thrown, starters = np.sort(hidden[:, :NUM_DISCARDS], axis=1), hidden[:, NUM_DISCARDS]
+    thrown, starters = np.sort(hidden[:, :_NUM_DISCARDS], axis=1), hidden[:, _NUM_DISCARDS]
     seen = opening(hand, thrown, starters, np.zeros(len(hand), bool))
     return replace(seen, key=generator.integers(0, 2**64, len(hand), dtype=np.uint64))
 
@@ -92,7 +92,7 @@ def _drawn(
     suits = [by_rank[:, rank, ranks[:slot].count(rank)] for slot, rank in enumerate(ranks)]
     hand = np.sort(NUM_SUITS * np.asarray(ranks) + np.stack(suits, axis=1), axis=1)
     np.put_along_axis(order, hand, np.inf, axis=1)
-    rest = order.argsort(axis=1)[:, : NUM_DISCARDS + 1]
+    rest = order.argsort(axis=1)[:, : _NUM_DISCARDS + 1]
     return hand.astype(np.int8), rest.astype(np.int8)
 
 

@@ -26,7 +26,7 @@ PAPER_OPPONENT, PAPER_WINS, PAPER_GAMES = "deterministic", 16, 27
 PAPER_HALF_WIDTH = 0.1853
 """The interval that the paper prints, 59.3% +- 18.53, as if the share were normal (section 3.4)."""
 
-Points = dict[str, dict[str, Interval]]
+_Points = dict[str, dict[str, Interval]]
 """`{role: {kind: mean}}`, points over the hands in which that kind was counted, with 95% intervals (Student's t)."""
 
 
@@ -52,8 +52,8 @@ class Baseline:
     opponent: str
     evaluation: Evaluation
     first_deals: int
-    points: Points
-    opponent_points: Points
+    points: _Points
+    opponent_points: _Points
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values, for `summary.json`; None for a bound that a single hand does not give."""
@@ -176,7 +176,7 @@ def paper_baseline() -> dict[str, Any]:
 # --- points of hands ----------------------------------------------------------------------------------------
 
 
-def _points(seats: Sequence[tuple[GameRecord, int]]) -> Points:
+def _points(seats: Sequence[tuple[GameRecord, int]]) -> _Points:
     """Of what seats were counted, also 0; nothing of what came after somebody had won."""
     counted: dict[str, dict[str, list[int]]] = {role: {kind: [] for kind in KINDS} for role in ROLES}
     for record, seat in seats:
@@ -201,7 +201,7 @@ def _hands(record: GameRecord) -> list[list[Event]]:
     return hands
 
 
-def _plain(points: Points) -> dict[str, dict[str, dict[str, float | None]]]:
+def _plain(points: _Points) -> dict[str, dict[str, dict[str, float | None]]]:
     def bounds(interval: Interval) -> dict[str, float | None]:
         return {name: None if np.isnan(value) else value for name, value in interval._asdict().items()}
 

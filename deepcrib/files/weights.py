@@ -25,7 +25,7 @@ from deepcrib.errors import RunError, UserError
 from deepcrib.files import write_atomic
 from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, plain_of_file
 
-FORMAT = "deepcrib weights"
+_FORMAT = "deepcrib weights"
 FORMAT_VERSION = "2"
 """Version 1 had a format for each kind of agent."""
 WEIGHTS_FILE = "weights.safetensors"
@@ -72,7 +72,7 @@ class SavedWeights:
 
 def write_weights(path: Path | str, agent: str, arrays: Mapping[str, NDArray], metadata: Mapping[str, Any]) -> None:
     """Write the weights of an agent, an entry of `specs.registry.LOADED`, with JSON values. Raises CheckpointError."""
-    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "agent": agent, "metadata": json.dumps(metadata)}
+    header = {"format": _FORMAT, "format_version": FORMAT_VERSION, "agent": agent, "metadata": json.dumps(metadata)}
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     write_checkpoint(path, _in_order(save(whole, header | {"digest": _digest(header, whole)})))
 
@@ -161,10 +161,10 @@ def _require_format(path: Path, header: Mapping[str, str]) -> None:
     found, version = header.get("format", ""), header.get("format_version")
     if not found.startswith("deepcrib "):
         raise CheckpointError(f"{path} is a safetensors file, but not of a deepcrib agent")
-    if (found, version) == (FORMAT, FORMAT_VERSION):
+    if (found, version) == (_FORMAT, FORMAT_VERSION):
         return
     who = "an earlier" if version == "1" else "another"
     raise CheckpointError(
-        f"{path} was written by {who} deepcrib, in {found!r} version {version!r}; this one reads {FORMAT!r} version "
+        f"{path} was written by {who} deepcrib, in {found!r} version {version!r}; this one reads {_FORMAT!r} version "
         f"{FORMAT_VERSION!r}: train it again, or use the deepcrib that wrote it"
     )

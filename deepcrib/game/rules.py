@@ -24,7 +24,7 @@ HAND_SIZE = 4
 MAX_PLAYERS = 4
 HEELS, PLAY, HAND, CRIB = 0, 1, 2, 3
 KINDS = ("heels", "play", "hand", "crib")
-Points = NDArray[np.int64]
+_Points = NDArray[np.int64]
 
 
 def _slots(num_dealt: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,21 +51,21 @@ def discard_slots(dealt: int) -> np.ndarray:
 # --- the show -------------------------------------------------------------------------------------------------
 
 
-def fifteen_points(ranks: np.ndarray) -> Points:
+def fifteen_points(ranks: np.ndarray) -> _Points:
     """2 for every combination of cards whose values add up to 15: [...] of hands of n ranks, [..., n]."""
     n = ranks.shape[-1]
     subsets = (np.arange(1 << n) >> np.arange(n)[:, None] & 1).astype(np.float32)  # [n, 2^n], for a quick product
-    points: Points = 2 * (VALUES[ranks].astype(np.float32) @ subsets == 15).sum(axis=-1)
+    points: _Points = 2 * (VALUES[ranks].astype(np.float32) @ subsets == 15).sum(axis=-1)
     return points
 
 
-def pair_points(ranks: np.ndarray) -> Points:
+def pair_points(ranks: np.ndarray) -> _Points:
     """2 for every pair: 6 for a pair royal, 12 for a double pair royal; [...] of ranks [..., n]."""
-    points: Points = (ranks[..., :, None] == ranks[..., None, :]).sum(axis=(-2, -1)) - ranks.shape[-1]
+    points: _Points = (ranks[..., :, None] == ranks[..., None, :]).sum(axis=(-2, -1)) - ranks.shape[-1]
     return points
 
 
-def run_points(ranks: np.ndarray) -> Points:
+def run_points(ranks: np.ndarray) -> _Points:
     """A point for each card of every longest run of three or more: [...] of ranks [..., n].
 
     A pair in a run makes the run count twice.
@@ -81,7 +81,7 @@ def run_points(ranks: np.ndarray) -> Points:
     return points
 
 
-def rank_points(ranks: np.ndarray) -> Points:
+def rank_points(ranks: np.ndarray) -> _Points:
     """Fifteens, pairs and runs of four or five ranks: all of the show that suits do not touch; [...] of [..., n]."""
     return fifteen_points(ranks) + pair_points(ranks) + run_points(ranks)
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-PIECE = 16384
+_PIECE = 16384
 """Rows that are worth a thread where a row takes about a tenth of a microsecond: fewer cost more to hand over."""
 _PIECES_A_THREAD = 4
 """So many, since rows may differ in work: a thread that is done early takes another."""
@@ -72,7 +72,7 @@ def run_pieces(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
     return list(_workers().map(_run, pieces))
 
 
-def run_rows(kernel: Callable[..., None], count: int, *arguments: Any, piece: int = PIECE) -> None:
+def run_rows(kernel: Callable[..., None], count: int, *arguments: Any, piece: int = _PIECE) -> None:
     """Call `kernel(part, *arguments)` for parts (first, end) of so many rows, side by side where that pays.
 
     The kernel is compiled, and writes to its own rows alone. piece: rows that are worth a thread.

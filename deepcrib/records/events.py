@@ -11,7 +11,7 @@ import numpy as np
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import HAND_SIZE
 
-Cards = tuple[int, ...]
+_Cards = tuple[int, ...]
 CHOICES = ("discard", "play")
 """The kinds of event that are a player's choice."""
 
@@ -27,8 +27,8 @@ class Event:
 
     kind: str
     seat: int = -1
-    cards: Cards = ()
-    hands: tuple[Cards, ...] = ()
+    cards: _Cards = ()
+    hands: tuple[_Cards, ...] = ()
     hand: int = -1
     points: int = 0
     scores: tuple[int, ...] = ()
@@ -75,5 +75,5 @@ def _show(g: Any, seats: list[int]) -> Iterator[Event]:
     yield Event("crib", dealer, _cards(np.sort(g["crib"][:HAND_SIZE])), points=int(g["crib_points"]))
 
 
-def _cards(cards: np.ndarray) -> Cards:
+def _cards(cards: np.ndarray) -> _Cards:
     return tuple(int(card) for card in cards if card != NO_CARD)

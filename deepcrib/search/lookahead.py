@@ -30,7 +30,7 @@ from deepcrib.search.replies.asking import weigh_earlier_plays
 from deepcrib.search.win_chances import chances_after, play_out, win_chances
 
 HANDS = 200
-WITHIN = 1.0
+_WITHIN = 1.0
 DOUBT = 0.1
 LATE = 85
 _LATE_CARDS, _LATE_DISCARDS = 3.0, 1.5
@@ -69,7 +69,7 @@ class LookaheadAgent:
         name: str = "lookahead",
         rollouts: Agent | None = None,
         hands: int = HANDS,
-        within: float = WITHIN,
+        within: float = _WITHIN,
         doubt: float = DOUBT,
         late: int = LATE,
     ) -> None:

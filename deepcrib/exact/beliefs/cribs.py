@@ -18,9 +18,9 @@ from deepcrib.game.rules import DISCARD_SLOTS_6, RANK_POINTS_5
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
-DEALT = 6
-UNSEEN = NUM_CARDS - DEALT
-TURNED = UNSEEN - DEALT
+_DEALT = 6
+UNSEEN = NUM_CARDS - _DEALT
+TURNED = UNSEEN - _DEALT
 """Cards of which one is turned up: neither player holds them."""
 
 

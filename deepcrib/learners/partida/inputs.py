@@ -17,11 +17,11 @@ from deepcrib.game.rules import HAND_SIZE
 from deepcrib.kernels import jit
 
 PLAYS = 2 * HAND_SIZE
-OWN, OTHER, HISTORY, EARLIER = 0, HAND_SIZE, 2 * HAND_SIZE, 2 * HAND_SIZE + PLAYS
+_OWN, _OTHER, HISTORY, EARLIER = 0, HAND_SIZE, 2 * HAND_SIZE, 2 * HAND_SIZE + PLAYS
 STATE = EARLIER + 1
 INPUTS = (12, 16)
-NUMBERS, ONE_HOT = 0, 1
-ENCODINGS = {"numbers": NUMBERS, "one_hot": ONE_HOT}
+NUMBERS, _ONE_HOT = 0, 1
+ENCODINGS = {"numbers": NUMBERS, "one_hot": _ONE_HOT}
 
 
 @jit
@@ -56,12 +56,12 @@ def fill_state(turn: Turn, slot: int, state: np.ndarray) -> None:
     n = 0
     for i in range(HAND_SIZE):
         if turn.own[i] >= 0 and i != slot:
-            state[OWN + n] = rank_of(turn.own[i]) + 1
+            state[_OWN + n] = rank_of(turn.own[i]) + 1
             n += 1
     n = 0
     for i in range(HAND_SIZE):
         if turn.other[i] >= 0:
-            state[OTHER + n] = rank_of(turn.other[i]) + 1
+            state[_OTHER + n] = rank_of(turn.other[i]) + 1
             n += 1
     for i in range(turn.played):
         state[HISTORY + i] = turn.history[i] + 1

@@ -19,7 +19,7 @@ from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.networks import project, two_hot
 
 Rows = NDArray[np.int64]
-Float = NDArray[np.float32]
+_Float = NDArray[np.float32]
 PRIORITY_FLOOR = 0.01
 """Points added to every error, so that no sample's chance is zero (Schaul et al. 2016, section 3.3: a small number)."""
 
@@ -85,14 +85,14 @@ class Prioritised:
     """
 
     def __init__(
-        self, errors: Float, batch_size: int, passes: float, generator: np.random.Generator, sampling: Sampling
+        self, errors: _Float, batch_size: int, passes: float, generator: np.random.Generator, sampling: Sampling
     ) -> None:
         """errors: distances [N] of all samples' values from their targets, points."""
         self.batch_size, self.generator, self.sampling = batch_size, generator, sampling
         self.total = max(1, round(len(errors) * passes))
         self.priorities = self._priorities(errors)
 
-    def __iter__(self) -> Iterator[tuple[Rows, Float | None]]:
+    def __iter__(self) -> Iterator[tuple[Rows, _Float | None]]:
         """Each minibatch in turn, drawn when the one before it has been learned."""
         for start in range(0, self.total, self.batch_size):
             size = min(self.batch_size, self.total - start)
@@ -104,12 +104,12 @@ class Prioritised:
         """Their errors, distances of values [B] from targets [B], are their priorities from now on."""
         self.priorities[rows] = self._priorities((values - targets).abs().cpu().numpy())
 
-    def weights(self, rows: Rows) -> Float:
+    def weights(self, rows: Rows) -> _Float:
         """[B] importance weights, 1 for the least likely of all samples."""
         relative = self.priorities[rows] / self.priorities.min()
         return (relative**-self.sampling.importance_exponent).astype(np.float32)
 
-    def _priorities(self, errors: Float) -> NDArray[np.float64]:
+    def _priorities(self, errors: _Float) -> NDArray[np.float64]:
         return (errors.astype(np.float64) + PRIORITY_FLOOR) ** self.sampling.priority_exponent
 
 
@@ -123,7 +123,7 @@ def proportional(priorities: NDArray[np.float64], shares: NDArray[np.float64]) -
 # --- distributions in place of values: the head `categorical` (Bellemare et al. 2017) ---------------------------------
 
 
-def mixture(target_q: QFunction, states: NDArray[np.int8], probabilities: Float) -> Float:
+def mixture(target_q: QFunction, states: NDArray[np.int8], probabilities: _Float) -> _Float:
     """Distributions [E, K] of the returns from compact states [E, C], whose actions have probabilities [E, A]."""
     rows, actions = np.nonzero(probabilities)
     parts = target_q.distributions(states[rows], actions.astype(np.int8)) * probabilities[rows, actions, None]
@@ -133,10 +133,10 @@ def mixture(target_q: QFunction, states: NDArray[np.int8], probabilities: Float)
     return mixed
 
 
-def distributed_step(atoms: Tensor, r_t: Float, discount: Float, p_tp1: Float) -> Float:
+def distributed_step(atoms: Tensor, r_t: _Float, discount: _Float, p_tp1: _Float) -> _Float:
     """`targets.one_step` for distributions p_tp1 [..., K] of what follows, on atoms [K]."""
     reward, factor = (torch.as_tensor(array).flatten() for array in (r_t, discount))
     atoms, following = atoms.cpu(), torch.as_tensor(p_tp1).flatten(0, -2)
     projected = project(reward, factor, atoms, following)
-    returns: Float = torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()
+    returns: _Float = torch.where(factor[:, None] > 0, projected, two_hot(reward, atoms)).numpy()
     return returns.reshape(p_tp1.shape)

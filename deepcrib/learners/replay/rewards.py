@@ -19,7 +19,7 @@ from deepcrib.plugins import Registry, function_of
 if TYPE_CHECKING:
     from deepcrib.matches.trajectories import Trajectories
 
-Float = NDArray[np.float32]
+_Float = NDArray[np.float32]
 
 
 def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -33,7 +33,7 @@ def next_own(seats: NDArray[np.int8]) -> NDArray[np.int64]:
     return following
 
 
-def returns_to_the_end(rewards: Float, following: NDArray[np.int64]) -> Float:
+def returns_to_the_end(rewards: _Float, following: NDArray[np.int64]) -> _Float:
     """[H, K] sums of one's own rewards from each play to the end of the hand (section 3: gamma = 1)."""
     returns, hands = rewards.astype(np.float32), np.arange(len(rewards))
     for play in range(rewards.shape[1] - 1, -1, -1):
@@ -42,12 +42,12 @@ def returns_to_the_end(rewards: Float, following: NDArray[np.int64]) -> Float:
     return returns
 
 
-def offensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+def offensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> _Float:
     """Points of the action itself (Bélanger et al. 2019, section 3.7.1)."""
     return points.astype(np.float32)
 
 
-def offensive_defensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+def offensive_defensive(points: NDArray[np.int8], seats: NDArray[np.int8]) -> _Float:
     """Points of the action minus the opponent's until one's own next action or the end of the hand (3.7.1)."""
     pegged = points.astype(np.float32)
     following = next_own(seats)
@@ -67,7 +67,7 @@ those of the action, and the two are one (a test proves it from the definitions)
 """
 
 
-def game(points: NDArray[np.int8], seats: NDArray[np.int8], tie: float = 0.0) -> Float:
+def game(points: NDArray[np.int8], seats: NDArray[np.int8], tie: float = 0.0) -> _Float:
     """1 with one's last card for the most points in the play of the hand, `tie` for as many, else 0 (3.7.1)."""
     won = play_totals(points, seats)
     own = np.take_along_axis(won, seats.astype(np.int64), axis=1)
@@ -76,7 +76,7 @@ def game(points: NDArray[np.int8], seats: NDArray[np.int8], tie: float = 0.0) ->
     return np.where((next_own(seats) < 0) & (seats >= 0), result, 0.0).astype(np.float32)
 
 
-def game_ties(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+def game_ties(points: NDArray[np.int8], seats: NDArray[np.int8]) -> _Float:
     """`game` with 0.5 for a tie."""
     return game(points, seats, tie=0.5)
 
@@ -85,14 +85,14 @@ _PLAY_REWARDS = {reward.__name__: reward for reward in (offensive, offensive_def
 PLAY_REWARDS = Registry("play reward", {**_PLAY_REWARDS, "margin": margin}, function_of("points", "seats"))
 
 
-def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_bonus: float = 0.0) -> Float:
+def play_rewards(hands: Trajectories, kind: str, game_bonus: float = 0.0, hand_bonus: float = 0.0) -> _Float:
     """[H, 8] rewards of one of PLAY_REWARDS, and the bonuses for what was won, in its units (points, but for `game`).
 
     game_bonus: for the winner's last card of a game (Bélanger et al. 2019, section 5: the dense reward with "an
     additional large reward at the end of the game for the winner"), the last before the peg that won it. The loser
     gets nothing. hand_bonus: with one's last card, for the most points in the play of the hand; half of it for as many.
     """
-    rewards: Float = PLAY_REWARDS.find(kind)(hands.play_points, hands.play_seats)
+    rewards: _Float = PLAY_REWARDS.find(kind)(hands.play_points, hands.play_seats)
     if hand_bonus:
         rewards = rewards + np.float32(hand_bonus) * game_ties(hands.play_points, hands.play_seats)
     if game_bonus:
@@ -145,7 +145,7 @@ def up_to_the_win(hands: Trajectories) -> Trajectories:
     )
 
 
-def winning_plays(hands: Trajectories) -> Float:
+def winning_plays(hands: Trajectories) -> _Float:
     """[H, 8] 1 for the winner's last card up to the peg that won the game, else 0; none where heels won it."""
     winner, peg = winning_pegs(hands)
     plays = np.arange(hands.play_seats.shape[1])
@@ -154,24 +154,24 @@ def winning_plays(hands: Trajectories) -> Float:
     return (plays == last[:, None]).astype(np.float32)
 
 
-def winning_discards(hands: Trajectories) -> Float:
+def winning_discards(hands: Trajectories) -> _Float:
     """[H, 2] 1 for the discard of the seat that won its game in that hand, else 0."""
     return (np.arange(2) == winning_pegs(hands)[0][:, None]).astype(np.float32)
 
 
-def play_totals(points: NDArray[np.int8], seats: NDArray[np.int8]) -> Float:
+def play_totals(points: NDArray[np.int8], seats: NDArray[np.int8]) -> _Float:
     """[H, 2] points of the play by seat."""
     return np.stack([(points * (seats == seat)).sum(axis=1) for seat in (0, 1)], axis=1).astype(np.float32)
 
 
-def own(hands: Trajectories) -> Float:
+def own(hands: Trajectories) -> _Float:
     """[H, 2] points of one's play and hand, and of the crib for the dealer; no heels (section 3.6.1)."""
     totals = play_totals(hands.play_points, hands.play_seats) + hands.hand_points
     totals[np.arange(len(totals)), hands.dealer] += hands.crib_points
     return totals
 
 
-def difference(hands: Trajectories) -> Float:
+def difference(hands: Trajectories) -> _Float:
     """[H, 2] the same minus the opponent's, with the crib for its owner."""
     totals = own(hands)
     return totals - totals[:, ::-1]
@@ -180,14 +180,14 @@ def difference(hands: Trajectories) -> Float:
 DISCARD_REWARDS = Registry("discard reward", {"own": own, "difference": difference}, function_of("hands"))
 
 
-def discard_returns(hands: Trajectories, kind: str, baseline: bool = False, game_bonus: float = 0.0) -> Float:
+def discard_returns(hands: Trajectories, kind: str, baseline: bool = False, game_bonus: float = 0.0) -> _Float:
     """[H, 2] return of each seat's discard, from the points of that same hand, by one of DISCARD_REWARDS.
 
     With `baseline`, `difference` leaves the opponent's hand out: given one's own six cards it does not depend on which
     two of them are thrown, so that it only adds noise. game_bonus: for the discard of the hand in which one wins the
     game, as `play_rewards` has it for the play.
     """
-    returns: Float = DISCARD_REWARDS.find(kind)(hands)
+    returns: _Float = DISCARD_REWARDS.find(kind)(hands)
     if baseline and kind == "difference":
         returns = (returns + hands.hand_points[:, ::-1]).astype(np.float32)
     return returns + np.float32(game_bonus) * winning_discards(hands) if game_bonus else returns

@@ -32,7 +32,7 @@ from deepcrib.learners.td.perceptron import add_gradient, backward, forward, lay
 from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
 
-PLAYERS, DEALT = 2, 6
+_PLAYERS, _DEALT = 2, 6
 STATES = 1 + HAND_SIZE
 ERROR, STEPS, VALUE, ABSOLUTE = range(4)
 
@@ -57,13 +57,13 @@ class Trace(NamedTuple):
 def new_trace(units: int) -> Trace:
     """Scratch for a hand of a perceptron with so many hidden units."""
     return Trace(
-        np.zeros((PLAYERS, STATES, MOST_INPUTS), dtype=np.int64),
-        np.zeros((PLAYERS, STATES, MOST_INPUTS)),
-        np.zeros((PLAYERS, STATES), dtype=np.int64),
-        np.zeros((PLAYERS, STATES, units)),
-        np.zeros((PLAYERS, STATES, units)),
-        np.zeros((PLAYERS, STATES)),
-        np.zeros(PLAYERS, dtype=np.int64),
+        np.zeros((_PLAYERS, STATES, MOST_INPUTS), dtype=np.int64),
+        np.zeros((_PLAYERS, STATES, MOST_INPUTS)),
+        np.zeros((_PLAYERS, STATES), dtype=np.int64),
+        np.zeros((_PLAYERS, STATES, units)),
+        np.zeros((_PLAYERS, STATES, units)),
+        np.zeros((_PLAYERS, STATES)),
+        np.zeros(_PLAYERS, dtype=np.int64),
         np.zeros(4),
     )
 
@@ -142,8 +142,8 @@ def _learn_hand(g: Game, means: np.ndarray, own: tuple[Deal, Deal], lr: float, r
     values, play_points = np.empty(HAND_SIZE), np.empty(HAND_SIZE, dtype=np.int64)
     discards = np.empty(NUM_DISCARDS)
     history, seats = np.zeros(2 * HAND_SIZE, dtype=np.int64), np.zeros(2 * HAND_SIZE, dtype=np.int64)
-    for step in range(1, PLAYERS + 1):
-        seat = (g.dealer + step) % PLAYERS
+    for step in range(1, _PLAYERS + 1):
+        seat = (g.dealer + step) % _PLAYERS
         hand = g.dealt[seat].astype(np.int64)
         fill_discard_values(net, hand, means[seat], own[seat], discards)
         action = pick(best_or_any(discards), decision_key(g, seat, seed))
@@ -163,8 +163,8 @@ def _learn_hand(g: Game, means: np.ndarray, own: tuple[Deal, Deal], lr: float, r
         play(g, slot, False)
         _enter_state(net, trace, State(own[seat], g.starter, history, seats, g.num_played, seat), account)
     show(g, False)
-    for step in range(1, PLAYERS + 1):
-        seat = (g.dealer + step) % PLAYERS
+    for step in range(1, _PLAYERS + 1):
+        seat = (g.dealer + step) % _PLAYERS
         learn_step(net, trace, seat, _account(g, seat), 0.0, lr, decay)
 
 
@@ -180,16 +180,16 @@ def _learn_games(games: np.ndarray, means: np.ndarray, run: TdRun) -> None:
 def learn_hands(first: int, last: int, inputs: str, run: TdRun) -> np.recarray:
     """Play hands first..last - 1, in which dealers alternate, and learn from them; returns them as they ended."""
     numbers = np.arange(first, last, dtype=np.int64)
-    table = Games(numbers, run.seed, first_dealer=numbers % PLAYERS, stop_at_121=False)
+    table = Games(numbers, run.seed, first_dealer=numbers % _PLAYERS, stop_at_121=False)
     table.deal()
-    hands = table.state.dealt.reshape(-1, DEALT).astype(np.int64)
-    is_dealer = (table.state.dealer[:, None] == np.arange(PLAYERS)).ravel()
-    means = discard_means(inputs, hands, is_dealer).reshape(-1, PLAYERS, NUM_DISCARDS, 3)
+    hands = table.state.dealt.reshape(-1, _DEALT).astype(np.int64)
+    is_dealer = (table.state.dealer[:, None] == np.arange(_PLAYERS)).ravel()
+    means = discard_means(inputs, hands, is_dealer).reshape(-1, _PLAYERS, NUM_DISCARDS, 3)
     _learn_games(table.records, means, run)
     return table.state
 
 
-PIECE = 10_000  # hands between two updates of the progress bar
+_PIECE = 10_000  # hands between two updates of the progress bar
 
 
 class TdLearner(Learner):
@@ -211,14 +211,14 @@ class TdLearner(Learner):
         """Play and learn up to the next checkpoint. Raises DivergenceError where the learning rate is too high."""
         options, start, begin = self.options, self.steps_done, seconds_running()
         run = td_run(self.weights, options, derive(self.setting.seed, SELF_PLAY))
-        for first, last in self.pieces(PIECE):
+        for first, last in self.pieces(_PIECE):
             learn_hands(first, last, options.inputs, run)
             require_finite(run.trace.totals, options.lr)
         learned, totals = self.steps_done - start, run.trace.totals
         return {
             "loss/squared_error": float(totals[ERROR] / totals[STEPS]),
-            "value/after_discard": float(totals[VALUE] / (PLAYERS * learned)),  # the first state of either player
-            "value/after_discard_absolute": float(totals[ABSOLUTE] / (PLAYERS * learned)),
+            "value/after_discard": float(totals[VALUE] / (_PLAYERS * learned)),  # the first state of either player
+            "value/after_discard_absolute": float(totals[ABSOLUTE] / (_PLAYERS * learned)),
             "speed/hands_per_second": learned / (seconds_running() - begin),
         }
 

@@ -38,7 +38,7 @@ from deepcrib.game.rank_sets import NUM_RANK_SETS_4
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_rows
 
-RANDOM = "random"
+_RANDOM = "random"
 SEMI_PURE_SHARE = 0.7
 _APART = 1_000_000  # index of the random agent by name: no member of a pool has it, so that it is no run's start
 NEIGHBOURS = ("none", "average", "sum")
@@ -139,7 +139,7 @@ def named_weighted(name: str, seed: int = 1) -> WeightedAgent:
     """One of `registry.WEIGHTED_NAMES`. Pure strategies stand alone, the others among the thesis's eight."""
     wanted = name.removeprefix(SEMI_PURE)
     strategies = STRATEGIES if wanted in STRATEGIES and wanted not in THESIS_STRATEGIES else THESIS_STRATEGIES
-    initial = RANDOM if name == "random_weights" else name
+    initial = _RANDOM if name == "random_weights" else name
     agent = weighted_agent(initial, seed, (name,) if name in STRATEGIES else strategies)
     agent.name = name
     return agent
@@ -159,7 +159,7 @@ def initial_weights(initial: str, strategies: Sequence[str], seed: int, index: i
     OptionError, or CheckpointError where the path holds no weights of these strategies.
     """
     shape = (SCORES, SCORES, 2, len(strategies))
-    if initial == RANDOM:
+    if initial == _RANDOM:
         weights = np.random.default_rng(derive(seed, NETWORKS, index)).random(shape)
         return weights / weights.sum(axis=3, keepdims=True)
     name = initial.removeprefix(SEMI_PURE)
@@ -192,7 +192,7 @@ def checked_weights(weights: NDArray, strategies: int) -> Weights:
     return checked
 
 
-def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[str] | None = None) -> WeightedAgent:
+def weighted_agent(initial: Any = _RANDOM, seed: int = 1, strategies: Sequence[str] | None = None) -> WeightedAgent:
     """The agent of initial weights (see `initial_weights`), of the thesis's strategies unless others are named."""
     names = strategies or THESIS_STRATEGIES
     if isinstance(names, str) or not isinstance(names, Sequence):
@@ -202,7 +202,7 @@ def weighted_agent(initial: Any = RANDOM, seed: int = 1, strategies: Sequence[st
         raise OptionError(f"initial={initial!r:.60}: expected a strategy or the path of a checkpoint")
     initial = str(initial)
     weights = initial_weights(initial, names, seed, _APART)
-    name = f"{initial} weights" if initial == RANDOM else initial
+    name = f"{initial} weights" if initial == _RANDOM else initial
     return WeightedAgent(name, weights, tuple(names), pegging_figures(names))
 
 

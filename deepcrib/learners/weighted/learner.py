@@ -27,7 +27,7 @@ from deepcrib.training.learner import Learner, Metrics, Setting
 from deepcrib.training.options import as_numbers
 from deepcrib.training.run_files import require_like
 
-PIECE = 10_000  # games between two updates of the progress bar
+_PIECE = 10_000  # games between two updates of the progress bar
 
 
 class WeightedLearner(Learner):
@@ -60,7 +60,7 @@ class WeightedLearner(Learner):
         """Play and learn up to the next checkpoint."""
         start, begin, before = self.steps_done, seconds_running(), self.pool[0].copy()
         game, run = new_games(np.zeros(1, dtype=np.int64), 2), self.training()
-        for first, last in self.pieces(PIECE):
+        for first, last in self.pieces(_PIECE):
             self.hands += learn_games(game, first, last, run)
         rate = (self.steps_done - start) / (seconds_running() - begin)
         return {"speed/games_per_second": rate} | _weight_metrics(self.pool[0], before, self.options.strategies)

@@ -51,9 +51,9 @@ class StrategyNetwork(nn.Module):
         return self.score(scores).unsqueeze(1) + self.gain(inputs)
 
 
-CHUNK = 256
+_CHUNK = 256
 """Hands of one forward pass on a CPU."""
-DEVICE_CHUNK = 16384
+_DEVICE_CHUNK = 16384
 _ALL_ALIKE = 0.0  # the input of a strategy to which all discards are alike
 
 
@@ -104,7 +104,7 @@ class WeightedNetworkAgent(GreedyPlay):
             with torch.inference_mode():
                 values[part] = self.network(torch.from_numpy(inputs[part]).to(self.device)).cpu().numpy()
 
-        size = CHUNK if torch.device(self.device).type == "cpu" else DEVICE_CHUNK
+        size = _CHUNK if torch.device(self.device).type == "cpu" else _DEVICE_CHUNK
         run_pieces([partial(evaluate, slice(start, start + size)) for start in range(0, len(inputs), size)])
         require_finite(values)
         return values

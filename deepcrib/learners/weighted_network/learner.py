@@ -26,7 +26,7 @@ from deepcrib.networks.checkpoints import load_optimizer
 from deepcrib.training.descent import descend, shuffled
 from deepcrib.training.learner import Learner, Metrics, Setting
 
-PLAYERS = 2
+_PLAYERS = 2
 
 
 Played = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -41,13 +41,13 @@ def play_exploring_games(
     spread: most points between the random scores at the start. The first dealer is drawn by a coin.
     """
     numbers = np.arange(first, last, dtype=np.int64)
-    scores, dealers = np.zeros((len(numbers), PLAYERS), dtype=np.int16), np.zeros(len(numbers), dtype=np.int8)
+    scores, dealers = np.zeros((len(numbers), _PLAYERS), dtype=np.int16), np.zeros(len(numbers), dtype=np.int8)
     run_rows(_draw_starts, len(numbers), numbers, seed, spread, dealers, scores)
     table = Games(numbers, seed, dealing=dealing, first_dealer=dealers)
     table.state.scores[:] = scores
     recorder = _Discards(agent)
     while len(table.unfinished):
-        play_hand(table, [agent], np.zeros((len(numbers), PLAYERS), dtype=np.int64), recorder)
+        play_hand(table, [agent], np.zeros((len(numbers), _PLAYERS), dtype=np.int64), recorder)
     rows, seats = np.concatenate(recorder.rows), np.concatenate(recorder.seats)
     won = (table.state.winner[rows] == seats).astype(np.float32)
     return (np.concatenate(recorder.inputs), won), int((table.state.hand_number + 1).sum())
@@ -74,7 +74,7 @@ def _draw_starts(
 ) -> None:
     for r in range(*part):
         key = hash_key(seed, numbers[r], 0, -1, START)
-        dealers[r] = below(key, 0, PLAYERS)
+        dealers[r] = below(key, 0, _PLAYERS)
         apart, counter = SCORES, 1
         while apart > spread:
             scores[r, 0] = below(key, counter, SCORES)

@@ -22,7 +22,7 @@ from deepcrib.networks.layers import Convolutions, SummedConvolutions
 
 RANK_KERNELS = (2, 3, 4)
 """Lengths of the deal network's convolutions over ranks."""
-SUIT_CHANNELS = 5
+_SUIT_CHANNELS = 5
 """Of its 1 x 1 convolution over the four suits."""
 SERIES_KERNELS = (2, 3, 4)
 """Sides of the play network's square convolutions over the series."""
@@ -52,7 +52,7 @@ class PublishedDiscardCNN(QNetwork):
         width = self.over_ranks.num_features + ranks + sum(block.size for block in others)
         self.over_suits = None
         if config.suit_convolution:
-            self.over_suits = Convolutions(1, suits, [(1, 1)], SUIT_CHANNELS)
+            self.over_suits = Convolutions(1, suits, [(1, 1)], _SUIT_CHANNELS)
             width += self.over_suits.num_features
         self.ranks = nn.Sequential(nn.Linear(ranks, ranks), nn.Tanh(), nn.Linear(ranks, ranks))
         self.head = ValueHead(width, config.hidden)
