@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from deepcrib.learners.replay.options import ReplayOptions
 from deepcrib.learners.td.options import TdOptions
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import EvaluationOptions
-from deepcrib.training.progress import PROGRESS_FILE
+from tests.support.fitting import rows_in
 from tests.support.replay_runs import Writer, assert_same_runs, run, small
 
 
@@ -30,11 +29,6 @@ def settings_at(*at: int, **learner: Any) -> Any:
     settings = small(opponents=("random", "greedy"), every=10, **learner)
     settings.evaluation.at = list(at)
     return settings
-
-
-def rows_in(folder: Path) -> list[dict[str, str]]:
-    with open(folder / PROGRESS_FILE, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def matches_in(folder: Path, opponent: str = "random") -> list[int]:

@@ -58,18 +58,11 @@ def test_any_number_of_steps_beyond_the_hand_is_the_return_at_once() -> None:
     assert (found @ atoms.numpy()).tolist() == [[7, 3, 1]] and found.max(axis=2).tolist() == [[1, 1, 1]]
 
 
-def test_sarsa() -> None:
-    """1 + 1, -2 + 3, 0.5 - 6, and 3 with nothing after it."""
+def test_one_step_by_hand() -> None:
+    """1 + 1, -2 + 3, 0.5 - 6, and 3 with nothing after it; the best next is 4; expected values by legal 2, 1, -6."""
     assert sarsa(R, DISCOUNT, Q, ACTIONS).tolist() == [2, 1, -5.5, 3]
-
-
-def test_q_learning() -> None:
-    """1 + 4, -2 + 3, 0.5 - 6, 3."""
     assert q_learning(R, DISCOUNT, Q).tolist() == [5, 1, -5.5, 3]
-
-
-def test_expected_sarsa() -> None:
-    """Means of the legal values 2, 1, -6: 1 + 3/4 * 4 + 1/4 * 2; -2 + 3/4 * 3 + 1/4 * 1; 0.5 - 6; 3."""
+    # 1 + 3/4 * 4 + 1/4 * 2; -2 + 3/4 * 3 + 1/4 * 1; 0.5 - 6; 3
     assert expected_sarsa(R, DISCOUNT, Q, 0.25).tolist() == [4.5, 0.5, -5.5, 3]
 
 
