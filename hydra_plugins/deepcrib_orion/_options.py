@@ -16,7 +16,7 @@ class OrionSweeperConf:
 
     _target_: str = "hydra_plugins.deepcrib_orion.sweeper.OrionSweeper"
     name: str | None = option(None, "of the study; the same name resumes it")
-    database: str | None = option(None, "a file; null: orion.pkl in the study's folder")
+    database: str | None = option(None, "a file; null: study.json in the study's folder")
     algorithm: str = option("tpe", "or random, asha (which needs a fidelity), and others of Orion's")
     seed: int = option(1, "of the algorithm")
     settings: dict[str, Any] = option({}, "of the algorithm, {n_initial_points: 20} of tpe")

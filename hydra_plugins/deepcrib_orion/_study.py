@@ -1,229 +1,315 @@
-"""A study: Orion's experiment in a database, asked for trials and given their results."""
+"""A study: a file of what happened to its trials, and Orion's algorithm, which is told its history.
+
+`study.json` holds what is searched, where the study began, and `events`: a trial's values as it is suggested, then each
+change of its state. It is data, which nothing evaluates. Workers change it under a lock, and each keeps an algorithm of
+its own, which goes through all events in their order: the same questions and answers bring it to the same state.
+
+A trial names the worker that reserved it. Every worker holds a lock of its own, which the system releases when its
+process ends; then its trials are given back.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import copy
+import hashlib
 import json
 import logging
-import pickle
+import os
+import platform
+import re
+import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import pandas
+from filelock import FileLock, Timeout
 from orion.algo.base import algo_factory
-from orion.core.io.database import DatabaseTimeout, DuplicateKeyError
-from orion.core.io.experiment_builder import ExperimentBuilder
-from orion.core.utils.exceptions import RaceCondition
+from orion.core.io.space_builder import SpaceBuilder
+from orion.core.utils.format_trials import dict_to_trial
+from orion.core.worker.primary_algo import create_algo
+from orion.core.worker.trial import Trial as OrionTrial
 
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files import writing
+from deepcrib.files.runs import environment, is_number, write_json
 from deepcrib.plugins import one_line
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
-from hydra_plugins.deepcrib_orion._pickles import require_plain_study
 from hydra_plugins.deepcrib_orion._space import Parameter
-from hydra_plugins.deepcrib_orion._storage import DATABASE_ERRORS, StudyStorage, shown
-from hydra_plugins.deepcrib_orion._trials import HEAD, TAIL
 
-RECORD = "deepcrib"  # key of a study's record among the metadata of its experiment
-FINISHED = ("completed", "broken")
+WAITING, RESERVED, FINISHED = ("new", "interrupted"), "reserved", ("completed", "broken")
+PATIENCE = 60.0  # seconds that a worker waits for the file's lock, which others hold for moments
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial as its events leave it. values: by option. worker: `host:pid:token`. start, end: seconds since 1970."""
+
+    id: str
+    values: dict[str, Any]
+    state: str = "new"
+    worker: str = ""
+    start: float | None = None
+    end: float | None = None
+    objective: float | None = None
+    standard_error: float | None = None
+    error: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no event of ours says."""
+        numbers = (self.start, self.end, self.objective, self.standard_error)
+        if (
+            self.state not in (*WAITING, RESERVED, *FINISHED)
+            or self.id != trial_id(self.values)
+            or not all(isinstance(text, str) for text in (self.worker, self.error))
+            or not all(number is None or is_number(number) for number in numbers)
+            or (self.state == "completed" and self.objective is None)
+        ):
+            raise ValueError(f"trial {self.id!r:.20} is none of ours")
+
+
+def trial_id(values: Mapping[str, Any]) -> str:
+    """The name of a trial, and of its folder, by its values: the same on every machine."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
 class Study:
-    """One worker's hold on a study."""
+    """One worker's hold on a study. `say` prints a line about a trial taken over from a worker that ended."""
 
     def __init__(
         self,
         options: OrionSweeperConf,
-        database: Path,
+        path: Path,
         parameters: Sequence[Parameter],
         record: Mapping[str, Any],
         say: Callable[[str], None],
     ) -> None:
-        """Open the study in `database`, a file, or create it. Raises OptionError or RunError.
+        """Open the study in a file, or begin it there. Raises OptionError or RunError.
 
         record: what makes it one study, plain values by name: trials with another one cannot be compared.
         """
-        self.options, self.database, self.record = options, database, record
-        self.parameters = {parameter.name: parameter for parameter in parameters}
+        self.options, self.path, self.record, self._say = options, path, record, say
+        self.parameters = {parameter.key: parameter for parameter in parameters}
         self.sign = -1.0 if options.direction == "maximize" else 1.0  # Orion minimises
         logging.getLogger("orion").setLevel(logging.ERROR)
-        _require_database(database)
-        with self.failures_in_one_line(), self._damage_in_one_line():
-            self.storage = StudyStorage(database, say)
-            try:
-                self._refuse_another()
-                self.experiment = self._build()
-                self._require_own_trials()
-            except BaseException:
-                self.storage.close()
-                raise
+        self._space = SpaceBuilder().build({item.name: item.prior for item in parameters})
+        self._algorithm = _make_algorithm(options, self._space, record["settings"])
+        self._suggested: dict[str, OrionTrial] = {}
+        self._heard = 0  # events that the algorithm has gone through
+        token = uuid.uuid4().hex[:8]
+        self.worker = f"{platform.node()}:{os.getpid()}:{token}"
+        self._alive = FileLock(self._lock_of(token))
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._alive.acquire()
+        try:
+            with self._held():
+                if not path.exists():
+                    write_json(path, self._content)
+        except BaseException:
+            self.close()
+            raise
 
-    def trials(self) -> list[Any]:
+    def close(self) -> None:
+        """Give up what is still held: another worker may take it over."""
+        Path(self._alive.lock_file).unlink(missing_ok=True)
+        self._alive.release()
+
+    def trials(self) -> list[Trial]:
         """All trials, by the time at which they were suggested."""
-        trials: list[Any] = self.experiment.fetch_trials()
-        return trials
+        with self._held():
+            return list(self._trials.values())
 
     def is_over(self) -> bool:
         """Whether nothing is left to do, for any worker. Raises RunError when too many trials are broken."""
-        trials, most = self.trials(), self.options.max_broken
-        broken = [trial for trial in trials if trial.status == "broken"]
-        if len(broken) >= most:
-            raise RunError(
-                f"study {self.options.name}: {len(broken)} broken trials "
-                f"(hydra.sweeper.max_broken={most}), the last of them: {_statistic(broken[-1], 'error')}"
-            )
-        if any(trial.status not in FINISHED for trial in trials):
-            return False
-        return len(trials) >= self.options.max_trials or bool(self.experiment.algorithm.is_done)
+        with self._held():
+            trials, most = list(self._trials.values()), self.options.max_broken
+            broken = [trial for trial in trials if trial.state == "broken"]
+            if len(broken) >= most:
+                raise RunError(
+                    f"study {self.options.name}: {len(broken)} broken trials "
+                    f"(hydra.sweeper.max_broken={most}), the last of them: {broken[-1].error}"
+                )
+            if any(trial.state not in FINISHED for trial in trials):
+                return False
+            self._hear()
+            return len(trials) >= self.options.max_trials or bool(self._algorithm.is_done)
 
     def is_idle(self) -> bool:
         """Whether no worker has a trial, and none waits for one."""
-        return all(trial.status in FINISHED for trial in self.trials())
+        return all(trial.state in FINISHED for trial in self.trials())
 
-    def ask(self) -> Any | None:
+    def ask(self) -> Trial | None:
         """A reserved trial, or None while there is nothing to do but wait for those of other workers."""
-        self.storage.recover(self.experiment)
-        trial = self.storage.reserve_trial(self.experiment)
-        if trial is None:
-            self._suggest()
-            trial = self.storage.reserve_trial(self.experiment)
-        return trial
+        with self._held():
+            self._recover()
+            trial = next((trial for trial in self._trials.values() if trial.state in WAITING), None) or self._suggest()
+            return trial and self._note(trial, state=RESERVED, worker=self.worker, start=time.time(), end=None)
 
-    def overrides(self, trial: Any) -> list[str]:
-        """A trial's values as overrides, groups first, which their options then change.
+    def complete(self, trial: Trial, value: float, standard_error: float | None) -> None:
+        """Note the result."""
+        self._release(trial, state="completed", end=time.time(), objective=value, standard_error=standard_error)
 
-        Raises RunError for what is not searched: a database may be anybody's, and overrides are resolved by Hydra.
-        """
-        values = {item.name: item.value for item in trial._params}
-        for name, parameter in self.parameters.items():
-            if not parameter.holds(values.get(name)):
-                said = f"{parameter.key}={values.get(name)!r:.60}"
-                raise RunError(f"{self.database}: trial {trial.id} has {said}, expected {parameter.prior}")
-        ordered = sorted(self.parameters.values(), key=lambda parameter: parameter.key.count("."))
-        return [parameter.override(values[parameter.name]) for parameter in ordered]
-
-    def complete(self, trial: Any, value: float, standard_error: float | None) -> None:
-        """Give Orion the result."""
-        results = [{"name": self.options.objective, "type": "objective", "value": self.sign * value}]
-        if standard_error is not None:
-            results.append({"name": "standard_error", "type": "statistic", "value": standard_error})
-        self.storage.release(trial, "completed", results)
-
-    def fail(self, trial: Any, reason: str) -> None:
+    def fail(self, trial: Trial, reason: str) -> None:
         """Mark a trial as broken, with the reason."""
-        self.storage.release(trial, "broken", [{"name": "error", "type": "statistic", "value": reason}])
+        self._release(trial, state="broken", end=time.time(), error=reason)
 
-    def give_back(self, trial: Any) -> None:
+    def give_back(self, trial: Trial) -> None:
         """Let any worker run a trial."""
-        self.storage.release(trial, "interrupted")
+        self._release(trial, state="interrupted")
 
-    def table(self, folder: Path) -> pandas.DataFrame:
-        """A row a trial, with real values and names; columns HEAD, the options, TAIL. folder: the study's."""
-        rows = [self._row(number, trial, folder) for number, trial in enumerate(self.trials())]
-        return pandas.DataFrame(rows, columns=[*HEAD, *sorted(item.key for item in self.parameters.values()), *TAIL])
+    def overrides(self, trial: Trial) -> list[str]:
+        """A trial's values as overrides, groups first, which their options then change."""
+        ordered = sorted(self.parameters.values(), key=lambda parameter: parameter.key.count("."))
+        return [parameter.override(trial.values[parameter.key]) for parameter in ordered]
 
-    def _row(self, number: int, trial: Any, folder: Path) -> dict[str, Any]:
-        end = trial.end_time
-        return {
-            **{"number": number, "id": trial.id, "state": trial.status},
-            **{self.parameters[item.name].key: item.value for item in trial._params},
-            "objective": None if trial.objective is None else self.sign * trial.objective.value,
-            "standard_error": _statistic(trial, "standard_error"),
-            "seconds": (end - trial.start_time).total_seconds() if trial.start_time and end else None,
-            "worker": shown(trial.worker),
-            "folder": str(folder / subdir(trial)),
-            "error": _statistic(trial, "error"),
-        }
+    # the file
 
     @contextlib.contextmanager
-    def failures_in_one_line(self) -> Iterator[None]:
-        """Raise RunError for a database that is locked or cannot be read or written."""
+    def _held(self) -> Iterator[None]:
+        """Keep other processes out, and read what stands there now."""
+        lock = FileLock(f"{self.path}.lock")
         try:
-            yield
-        except DatabaseTimeout as error:
-            line = f"{self.database}: locked for a minute; remove {self.database}.lock if no worker is"
-            raise RunError(line) from error
+            lock.acquire(timeout=PATIENCE)
+        except Timeout as error:
+            raise RunError(f"{self.path}: locked for a minute by another process") from error
         except OSError as error:
-            raise RunError(f"cannot write {error.filename or self.database}: {error.strerror or error}") from error
-        except (*DATABASE_ERRORS, pickle.UnpicklingError, EOFError) as error:
-            raise RunError(f"{self.database} cannot be read: {error}") from error
-
-    @contextlib.contextmanager
-    def _damage_in_one_line(self) -> Iterator[None]:
-        """Raise RunError for a database whose documents are not as Orion writes them."""
+            raise RunError(f"cannot write {self.path}: {error.strerror or error}") from error
         try:
+            self._read()
             yield
+        finally:
+            lock.release()
+
+    def _read(self) -> None:
+        if self.path.exists() and not self.path.is_file():  # a pipe, say, which nobody may ever write to
+            raise OptionError(f"hydra.sweeper.database={self.path}: expected a study of deepcrib's, or a new file")
+        try:
+            self._content = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else self._new()
+            self._require_own()
+            self._trials: dict[str, Trial] = {}
+            for event in self._content["events"]:
+                known = self._trials.get(event["id"])
+                self._trials[event["id"]] = Trial(**event) if known is None else replace(known, **event)
+            for trial in self._trials.values():
+                self._require_searched(trial)
         except UserError:
             raise
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            reason = one_line(error)[:100]
-            raise RunError(f"{self.database} cannot be read: it is damaged ({reason})") from error
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be read: {error.strerror or error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise RunError(f"{self.path} cannot be read: it is damaged ({one_line(error)[:100]})") from error
 
-    def _require_own_trials(self) -> None:
-        """Refuse trials with other values than are searched, or under another name than their values give them."""
-        for document, trial in self.storage.stored_trials(self.experiment):
-            self.overrides(trial)
-            if (document["id"], document["status"]) != (trial.id, trial.status):  # it would be waited for without end
-                raise ValueError(f"trial {document['id']!r:.40} has the values of {trial.id}")
-        self.table(Path())
+    def _new(self) -> dict[str, Any]:
+        return {"name": self.options.name, **self.record, "environment": environment(), "events": []}
 
-    def _suggest(self) -> None:
-        """Suggest one trial, and none beyond `max_trials`, however many workers ask.
-
-        The algorithm observes first what came out since, also of workers that were killed.
-        """
-        with contextlib.ExitStack() as held:
-            with self._damage_in_one_line():  # of the algorithm's state
-                algorithm = held.enter_context(self.experiment.acquire_algorithm_lock())
-            trials = self.trials()
-            algorithm.observe([t for t in trials if t.status in FINISHED and not algorithm.has_observed(t)])
-            if len(trials) < self.options.max_trials:
-                for trial in algorithm.suggest(1):
-                    with contextlib.suppress(DuplicateKeyError):  # suggested by a process that was killed then
-                        self.experiment.register_trial(trial)
-
-    @property
-    def _space(self) -> dict[str, str]:
-        """Priors by Orion's names."""
-        return {parameter.name: parameter.prior for parameter in self.parameters.values()}
-
-    def _refuse_another(self) -> None:
-        """Raise OptionError when the database holds another study of this name."""
-        found = self.storage.fetch_experiments({"name": self.options.name})
-        if not found:
-            return
-        text = found[-1].get("metadata", {}).get(RECORD)
-        place = f"hydra.sweeper.name={self.options.name}: {self.database} holds"
-        if text is None:
-            raise OptionError(f"{place} an experiment of that name which is no study of deepcrib; choose another name")
-        theirs = json.loads(text)
-        for part, value in self.record.items():
-            if theirs.get(part) != value:
+    def _require_own(self) -> None:
+        """Raise OptionError where the file holds another study."""
+        place = f"hydra.sweeper.name={self.options.name}: {self.path} holds"
+        if "events" not in self._content:
+            raise OptionError(f"{place} no study of this version of deepcrib; choose another name")
+        for part, value in {"name": self.options.name, **self.record}.items():
+            if self._content.get(part) != value:
                 raise OptionError(
-                    f"{place} a study with another {part}, {theirs.get(part)} instead of {value}; "
+                    f"{place} a study with another {part}, {self._content.get(part)} instead of {value}; "
                     "a new study needs another hydra.sweeper.name"
                 )
-        for document in found:  # all of it, since Orion evaluates what stands there
-            require_plain_study(document, self.options.algorithm, self._space)
 
-    def _build(self) -> Any:
-        builder, algorithm = ExperimentBuilder(self.storage), self.options.algorithm
-        arguments = {
-            "space": self._space,
-            "algorithm": {algorithm: self.record["settings"]},
-            "max_trials": self.options.max_trials,
-            "max_broken": self.options.max_broken,
-            "metadata": {RECORD: json.dumps(self.record)},
-        }
-        try:
-            with contextlib.suppress(RaceCondition):
-                return builder.build(self.options.name, **arguments)
-            return builder.build(self.options.name, **arguments)
-        except (NotImplementedError, TypeError, ValueError, RuntimeError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise OptionError(f"hydra.sweeper.algorithm={algorithm}: {reason}") from error
+    def _require_searched(self, trial: Trial) -> None:
+        """Refuse other values than are searched: a file may be anybody's, and overrides are resolved by Hydra."""
+        for key, parameter in self.parameters.items():
+            if not parameter.holds(trial.values.get(key)):
+                said = f"{key}={trial.values.get(key)!r:.60}"
+                raise RunError(f"{self.path}: trial {trial.id} has {said}, expected {parameter.prior}")
+
+    def _note(self, trial: Trial, **changes: Any) -> Trial:
+        """Add an event; returns the trial after it."""
+        self._content["events"].append({"id": trial.id, **changes})
+        write_json(self.path, self._content)
+        self._trials[trial.id] = replace(trial, **changes)
+        return self._trials[trial.id]
+
+    # who works
+
+    def _release(self, trial: Trial, **changes: Any) -> None:
+        """Give back or end a trial of this worker; nothing where another one has it now."""
+        with self._held():
+            known = self._trials[trial.id]
+            if (known.state, known.worker) == (RESERVED, self.worker):
+                self._note(known, **changes)
+
+    def _recover(self) -> None:
+        """Give back the trials of workers that have ended."""
+        for trial in list(self._trials.values()):
+            if trial.state == RESERVED and self.has_ended(trial.worker):
+                self._note(trial, state="interrupted")
+                self._say(f"trial {trial.id} is given back: its process {shown(trial.worker)} has ended")
+
+    def _lock_of(self, token: str) -> Path:
+        return self.path.with_name(f"{self.path.name}.{token}")
+
+    def has_ended(self, worker: str) -> bool:
+        """Whether the process of a worker holds its lock no longer."""
+        token = worker.rpartition(":")[2]
+        if not re.fullmatch("[0-9a-f]{8}", token) or not self._lock_of(token).exists():
+            return True
+        with contextlib.suppress(Timeout), FileLock(self._lock_of(token), timeout=0):
+            self._lock_of(token).unlink(missing_ok=True)
+            return True
+        return False
+
+    # the algorithm
+
+    def _suggest(self) -> Trial | None:
+        """A new trial, and none beyond `max_trials`, however many workers ask."""
+        self._hear()
+        if len(self._trials) >= self.options.max_trials:
+            return None
+        values = self._next_values()
+        if values is None or trial_id(values) in self._trials:
+            return None
+        trial = self._note(Trial(trial_id(values), values), values=values)
+        self._heard = len(self._content["events"])
+        return trial
+
+    def _hear(self) -> None:
+        """Let the algorithm go through the events since it was asked last."""
+        for event in self._content["events"][self._heard :]:
+            if "values" in event:
+                self._next_values()
+            elif event.get("state") in FINISHED:
+                self._algorithm.observe([self._as_orions(self._trials[event["id"]])])
+        self._heard = len(self._content["events"])
+
+    def _next_values(self) -> dict[str, Any] | None:
+        """What the algorithm suggests, by option; None where it has nothing."""
+        for found in self._algorithm.suggest(1) or ():
+            values = {key: _plain(found.params[item.name]) for key, item in self.parameters.items()}
+            self._suggested[trial_id(values)] = found
+            return values
+        return None
+
+    def _as_orions(self, trial: Trial) -> OrionTrial:
+        """A finished trial as the algorithm suggested it, which may say of which other one it is a longer version."""
+        values = {self.parameters[key].name: value for key, value in trial.values.items()}
+        found = copy.deepcopy(self._suggested.get(trial.id)) or dict_to_trial(values, self._space)
+        found.status = trial.state
+        if trial.objective is not None:
+            found.results = [OrionTrial.Result(name="objective", type="objective", value=self.sign * trial.objective)]
+        return found
+
+
+def _make_algorithm(options: OrionSweeperConf, space: Any, settings: Mapping[str, Any]) -> Any:
+    try:
+        algorithm = create_algo(algo_factory.get_class(options.algorithm), space, **settings)
+        algorithm.max_trials = options.max_trials
+    except (NotImplementedError, TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise OptionError(f"hydra.sweeper.algorithm={options.algorithm}: {reason}") from error
+    return algorithm
 
 
 def takes_seed(algorithm: str) -> bool:
@@ -232,24 +318,11 @@ def takes_seed(algorithm: str) -> bool:
     return found is None or "seed" in signature(found).parameters
 
 
-def subdir(trial: Any) -> str:
-    """The name of a trial's folder: the same in every start and on every machine."""
-    return str(trial.id)[:12]
+def shown(worker: str) -> str:
+    """A worker as people read it: `host:pid`."""
+    return ":".join(worker.split(":")[:2])
 
 
-def _statistic(trial: Any, name: str) -> Any:
-    """What was noted beside a trial's objective; None where nothing was."""
-    return next((item.value for item in trial.results if item.name == name), None)
-
-
-def _require_database(path: Path) -> None:
-    """Refuse a file that does not begin as a pickle of Orion's database does; nothing in it is executed to find out."""
-    if path.exists():
-        head = b""
-        if path.is_file():  # not a pipe, say, which nobody may ever write to
-            with path.open("rb") as file:
-                head = file.read(100)
-        if not (head.startswith(pickle.PROTO) and b"orion.core.io.database.ephemeraldb" in head):
-            raise OptionError(f"hydra.sweeper.database={path}: expected a database that Orion wrote, or a new file")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+def _plain(value: Any) -> Any:
+    """A value of Orion's, which may be NumPy's."""
+    return value.item() if hasattr(value, "item") else value

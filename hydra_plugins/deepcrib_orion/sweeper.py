@@ -13,7 +13,7 @@ from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 
 
 class OrionSweeper(Sweeper):
-    """One worker of a study. Others may be started with the same command, on any machine that sees the database."""
+    """One worker of a study. Others may be started with the same command, on any machine that sees its file."""
 
     config: DictConfig
 

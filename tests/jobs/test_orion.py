@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,9 +22,8 @@ from deepcrib.jobs.hydra.schema import parse
 pytest.importorskip("orion")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from orion.core.io.database import DatabaseTimeout  # noqa: E402
-
-from hydra_plugins.deepcrib_orion import _search, _space, _study, _trials  # noqa: E402
+from hydra_plugins.deepcrib_orion import _search, _space, _study  # noqa: E402
+from hydra_plugins.deepcrib_orion._options import OrionSweeperConf  # noqa: E402
 from tests.support.studies import open_study  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,23 +152,23 @@ def test_the_standard_error_is_that_of_the_intervals_width() -> None:
             "hands_won": {"win_rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "margin": 0.1},
         }
     }
-    value, error = _trials.measured(summary, "deterministic.win_rate")
+    value, error = _search.measured(summary, "deterministic.win_rate")
     assert value == 0.6 and error == pytest.approx(math.sqrt(0.6 * 0.4 / 1000), rel=0.01)
-    assert _trials.measured(summary, "deterministic.hands_won.win_rate")[1] == pytest.approx(0.2 / 3.92, rel=0.001)
-    assert _trials.measured(summary, "deterministic.points_per_hand") == (12.0, pytest.approx(1 / 1.96, rel=0.001))
-    assert _trials.measured(summary, "deterministic.hands_won.margin") == (0.1, None)
+    assert _search.measured(summary, "deterministic.hands_won.win_rate")[1] == pytest.approx(0.2 / 3.92, rel=0.001)
+    assert _search.measured(summary, "deterministic.points_per_hand") == (12.0, pytest.approx(1 / 1.96, rel=0.001))
+    assert _search.measured(summary, "deterministic.hands_won.margin") == (0.1, None)
     with pytest.raises(OptionError, match=r"deterministic.wins: expected one of .*deterministic.win_rate"):
-        _trials.measured(summary, "deterministic.wins")
+        _search.measured(summary, "deterministic.wins")
     with pytest.raises(OptionError, match="expected one of"):
-        _trials.measured(summary, "deterministic.duplicate")  # true or false is no measure
+        _search.measured(summary, "deterministic.duplicate")  # true or false is no measure
 
 
 def test_the_best_trial_is_first_in_either_direction() -> None:
     states = {"state": ["completed", "broken", "completed", "completed"], "objective": [0.5, None, 0.7, 0.5]}
     rows = pandas.DataFrame({"number": range(4), **states})
-    assert list(_trials.best_first(rows, maximize=True)["number"]) == [2, 0, 3]
-    assert list(_trials.best_first(rows, maximize=False)["number"]) == [0, 3, 2]
-    assert _trials.states_text(rows) == "3 completed, 1 broken"
+    assert list(_search.best_first(rows, maximize=True)["number"]) == [2, 0, 3]
+    assert list(_search.best_first(rows, maximize=False)["number"]) == [0, 3, 2]
+    assert _search.states_text(rows) == "3 completed, 1 broken"
 
 
 # who holds what
@@ -184,111 +181,103 @@ def said() -> list[str]:
 
 @pytest.fixture
 def study(tmp_path: Path, said: list[str]) -> Iterator[_study.Study]:
-    opened = open_study(tmp_path / "orion.pkl", said)
+    opened = open_study(tmp_path / "study.json", said)
     yield opened
-    opened.storage.close()
-
-
-def test_one_worker_has_the_algorithm_at_a_time(tmp_path: Path) -> None:
-    workers = [open_study(tmp_path / "orion.pkl") for _ in range(2)]
-    inside, most = 0, 0
-
-    def hold(study: _study.Study) -> None:
-        nonlocal inside, most
-        for _ in range(3):
-            with study.storage.acquire_algorithm_lock(uid=study.experiment.id):
-                inside += 1
-                most = max(most, inside)
-                time.sleep(0.1)
-                inside -= 1
-
-    threads = [threading.Thread(target=hold, args=(study,)) for study in workers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == 1
-
-
-def test_a_failure_leaves_the_algorithm_as_it_was(study: _study.Study) -> None:
-    uid = study.experiment.id
-    with pytest.raises(ZeroDivisionError), study.storage.acquire_algorithm_lock(uid=uid) as held:
-        held.set_state({"of": "a failure"})
-        raise ZeroDivisionError
-    (document,) = study.storage._db.read("algo", {"experiment": uid})
-    assert document["state"] is None and study.ask() is not None
+    opened.close()
 
 
 OTHER_WORKER = """
 import sys
 from pathlib import Path
+from hydra_plugins.deepcrib_orion._options import OrionSweeperConf  # noqa: E402
 from tests.support.studies import open_study
 study = open_study(Path(sys.argv[1]))
-with study.experiment.acquire_algorithm_lock():
-    print(study.storage.worker, flush=True)
+with study._held():
+    print(study.worker, flush=True)
     input()
 """
 
 
-def test_the_locks_of_a_killed_process_are_free(study: _study.Study, said: list[str]) -> None:
-    """That of the algorithm, and that by which its trials are known to be at work."""
-    command = [sys.executable, "-c", OTHER_WORKER, str(study.database)]
+def test_the_locks_of_a_killed_process_are_free(study: _study.Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the file, and that by which its trials are known to be at work."""
+    command = [sys.executable, "-c", OTHER_WORKER, str(study.path)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         worker = other.stdout.readline().strip()
-        trial = study.storage.reserve_trial(study.experiment)
-        assert trial is None and not study.storage.has_ended(worker)
+        with monkeypatch.context() as patched, pytest.raises(RunError, match="locked for a minute"):
+            patched.setattr(_study, "PATIENCE", 0.1)
+            study.ask()
+        assert not study.has_ended(worker)
         other.kill()
         other.wait()
-    assert study.storage.has_ended(worker) and study.ask() is not None
+    assert study.has_ended(worker) and study.ask() is not None
 
 
-@pytest.mark.parametrize("worker", [None, "", "host:1", "host:1:../../x", "host:1:00000000"])
-def test_a_worker_without_a_lock_has_ended(worker: str | None, study: _study.Study) -> None:
-    assert study.storage.has_ended(worker) and not study.storage.has_ended(study.storage.worker)
+@pytest.mark.parametrize("worker", ["", "host:1", "host:1:../../x", "host:1:00000000"])
+def test_a_worker_without_a_lock_has_ended(worker: str, study: _study.Study) -> None:
+    assert study.has_ended(worker) and not study.has_ended(study.worker)
 
 
 def test_the_trial_of_a_killed_process_is_run_again(study: _study.Study, said: list[str], tmp_path: Path) -> None:
     trial = study.ask()
     assert trial is not None
-    again = open_study(tmp_path / "orion.pkl", said)
-    assert again.trials()[0].status == "reserved" and not said  # its process, this one, is alive
-    study.storage._db.write("trials", {"worker": "host:1:00000000"}, {"id": trial.id})
+    again = open_study(tmp_path / "study.json", said)
+    assert again.trials()[0].state == "reserved" and not said  # its process, this one, is alive
+    changed(study, {"worker": "host:1:00000000"})
     recovered = again.ask()
     assert recovered is not None and recovered.id == trial.id and len(said) == 1
     again.complete(recovered, 0.5, 0.1)
     study.complete(trial, 0.9, 0.1)  # too late: the other result counts
-    (row,) = again.table(Path()).to_dict("records")
-    assert (row["state"], row["objective"], row["standard_error"]) == ("completed", 0.5, 0.1)
+    (row,) = again.trials()
+    assert (row.state, row.objective, row.standard_error) == ("completed", 0.5, 0.1)
 
 
-def test_results_whose_worker_was_killed_before_the_algorithm_heard_of_them_are_learnt(study: _study.Study) -> None:
-    trial = study.ask()
-    assert trial is not None
-    study.storage.release(trial, "completed", [{"name": "score", "type": "objective", "value": -1.0}])
-    second = study.ask()
-    assert second is not None and second.id != trial.id
-    with study.experiment.acquire_algorithm_lock() as algorithm:
-        assert algorithm.has_observed(study.storage.get_trial(trial))
+@pytest.mark.parametrize("algorithm", ["random", "tpe", "gridsearch", "asha", "hyperband", "evolutiones"])
+def test_an_algorithm_made_anew_goes_on_as_one_that_was_there(algorithm: str, tmp_path: Path) -> None:
+    """Whether one worker has all trials, or another begins for each: the same values follow."""
+    items = [
+        _space.Parameter("learner.x", "real", (0.0, 1.0)),
+        _space.Parameter("learner.c", "choice", choices=("a", 3)),
+    ]
+    if algorithm in ("asha", "hyperband", "evolutiones"):
+        items.append(_space.Parameter("learner.steps", "fidelity", (1.0, 9.0), whole=True))
+    record = {"settings": {} if algorithm == "gridsearch" else {"seed": 1}}
+    options = OrionSweeperConf(name="study", algorithm=algorithm, max_trials=25)
+
+    def work(folder: Path, anew: bool) -> list[dict[str, Any]]:
+        study = _study.Study(options, folder / "study.json", items, record, print)
+        for _ in range(25):
+            if (trial := study.ask()) is not None:
+                study.complete(trial, trial.values["learner.x"], None)
+            if anew:
+                study.close()
+                study = _study.Study(options, folder / "study.json", items, record, print)
+        study.close()
+        return [trial.values for trial in study.trials()]
+
+    found = work(tmp_path / "one", anew=False)
+    assert len(found) >= 8 and work(tmp_path / "many", anew=True) == found
+    if algorithm == "asha":
+        assert {values["learner.steps"] for values in found} > {1}  # some were promoted
 
 
 def test_no_worker_suggests_more_than_the_study_has(tmp_path: Path, said: list[str]) -> None:
-    workers = [open_study(tmp_path / "orion.pkl", said, max_trials=3) for _ in range(2)]
-    trials = [worker.ask() for worker in (*workers, *workers)]
+    workers = [open_study(tmp_path / "study.json", said, max_trials=3) for _ in range(2)]
+    trials: list[Any] = [worker.ask() for worker in (*workers, *workers)]
     assert [trial is not None for trial in trials] == [True, True, True, False]
     workers[0].fail(trials[0], "no reason")
     assert workers[0].ask() is None and not workers[0].is_over()  # it waits for the other two
     workers[1].complete(trials[1], 0.1, None)
     workers[0].complete(trials[2], 0.2, None)
     assert [worker.is_over() for worker in workers] == [True, True]
-    rows = workers[1].table(Path())
-    assert list(rows["state"]) == ["broken", "completed", "completed"]
-    assert rows["error"][0] == "no reason" and list(rows["objective"][1:]) == [0.1, 0.2]
-    more = open_study(tmp_path / "orion.pkl", said, max_trials=4)
+    rows = workers[1].trials()
+    assert [row.state for row in rows] == ["broken", "completed", "completed"]
+    assert rows[0].error == "no reason" and [row.objective for row in rows[1:]] == [0.1, 0.2]
+    more = open_study(tmp_path / "study.json", said, max_trials=4)
     trial = more.ask()
-    assert trial is not None and trial.id not in set(rows["id"])
+    assert trial is not None and trial.id not in {row.id for row in rows}
     more.give_back(trial)
-    assert workers[0].trials()[-1].status == "interrupted"
+    assert workers[0].trials()[-1].state == "interrupted"
 
 
 @pytest.mark.parametrize(
@@ -296,13 +285,11 @@ def test_no_worker_suggests_more_than_the_study_has(tmp_path: Path, said: list[s
     [{"space": {"learner.x": "uniform(0, 2)"}}, {"algorithm": "tpe"}, {"objective": "other"}, {"fixed": ["seed=2"]}],
 )
 def test_another_study_of_the_same_name_is_refused(study: _study.Study, changes: dict[str, Any]) -> None:
-    path = Path(study.database)
-    before = path.read_bytes()
+    before = study.path.read_bytes()
     (part,) = changes
     with pytest.raises(OptionError, match=f"a study with another {part}, .* another hydra.sweeper.name"):
-        open_study(path, **changes)
-    names = {item["version"] for item in study.storage.fetch_experiments({"name": "study"})}
-    assert names == {1} and len(path.read_bytes()) == len(before)
+        open_study(study.path, **changes)
+    assert study.path.read_bytes() == before
 
 
 def test_values_of_a_choice_are_those_that_were_named() -> None:
@@ -310,22 +297,57 @@ def test_values_of_a_choice_are_those_that_were_named() -> None:
     assert [item.holds(value) for value in ("both", 3, "${oc.env:HOME}", 4, None, ["both"])] == [True] * 2 + [False] * 4
 
 
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        (DatabaseTimeout(), "orion.pkl: locked for a minute"),
-        (OSError(28, "No space left on device", "x.tmp"), "cannot write x.tmp: No space left on device"),
-    ],
-)
-def test_a_result_that_the_database_did_not_take_is_no_lost_trial(
-    error: Exception, line: str, study: _study.Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_that_cannot_be_written_is_no_lost_trial(study: _study.Study, monkeypatch: pytest.MonkeyPatch) -> None:
     trial = study.ask()
+    assert trial is not None
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
     with monkeypatch.context() as patched:
-        patched.setattr(study.storage._db, "read_and_write", lambda *a, **k: (_ for _ in ()).throw(error))
-        with pytest.raises(RunError, match=line), study.failures_in_one_line():
+        patched.setattr("deepcrib.files.os.replace", full)
+        with pytest.raises(RunError, match="cannot write .*study.json: No space left on device"):
             study.complete(trial, 0.5, None)
-    assert study.trials()[0].status == "reserved" and not study.is_idle()
+    assert study.trials()[0].state == "reserved" and not study.is_idle()
+
+
+# a study from anybody is data, of the very search that is named
+
+
+def changed(study: _study.Study, changes: dict[str, Any], event: int = -1) -> None:
+    """Write this into an event of a study's file."""
+    content = json.loads(study.path.read_text())
+    content["events"][event].update(changes)
+    study.path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"values": {"learner.x": value}} for value in ("${run_folder:/../../made}", "0.5", True, math.nan, [0.5], None)]
+    + [{"values": {}}, {"values": 5}, {"id": "../other"}, {"state": "what"}, {"worker": 5}, {"start": "x"}, {"more": 1}]
+    + [{"state": "completed"}, {"state": "completed", "objective": "x"}],
+    ids=str,
+)
+def test_a_strangers_trial_is_one_of_the_search(study: _study.Study, changes: dict[str, Any]) -> None:
+    """What is no value that can have been searched would be worked out; under another name it leads elsewhere."""
+    assert study.ask() is not None
+    if "values" in changes and isinstance(changes["values"], dict):
+        changes = changes | {"id": _study.trial_id(changes["values"])}
+    changed(study, changes, event=0)
+    with pytest.raises(RunError, match=f"^{study.path}[: ].*(trial .* has|cannot be read: it is damaged)"):
+        open_study(study.path)
+
+
+@pytest.mark.parametrize("content", ["some text", "[]", "{}", "[" * 100_000, '{"name": "study", "objective": "score"}'])
+def test_a_file_that_holds_no_study_is_left_alone(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "study.json"
+    path.write_text(content)
+    with pytest.raises((OptionError, RunError), match="study.json (holds no study|cannot be read: it is damaged)"):
+        open_study(path)
+    assert path.read_text() == content
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OptionError, match="pipe: expected a study of deepcrib's, or a new file"):
+        open_study(tmp_path / "pipe")
 
 
 # the command, with a job that takes no time
