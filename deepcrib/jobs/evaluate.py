@@ -1,0 +1,194 @@
+"""`deepcrib evaluate`: what one agent does against another.
+
+Best responders, which take a while to import, are imported by what needs them: a match does not wait for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import MISSING
+
+from deepcrib.agents import Agent, make_agent
+from deepcrib.analysis.tables import (
+    audit_table,
+    exploit_table,
+    match_table,
+    pairs_table,
+    plain_table,
+    points_table,
+    worst_table,
+)
+from deepcrib.errors import OptionError
+from deepcrib.evaluation.evaluate import Evaluation, check_games, evaluate
+from deepcrib.evaluation.hands import check_hands, hand_pairs, play_only
+from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
+from deepcrib.jobs import Outcome, Run
+from deepcrib.jobs.shared.common import check_task, working
+from deepcrib.jobs.shared.console import Bars
+from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
+from deepcrib.options import at_least, one_of, option, optional, seed_value
+
+GAMES, PLAY = "games", "play"
+PLAY_HANDS, AUDIT_HANDS = 20_000, 200
+
+
+@dataclass
+class Config:
+    """The schema of `conf/evaluate.yaml`."""
+
+    task: str = option(GAMES, "full games to 121; or play, pairs, audit; also as an argument: deepcrib evaluate play")
+    agent: Any = option(MISSING, "a name, a checkpoint path or {name: NAME, option: value}", spec=True)
+    opponent: Any = option("deterministic", "the same forms as agent", spec=True)
+    games: int = option(10000, "number of games; the maximum with until", at_least(1))
+    hands: int | None = option(None, "hands of the task play (20,000) or audit (200)")
+    pairs: int = option(20000, "pairs of hands of the task pairs; each player deals once in a pair")
+    exploit: Any = option(
+        False,
+        "true: also measure what the agent loses to its best responder, points per hand; play: in the play alone, after"
+        " the agent's own discards",
+        one_of(False, True, PLAY),
+    )
+    deals: int = option(1000, "deals that exploit is measured on")
+    worst: int = option(20, "number of decisions that audit lists")
+    seed: int = option(1, "of everything random", seed_value)
+    duplicate: bool = option(
+        False, "play games in pairs, the same cards with seats swapped; the interval is over pairs"
+    )
+    until: str | None = option(
+        None, "significant: stop when the interval excludes 50%, or lies close to it", optional(one_of("significant"))
+    )
+    difference: float = option(0.02, "until: also stop when the interval lies within 50% +- difference")
+    alpha: float = option(0.05, "until: 1 - confidence level of the interval")
+    rules: RulesOptions = field(default_factory=RulesOptions)
+    device: str = option("cpu", "where networks run: cpu, cuda, cuda:1, mps", torch_device)
+    threads: int = option(0, "number of threads; 0: all that this process may use", at_least(0))
+    trust: bool = option(False, TRUST)
+
+
+_READS: dict[str, set[str]] = {
+    GAMES: {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha"},
+    "play": {"hands", "duplicate"},
+    "pairs": {"pairs"},
+    "audit": {"hands", "worst"},
+}
+"""By task, options that not every task reads."""
+
+
+def run(config: Config, run: Run) -> Outcome:
+    """Measure `agent` against `opponent` in the way that the task names."""
+    check_task(config, _READS)
+    if config.deals != Config.deals and not config.exploit:
+        raise OptionError(f"deals={config.deals}: only for exploit=true and exploit=play")
+    agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
+    return _TASKS[config.task](config, run, agent, opponent)
+
+
+def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
+    """Play the match, or play until it is decided, and summarise it for `agent`."""
+    check_games(config.games, config.duplicate)
+    rule = _rule(config)
+    if config.exploit:
+        from deepcrib.evaluation.exploit import check_deals
+        from deepcrib.search.best_response import BestResponseAgent
+
+        check_deals(config.deals)
+        BestResponseAgent(agent)  # refuses what cannot be measured, before a match is played for it
+    match = (agent, opponent, config.games, config.seed)
+    with working(run, config.threads) as bars:
+        counter = bars.counter("games" if rule is None else "games, at most", config.games)
+        options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "progress": counter}
+        if rule is None:
+            evaluation = evaluate(*match, **options)
+            outcome = _outcome(config, agent, opponent, evaluation)
+        else:
+            found = evaluate_until(*match, rule, **options)
+            run.notes.append(found.sentence())
+            outcome = _outcome(config, agent, opponent, found.evaluation, f"{100 * (1 - rule.alpha):g}%, always valid")
+            outcome.summary = found.to_dict()
+    if config.exploit:
+        outcome = _with_exploit(config, run, agent, outcome)
+    return outcome
+
+
+def _outcome(
+    config: Config, agent: Agent, opponent: Agent, evaluation: Evaluation, interval: str | None = None
+) -> Outcome:
+    title = f"{agent.name} against {opponent.name}: {evaluation.games:,} games, seed {config.seed}"
+    return Outcome(evaluation.to_dict(), (points_table("points", evaluation), match_table(title, evaluation, interval)))
+
+
+def _rule(config: Config) -> StoppingRule | None:
+    """When the match may stop; options of the rule are refused where there is none."""
+    if config.until is not None:
+        check_pairs(config.games)
+        return StoppingRule(config.difference, config.alpha)
+    for name in ("difference", "alpha"):
+        if getattr(config, name) != getattr(StoppingRule, name):
+            raise OptionError(f"{name}={getattr(config, name)}: only with until=significant")
+    return None
+
+
+def _play(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
+    """The play of random hands of four cards (Partida 2022): mean difference of the points pegged."""
+    hands = PLAY_HANDS if config.hands is None else config.hands
+    check_hands(hands)
+    with working(run, config.threads) as bars:
+        counter = bars.counter("hands", hands)
+        found = play_only(agent, opponent, hands, config.seed, duplicate=config.duplicate, progress=counter)
+    title = f"{agent.name} against {opponent.name}, the play alone: {hands:,} hands, seed {config.seed}"
+    interval = f"{found.difference:+.3f} [{found.ci_low:+.3f}, {found.ci_high:+.3f}]"
+    rows = [
+        ("difference [95%]", interval),
+        ("points", f"{found.points:.3f}"),
+        ("opponent's points", f"{found.opponent_points:.3f}"),
+        ("difference as pone", f"{found.as_pone:+.3f}"),
+        ("difference as dealer", f"{found.as_dealer:+.3f}"),
+    ]
+    return Outcome(found.to_dict(), (plain_table(title, ("points a hand", ""), rows),))
+
+
+def _pairs(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
+    """Play pairs of hands, in each of which both deal once (O'Connor 2000)."""
+    if config.pairs < 2:
+        raise OptionError(f"pairs={config.pairs}: expected 2 or more pairs of hands")
+    with working(run, config.threads) as bars:
+        counter = bars.counter("pairs of hands", config.pairs)
+        found = hand_pairs(agent, opponent, config.pairs, config.seed, progress=counter)
+    title = f"{agent.name} against {opponent.name}: {config.pairs:,} pairs of hands, seed {config.seed}"
+    return Outcome(found.to_dict(), (pairs_table(title, found),))
+
+
+def _audit(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
+    """Price every decision of the agent against the opponent, and list the worst."""
+    from deepcrib.evaluation.regrets import audit
+    from deepcrib.search.best_response import BestResponseAgent
+
+    hands = AUDIT_HANDS if config.hands is None else config.hands
+    if config.worst < 0:
+        raise OptionError(f"worst={config.worst}: expected 0 or more decisions")
+    BestResponseAgent(opponent)
+    if hands < 2:
+        raise OptionError(f"hands={hands}: expected at least 2 hands")
+    with working(run, config.threads) as bars:
+        found = audit(agent, opponent, hands, config.seed, worst=config.worst, progress=bars.counter("hands", hands))
+    title = f"decisions of {agent.name} against {opponent.name}: {hands:,} hands, seed {config.seed}"
+    worst = (worst_table("the worst of them", found.worst),) if found.worst else ()
+    return Outcome(found.to_dict(), (*worst, audit_table(title, found)))
+
+
+def _with_exploit(config: Config, run: Run, agent: Agent, outcome: Outcome) -> Outcome:
+    """The outcome of a match, and what the agent loses to its best responder."""
+    from deepcrib.evaluation.exploit import exploit
+
+    with Bars(run.show_progress, run.show_lines) as bars:
+        counter = bars.counter("deals", config.deals)
+        discards = config.exploit != PLAY
+        found = exploit(agent, config.deals, config.seed, discards=discards, progress=counter)
+    where = "" if discards else " in the play alone"
+    title = f"what {agent.name} loses to its best responder{where}: {config.deals:,} deals, seed {config.seed}"
+    return Outcome({**outcome.summary, "exploit": found.to_dict()}, (*outcome.tables, exploit_table(title, found)))
+
+
+_TASKS = {GAMES: _games, "play": _play, "pairs": _pairs, "audit": _audit}
