@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from deepcrib.agents.asking import require_probabilities
-from deepcrib.agents.base import Agent, AgentError, play_policy_of, require_finite
+from deepcrib.agents.base import Agent, AgentError, require_finite
 from deepcrib.agents.specs.making import make_agent
 from deepcrib.errors import UserError
 from deepcrib.files.trust import FromFile, UntrustedError
@@ -143,8 +143,8 @@ class QNetworkAgent:
     """Plays the highest-valued choice, or with probability epsilon any legal one; for two players.
 
     With a temperature above 0, in points, cards are drawn by the softmax of values / temperature in place of the best
-    one. Either function may be None where another agent takes those decisions (`discards_by`, `plays_by`). Raises
-    AgentError for an epsilon or a temperature that is none.
+    one. `discard_q` may be None where another agent discards (`discards_by`). Raises AgentError for an epsilon or a
+    temperature that is none.
     """
 
     num_players = frozenset({2})
@@ -157,7 +157,6 @@ class QNetworkAgent:
         *,
         name: str = "q_network",
         discards_by: Agent | None = None,
-        plays_by: Agent | None = None,
         temperature: float = 0.0,
     ) -> None:
         if not 0 <= epsilon <= 1:
@@ -169,17 +168,11 @@ class QNetworkAgent:
         self.play_q = play_q
         self.epsilon, self.temperature = epsilon, temperature
         self.discards_by = discards_by
-        self.plays_by = plays_by
 
     @property
     def functions(self) -> dict[str, QFunction]:
         """Its functions by what they decide, `discard` and `play`, where it has them."""
         return {part: one for part, one in (("discard", self.discard_q), ("play", self.play_q)) if one is not None}
-
-    @property
-    def play_policy(self) -> int | None:
-        """That of the agent that plays in its place, if one does."""
-        return None if self.plays_by is None else play_policy_of(self.plays_by)
 
     @property
     def discard_unit(self) -> str:
@@ -194,8 +187,6 @@ class QNetworkAgent:
 
     def play(self, observation: PlayObservation) -> NDArray[np.int8]:
         """[N] slots; a forced card costs no evaluation."""
-        if self.plays_by is not None:
-            return self.plays_by.play(observation)
         legal = observation.legal
         values = np.where(legal, np.float32(0), np.float32(-np.inf))
         open_rows = np.flatnonzero(legal.sum(axis=1) > 1)
@@ -228,8 +219,6 @@ class QNetworkAgent:
 
     def play_probabilities(self, observation: PlayObservation) -> NDArray[np.float64]:
         """[N, 4]: epsilon spread evenly over the legal slots, the rest on the highest value, or by the softmax."""
-        if self.plays_by is not None:
-            return require_probabilities(self.plays_by).play_probabilities(observation)
         return epsilon_greedy_probabilities(
             self.play_values(observation, distinct=True), self.epsilon, self.temperature
         )
@@ -267,7 +256,7 @@ _made: ContextVar[list[Path]] = ContextVar("made")  # all of them since the firs
 
 
 def made_for(said: FromFile, device: str) -> Agent:
-    """The agent that a file of weights names for `discards_by` or `plays_by`. Raises AgentError."""
+    """The agent that a file of weights names for `discards_by`. Raises AgentError."""
     file, path = Path(os.path.realpath(said.file)), said.file
     if file in _asked.get():
         raise AgentError(f"{path}: {said.part} comes back to this file, expected an agent that decides")

@@ -81,7 +81,7 @@ def exact_player() -> BestResponseAgent:
 
 def _values(agent: Agent, observation: PlayObservation, slots: Sequence[int]) -> tuple[float, ...] | None:
     play_values: Any = getattr(agent, "play_values", None)
-    if play_values is None or getattr(agent, "plays_by", None) is not None:
+    if play_values is None:
         return None
     values: NDArray[np.floating] = play_values(observation)[0]
     return tuple(float(values[slot]) for slot in slots)

@@ -128,9 +128,8 @@ def probe_metrics(agent: Agent, deals: int = PROBE_DEALS, seed: int = PROBE_SEED
 
 
 def _values(agent: Any, observation: PlayObservation) -> Values | None:
-    """[N, 4] of an agent with `play_values`; None for one without, or whose cards another agent plays."""
-    by_itself = hasattr(agent, "play_values") and getattr(agent, "plays_by", None) is None
-    return agent.play_values(observation) if by_itself else None
+    """[N, 4] of an agent with `play_values`; None for one without."""
+    return agent.play_values(observation) if hasattr(agent, "play_values") else None
 
 
 def _by_rank(ranks: Sequence[int], metrics: Values, join: Callable[[Values], Any]) -> dict[str, float]:

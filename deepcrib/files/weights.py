@@ -123,9 +123,9 @@ def _digest(header: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> st
 
 
 def other_agents(saved: SavedWeights) -> dict[str, FromFile]:
-    """Who takes the decisions that were not learned, as the file says: `discards_by`, `plays_by`, where there are."""
-    there = [part for part in ("discards_by", "plays_by") if saved.metadata.get(part) is not None]
-    return {part: FromFile(saved.metadata[part], saved.file, part) for part in there}
+    """The agent that discards in place of what was learned, `discards_by`, where the file names one."""
+    spec = saved.metadata.get("discards_by")
+    return {} if spec is None else {"discards_by": FromFile(spec, saved.file, "discards_by")}
 
 
 def write_checkpoint(path: Path | str, content: bytes | memoryview) -> None:

@@ -42,19 +42,13 @@ class Learner(ABC):
 
     A learner defines `unit`, `step`, `agent` and `saved`, and sets `num_steps` and `checkpoint_every` when it is made;
     where attributes are not all that it saves `save`, `state_dict`, `load_state_dict`; where it has more to say
-    `first_metrics`, `show`, `finish`, `description`. All else is for `fit`, and to be used in a step.
+    `first_metrics`, `show`, `finish`. All else is for `fit`, and to be used in a step.
     """
 
-    unit: ClassVar[str]
+    unit: str
     """What steps are counted in: iterations, games, hands."""
     saved: ClassVar[tuple[str, ...]] = ()
-    """Attributes, arrays and numbers, that further steps depend on."""
-    reads: ClassVar[tuple[str, ...]] = ()
-    """Options that only some learners read: `evaluation.epsilon`; `evaluation.exploring` needs `exploring_agent`."""
-    measured: ClassVar[str] = ""
-    """What else is measured where matches are played: `leads` in experts' positions, or `pairs` of hands."""
-    sort: Mapping[str, Any] = {}
-    """Plain values that a state has beside them, and must share with a learner that takes it over."""
+    """Attributes that further steps depend on: arrays, numbers, and mappings, which a state must share."""
 
     num_steps: int
     """Steps of the whole training."""
@@ -95,17 +89,16 @@ class Learner(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """All that further steps depend on, `steps_done` apart: nested plain values, arrays and tensors."""
-        return {name: getattr(self, name) for name in self.saved} | {"sort": dict(self.sort)}
+        return {name: getattr(self, name) for name in self.saved}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore a saved state; arrays come as tensors. Raises ValueError if it was saved with other options."""
-        saved, own = state["sort"], dict(self.sort)
-        if saved != own:
-            differ = [name for name in own | saved if saved.get(name) != own.get(name)]
-            own_values, values = ({name: made.get(name) for name in differ} for made in (own, saved))
-            raise ValueError(f"it is of {values}, expected {own_values}")
         for name in self.saved:
-            value = state[name]
+            own, value = getattr(self, name), state[name]
+            if isinstance(own, Mapping) and value != own:
+                differ = [key for key in own | value if value.get(key) != own.get(key)]
+                expected, found = ({key: values.get(key) for key in differ} for values in (own, value))
+                raise ValueError(f"it is of {found}, expected {expected}")
             setattr(self, name, value.numpy() if isinstance(value, torch.Tensor) else value)
 
     def first_metrics(self) -> Metrics:

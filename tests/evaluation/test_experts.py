@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.evaluation.experts import PROBES, probe, probe_metrics, probe_observation, rank_label
 from tests.support.agents import LOWEST
@@ -51,9 +50,3 @@ def test_figures_by_tag_hold_leads_and_values() -> None:
     assert len(figures) == 2 * (4 + 4 + 3)
     assert probe(LOWEST, deals=3)["A79T"].order == ["A", "7", "9", "10"]
     assert len(probe_metrics(ScriptedAgent("greedy"))) == 4 + 4 + 3  # it has no values
-
-
-def test_an_agent_whose_cards_another_plays_has_no_values() -> None:
-    greedy = ScriptedAgent("greedy")
-    agent = QNetworkAgent(None, None, discards_by=greedy, plays_by=greedy)
-    assert probe(agent, deals=2)["A45T"].values is None

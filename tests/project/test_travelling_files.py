@@ -104,9 +104,9 @@ def network() -> Any:
     return make_play_network(PlayNetworkConfig("mlp", [8]), make_play_encoder("basic").spec)
 
 
-def weights(path: Path, spec: Any, part: str = "discards_by") -> Path:
-    """A play network whose file names who discards (or plays)."""
-    save_weights(path, None, network(), {"rules": "acc", part: spec})
+def weights(path: Path, spec: Any) -> Path:
+    """A play network whose file names who discards."""
+    save_weights(path, None, network(), {"rules": "acc", "discards_by": spec})
     return path
 
 
@@ -159,15 +159,15 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("spec", CODE.values(), ids=CODE)
-@pytest.mark.parametrize("saved", ["q_network", "plays_by", "policy"])
+@pytest.mark.parametrize("saved", ["q_network", "policy"])
 def test_weights_name_no_code(here: Path, spec: Any, saved: str) -> None:
     file = here / "got" / "weights.safetensors"
     if saved == "policy":
         save_policy(file, network(), {"discards_by": spec})
     else:
-        weights(file, spec, {"q_network": "discards_by"}.get(saved, saved))
+        weights(file, spec)
     for place in (file, file.parent, {"path": str(file)}, {"name": "minimax", "discards": str(file)}):
-        with pytest.raises(UntrustedError, match=f"^{file}: (discards|plays)_by names .*, which is code from outside"):
+        with pytest.raises(UntrustedError, match=f"^{file}: discards_by names .*, which is code from outside"):
             make_agent(place)
     with pytest.raises(UntrustedError, match="which is code from outside"):
         identity(str(file))

@@ -86,6 +86,3 @@ class TinyLearner(Learner):
 
     def finish(self, folder: Path) -> dict[str, Any]:
         return {"learned": {"value": self.value}}
-
-    def description(self) -> str:
-        return f"{super().description()}, value {self.value}"

@@ -46,7 +46,7 @@ def test_a_run_of_another_learner_leaves_what_every_run_leaves(
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["random"]["games"] == 200 and summary["random"]["win_rate"] > 0.5
     assert summary["learned"] == {"value": value_after(5)}
-    assert re.search(rf"trained agent \(5 games, value {value_after(5)}, \d+ s\)", capsys.readouterr().out)
+    assert re.search(r"trained agent \(5 games, \d+ s\)", capsys.readouterr().out)
     config = yaml.safe_load((tmp_path / "config.yaml").read_text())
     assert (config["learner"]["name"], config["learner"]["games"]) == ("weighted", 5)
     assert steps(tmp_path, "value") == [1, 2, 3, 4, 5] and steps(tmp_path, "random/win_rate") == [2, 4, 5]

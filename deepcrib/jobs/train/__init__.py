@@ -23,9 +23,9 @@ from deepcrib.jobs.shared.common import summary_writer, use_threads
 from deepcrib.jobs.shared.console import LOG, Bars, say, short_path
 from deepcrib.jobs.train.config import Config, unread
 from deepcrib.jobs.train.final import measure
-from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, final_metrics, layout, write_options
+from deepcrib.jobs.train.monitoring import FINAL, FINAL_METRICS, charts_of, final_metrics, layout, write_options
 from deepcrib.jobs.train.progress import Lines, training_bar
-from deepcrib.learners.registry import learner_class, make_learner
+from deepcrib.learners.registry import make_learner
 from deepcrib.training.fit import Probe, fit, next_event, restore
 from deepcrib.training.learner import Learner, Setting
 from deepcrib.training.options import LearnerOptions
@@ -121,7 +121,7 @@ def _progress(run: Run, learner: Learner, bars: Bars) -> Callable[[int, Mapping[
 
 def _probe_of(options: LearnerOptions, opponents: Mapping[str, Agent]) -> Probe | None:
     """What is measured where matches are played: leads in experts' positions, or margins of pairs of hands."""
-    measured = learner_class(options.name).measured
+    measured = charts_of(options.name).measured
     if measured == "leads":
         return lambda agent, seed: probe_metrics(agent)
     pairs = getattr(options, "pairs", 0)

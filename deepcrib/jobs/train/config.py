@@ -21,15 +21,16 @@ from deepcrib.options import at_least, option, seed_value
 from deepcrib.plugins import is_place
 from deepcrib.training.options import EvaluationOptions, LearnerOptions
 
-READ_BY_SOME = frozenset({"evaluation.epsilon", "evaluation.exploring"})
-"""Options that learners read which name them in `Learner.reads`."""
+READ_BY_EXPLORERS = frozenset({"evaluation.epsilon", "evaluation.exploring"})
+"""Options that learners read which have an `exploring_agent`."""
 _LEARNERS = {name: learner.options for name, learner in LEARNERS.items()}
 
 
 def unread(learner: str) -> set[str]:
     """The groups and options that other learners read, and this one does not."""
     groups = {group for entry in LEARNERS.values() for group in entry.groups}
-    return (groups | READ_BY_SOME) - {*find_learner(learner).groups, *learner_class(learner).reads}
+    read = READ_BY_EXPLORERS if hasattr(learner_class(learner), "exploring_agent") else ()
+    return (groups | READ_BY_EXPLORERS) - {*find_learner(learner).groups, *read}
 
 
 @dataclass

@@ -59,8 +59,8 @@ def measure(learner: Learner, agent: Agent | None, opponents: Mapping[str, Agent
     """Play the final matches, whose deals those during training never have; none where there is no agent."""
     options = learner.setting.evaluation
     seed = derive(learner.setting.evaluation_seed, FINAL_MATCHES)
-    explores: Any = learner if options.exploring and "evaluation.exploring" in learner.reads else None
-    exploring = explores and explores.exploring_agent()
+    explore = getattr(learner, "exploring_agent", None)
+    exploring = explore() if options.exploring and explore else None
     epsilon = float(getattr(exploring, "epsilon", 0.0))
 
     def play(player: Agent | None, suffix: str = "") -> dict[str, Evaluation]:

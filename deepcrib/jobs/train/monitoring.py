@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deepcrib.evaluation.evaluate import Evaluation
 from deepcrib.evaluation.experts import PROBES
 from deepcrib.files.runs import flat
 from deepcrib.jobs.shared.common import summary_writer
-from deepcrib.learners.registry import learner_class
 from deepcrib.plugins import is_place
 from deepcrib.training.monitoring import MATCH_METRICS
 from deepcrib.training.options import LearnerOptions
@@ -31,17 +30,32 @@ FINAL_METRICS = ("win_rate", "win_rate_low", "win_rate_high", "points_per_hand")
 
 def layout(options: LearnerOptions, opponents: Iterable[str], monitored: bool) -> Layout:
     """The charts of a run: what matters, how strong it is, comes first; monitored: whether matches are played."""
-    name, measured = options.name, learner_class(options.name).measured
-    names = list(opponents) if monitored else []
+    own, names = charts_of(options.name), list(opponents) if monitored else []
     discards = getattr(options, "discard_agent", None) is None
-    found = {"Strength": _matches(names), "Points a hand": _points(names, measured == "pairs")}
-    module = name.partition(":")[0] if is_place(name) else f"deepcrib.learners.{name}.charts"
-    for category, charts in getattr(import_module(module), "CHARTS", {}).items():
+    found = {"Strength": _matches(names), "Points a hand": _points(names, own.measured == "pairs")}
+    for category, charts in own.charts.items():
         lines = {title: _lines(tags) for title, tags in charts.items() if discards or "/discard" not in tags}
         found[category] = found.get(category, {}) | lines
-    if measured == "leads" and monitored:
+    if own.measured == "leads" and monitored:
         found["Experts"] = _probes()
     return {category: charts for category, charts in found.items() if charts}
+
+
+class Charts(NamedTuple):
+    """What the module `charts` in a learner's folder says, or the module of one from outside the package.
+
+    charts: tags by category and title. measured: what else is, where matches are played: `leads` or `pairs`.
+    """
+
+    charts: Mapping[str, Mapping[str, str]]
+    measured: str
+
+
+def charts_of(learner: str) -> Charts:
+    """A learner's."""
+    place = learner.partition(":")[0] if is_place(learner) else f"deepcrib.learners.{learner}.charts"
+    module = import_module(place)
+    return Charts(getattr(module, "CHARTS", {}), getattr(module, "MEASURED", ""))
 
 
 def _matches(opponents: Iterable[str]) -> dict[str, list[Any]]:

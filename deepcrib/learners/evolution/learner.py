@@ -121,11 +121,6 @@ class EvolutionLearner(Learner):
         metrics["weights/spread"] = float(self.weights[0, :, :NUM_RANKS].std(axis=1).mean())
         return metrics
 
-    def description(self) -> str:
-        """Generations, deals, and the agent's share of the best hand points."""
-        share = 100 * self.measure()["held_out/hand"]
-        return f"{super().description()}, {self.deals:,} deals, {share:.1f}% of the best hand points"
-
     def agent(self, player: int = 0) -> EvolutionaryAgent:
         """One of the players as an agent."""
         options = self.options

@@ -39,7 +39,6 @@ class HillClimbLearner(Learner):
     are played, so that a checkpoint may be up to a contest late.
     """
 
-    unit = "games"
     saved = ("champion", "contests", "moves")
 
     def __init__(
@@ -58,7 +57,7 @@ class HillClimbLearner(Learner):
         for group, config in (("discard", discard_network), ("play", play_network)):
             if config.noisy:
                 raise OptionError(f"{group}_network.noisy=true: read with learner=replay alone, expected false here")
-        self.options, self.contests, self.moves = options, 0, 0
+        self.options, self.unit, self.contests, self.moves = options, options.unit, 0, 0
         self.num_steps, self.checkpoint_every = options.games, options.checkpoint_every
         self._functions: dict[str, QFunction] = {}
         with torch.random.fork_rng(devices=[]):
@@ -132,10 +131,6 @@ class HillClimbLearner(Learner):
         self.contests += 1
         self.steps_done += games
         return share
-
-    def description(self) -> str:
-        """Games or hands, and moves."""
-        return f"{self.steps_done:,} {self.options.unit}, {self.moves:,} moves"
 
     def agent(self) -> Agent:
         """The champion."""

@@ -32,7 +32,7 @@ class PartidaLearner(Learner):
     """
 
     unit = "sessions"
-    saved = ("hands",)
+    saved = ("sort", "hands")
 
     def __init__(self, options: PartidaOptions, setting: Setting) -> None:
         """Raises OptionError for matches of a network that makes no agent."""

@@ -63,6 +63,7 @@ class ShowPretraining(Learner):
     """
 
     unit = "minibatches"
+    saved = ("sort",)
 
     def __init__(self, network: QNetwork, encoder: Encoder, options: PretrainingOptions, setting: Setting) -> None:
         super().__init__(setting)

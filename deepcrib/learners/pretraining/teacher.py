@@ -81,6 +81,7 @@ class TeacherPretraining(Learner):
     """Steps are passes. Each network learns its samples, with an optimiser of its own, in `options.epochs` of them."""
 
     unit = "passes"
+    saved = ("sort",)
     checkpoint_every = 1
 
     def __init__(self, learner: ReplayLearner, teacher: Agent, options: PretrainingOptions) -> None:

@@ -1,5 +1,8 @@
 """Charts of this learner on the Custom Scalars page of TensorBoard, by category and title: patterns of whole tags."""
 
+MEASURED = "leads"
+"""What else is measured where matches are played: how experts' positions are led."""
+
 CHARTS = {
     "Points a hand": {"self-play, a player: play, hand, crib": "self_play/.*_points_per_hand"},
     "Learning": {

@@ -55,8 +55,6 @@ class ReplayLearner(Learner):
     """
 
     unit = "iterations"
-    reads = ("evaluation.epsilon", "evaluation.exploring")
-    measured = "leads"
 
     def __init__(
         self,

@@ -196,8 +196,7 @@ class TdLearner(Learner):
     """Steps are hands. weights: float64 [W], of all layers."""
 
     unit = "hands"
-    saved = ("weights",)
-    measured = "pairs"
+    saved = ("sort", "weights")
 
     def __init__(self, options: TdOptions, setting: Setting) -> None:
         super().__init__(setting)

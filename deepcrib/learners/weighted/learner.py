@@ -39,7 +39,7 @@ class WeightedLearner(Learner):
     """
 
     unit = "games"
-    saved = ("pool", "hands", "gained", "given", "outcomes")
+    saved = ("sort", "pool", "hands", "gained", "given", "outcomes")
 
     def __init__(self, options: WeightedOptions, setting: Setting) -> None:
         """Raises OptionError for initial weights and strategies that there are not."""

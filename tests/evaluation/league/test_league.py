@@ -155,10 +155,9 @@ def test_weights_are_known_by_their_content(tmp_path: Path) -> None:
     assert first == identity({"name": "best_response", "to": str(file)})
     file.write_bytes(b"two")
     assert first != identity({"name": "best_response", "to": str(file)})
-    others = {"discards_by": str(file), "plays_by": None}
-    write_weights(tmp_path / "whole.safetensors", "q_network", {"x": np.zeros(1)}, others)
+    write_weights(tmp_path / "whole.safetensors", "q_network", {"x": np.zeros(1)}, {"discards_by": str(file)})
     whole = identity(str(tmp_path / "whole.safetensors"))
-    assert whole["discards_by"] == identity(str(file)) and "plays_by" not in whole
+    assert whole["discards_by"] == identity(str(file))
     file.write_bytes(b"three")
     assert whole != identity(str(tmp_path / "whole.safetensors"))
     assert identity("greedy") == "greedy"

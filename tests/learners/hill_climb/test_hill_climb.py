@@ -181,7 +181,7 @@ def test_checkpoints_are_counted_as_they_are_though_contests_end_late(tmp_path: 
         fit(new_learner(evaluation=matches, **options), tmp_path, match, progress=stop)
     fit(new_learner(evaluation=matches, **options), tmp_path, match, resume=True)  # the one at 120 is the first still
     names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
-    assert names == [f"games_{games:08d}.safetensors" for games in (0, 120, 200, 320)]
+    assert names == [f"hands_{games:08d}.safetensors" for games in (0, 120, 200, 320)]
     assert measured == [200]
 
 
