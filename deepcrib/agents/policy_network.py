@@ -9,8 +9,9 @@ from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent
 from deepcrib.agents.q_network import QFunction, made_for
 from deepcrib.files.weights import SavedWeights, other_agents
-from deepcrib.game.mixed import draw, softmax
+from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.randomness import draw
 from deepcrib.networks.checkpoints import make_policy
 from deepcrib.networks.encoders import compact_play
 

@@ -19,9 +19,9 @@ from deepcrib.agents.specs.making import make_agent
 from deepcrib.errors import UserError
 from deepcrib.files.trust import FromFile, UntrustedError
 from deepcrib.files.weights import SavedWeights, other_agents
-from deepcrib.game.mixed import draw, epsilon_greedy_probabilities
+from deepcrib.game.mixed import epsilon_greedy_probabilities
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.randomness import below, uniform
+from deepcrib.game.randomness import below, draw, uniform
 from deepcrib.game.rules import DISCARD_SLOTS_6
 from deepcrib.kernels import Part, jit
 from deepcrib.kernels.workers import run_pieces, run_rows

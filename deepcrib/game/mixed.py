@@ -1,13 +1,9 @@
-"""Mixed policies: the chances of choices, and drawing by them."""
+"""Mixed policies: the chances of choices."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from deepcrib.game.randomness import uniform
-from deepcrib.kernels import Part, jit
-from deepcrib.kernels.workers import run_rows
 
 
 def softmax(logits: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -30,22 +26,3 @@ def epsilon_greedy_probabilities(
         return probabilities + (1 - epsilon) * softmax(values / temperature)
     probabilities[np.arange(len(values)), values.argmax(axis=1)] += 1 - epsilon
     return probabilities
-
-
-def draw(chances: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
-    """[N] actions drawn by their chances [N, A], each row by its decision's key."""
-    actions = np.empty(len(chances), dtype=np.int8)
-    run_rows(_draw_rows, len(actions), chances, keys, actions)
-    return actions
-
-
-@jit
-def _draw_rows(part: Part, chances: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
-    for r in range(*part):
-        left = uniform(keys[r], 0)
-        for action in range(chances.shape[1]):
-            if chances[r, action] > 0:
-                actions[r] = action  # the last one, should rounding leave something over
-                left -= chances[r, action]
-                if left < 0:
-                    break

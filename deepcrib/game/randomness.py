@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deepcrib.kernels import jit
+from deepcrib.kernels import Part, jit
+from deepcrib.kernels.workers import run_rows
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -79,3 +81,22 @@ def gaussian(key: Word, counter: int) -> float:
 def derive(seed: int, purpose: int, index: int = 0) -> int:
     """A seed in [0, 2**63) for one purpose of a run, unrelated to those of its other purposes and indices."""
     return int(hash_key(seed, index, 0, -1, purpose)) >> 1
+
+
+def draw(chances: NDArray[np.float64], keys: NDArray[np.uint64]) -> NDArray[np.int8]:
+    """[N] actions drawn by their chances [N, A], each row by its decision's key."""
+    actions = np.empty(len(chances), dtype=np.int8)
+    run_rows(_draw_rows, len(actions), chances, keys, actions)
+    return actions
+
+
+@jit
+def _draw_rows(part: Part, chances: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
+    for r in range(*part):
+        left = uniform(keys[r], 0)
+        for action in range(chances.shape[1]):
+            if chances[r, action] > 0:
+                actions[r] = action  # the last one, should rounding leave something over
+                left -= chances[r, action]
+                if left < 0:
+                    break
