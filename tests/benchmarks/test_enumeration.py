@@ -1,12 +1,11 @@
 """Statistics counted by the rules alone, and the comparison of a table with them."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from benchmarks.exact.enumeration import enumerate_discards, main, random_hands, verify_table
+from benchmarks.exact.enumeration import enumerate_discards, random_hands, verify_table
 from deepcrib.errors import StatisticsError
 from deepcrib.exact.discards import discard_statistics
 from tests.support import brute_force
@@ -43,11 +42,3 @@ def test_verifying_finds_a_single_wrong_point() -> None:
     assert sum(done) == 20
     with pytest.raises(StatisticsError, match="the table says .* expected .* by the rules"):
         verify_table(SimpleNamespace(lookup=lookup), 20, 7)
-
-
-def test_the_script_says_what_it_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--hands", "3", "--seed", "5"])
-    assert capsys.readouterr().out == "3 hands, all discards equal\n"
-    with pytest.raises(SystemExit):
-        main(["--table", str(tmp_path / "none.npy")])
-    assert "no table at" in capsys.readouterr().err.splitlines()[-1]

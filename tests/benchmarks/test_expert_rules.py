@@ -1,14 +1,12 @@
-"""Leads beside the expert rules of Bélanger et al. 2019, section 3.5, and the script that counts them."""
+"""Leads beside the expert rules of Bélanger et al. 2019, section 3.5."""
 
 import functools
 import itertools
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.people.expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, main, rule_slots
+from benchmarks.people.expert_rules import BAITS, RULES, ExpertRules, deal_leads, expert_rules, rule_slots
 from deepcrib.agents import make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.observations import PlayObservation
@@ -138,22 +136,3 @@ def test_leads_are_the_pones_from_the_cards_that_the_agent_kept() -> None:
     assert np.array_equal(deal_leads(LOWEST, 50, seed=9).hand, seen.hand)
     with pytest.raises(OptionError, match="hands=0"):
         deal_leads(LOWEST, 0, seed=9)
-
-
-# --- the script -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow  # it compiles a best response
-def test_the_script_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "experts.json"
-    options = "greedy hill_climber --discards greedy --hands 300 --deals 1 --best-response-hands 10 --to"
-    main([*options.split(), str(path)])
-    found = json.loads(path.read_text())
-    greedy, climber = (found["rules"][name]["rules"] for name in ("greedy", "hill_climber"))
-    assert greedy["ten_card"]["agent"]["share"] == 1.0 and climber["ten_card"]["agent"]["share"] < 0.5
-    assert greedy["ten_card"]["best"] == climber["ten_card"]["best"]  # of the same hands
-    assert found["rules"]["greedy"]["lost"]["hands"] == 10
-    assert list(found["probes"]) == ["greedy", "hill_climber", "best_response(greedy)"]
-    assert found["probes"]["best_response(greedy)"]["88QA"]["order"][0] == "8"
-    printed = capsys.readouterr().out
-    assert "A 4 5 10: led (value); the agent of 2019 led 10, experts lead 4" in printed and "points lost" in printed

@@ -1,4 +1,4 @@
-"""Strategy graphs and spreads show what they are given, in the colours and the orientation of the thesis."""
+"""Strategy graphs show what they are given, in the colours and the orientation of the thesis."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from benchmarks.lang2018.graphs import difference_sheet, evolution, pick_evenly, role_sheet, strategy_graph
-from benchmarks.lang2018.spreads import SpreadPanel, spread_figure
-from deepcrib.agents import make_agent
+from benchmarks.lang2018.graphs import difference_sheet, pick_evenly, strategy_graph
 from deepcrib.errors import OptionError
-from deepcrib.evaluation.league.tournament import against_checkpoints
 
 NAMES = ("first", "second", "third")
 BLACK, WHITE = (0, 0, 0), (255, 255, 255)
@@ -34,10 +31,6 @@ def rendered(figure: Figure) -> list[np.ndarray]:
 
 def graphs(figure: Figure) -> list[Axes]:
     return [axes for axes in figure.axes if axes.images]
-
-
-def shown(axes: Axes) -> np.ndarray:
-    return np.asarray(axes.images[0].get_array())
 
 
 def at(pixels: np.ndarray, own: int, opponent: int) -> tuple[int, ...]:
@@ -90,25 +83,6 @@ def test_differences_are_blue_for_the_pone_red_for_the_dealer_and_white_where_eq
     assert at(equal, own=100, opponent=20) == WHITE == at(pone, own=20, opponent=100)
 
 
-def test_a_sheet_holds_every_strategy_under_its_name_and_one_colour_bar() -> None:
-    weights = np.random.default_rng(1).random((121, 121, 2, 9))
-    names = [f"strategy_{letter}" for letter in "abcdefghi"]
-    figure = role_sheet(weights, names, "dealer", "nine")
-    assert [axes.get_title() for axes in graphs(figure)] == names
-    for number, axes in enumerate(graphs(figure)):
-        np.testing.assert_array_equal(shown(axes), weights[:, :, 1, number])
-    assert [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()] == ["weight of the strategy"]
-
-
-def test_an_evolution_runs_from_the_start_to_the_end() -> None:
-    by_games = {games: random_weights(games // 100_000) for games in range(1_000_000, -1, -100_000)}
-    figure = evolution(by_games, NAMES, "third", "pone", "evolution")
-    expected = [0, 200_000, 400_000, 600_000, 800_000, 1_000_000]  # the six of figure 2
-    assert [axes.get_title() for axes in graphs(figure)] == ["start", *(f"{games:,} games" for games in expected[1:])]
-    for games, axes in zip(expected, graphs(figure), strict=True):
-        np.testing.assert_array_equal(shown(axes), by_games[games][:, :, 0, 2])
-
-
 @pytest.mark.parametrize("count", (1, 2, 5, 6, 7, 11, 12, 51))
 def test_of_many_checkpoints_both_ends_and_even_steps_are_picked(count: int) -> None:
     games = [1000 * number for number in range(count)]
@@ -124,23 +98,3 @@ def test_an_unknown_strategy_or_role_is_refused() -> None:
         strategy_graph(random_weights(), NAMES, "fourth", "pone")
     with pytest.raises(OptionError, match="role=eldest: expected pone or dealer"):
         strategy_graph(random_weights(), NAMES, "first", "eldest")
-
-
-# --- point spreads ---
-
-
-def test_spreads_show_every_match_the_mean_and_its_interval() -> None:
-    greedy, rival = make_agent("greedy"), make_agent("deterministic")
-    found = against_checkpoints(greedy, {0: rival, 300: greedy, 900: rival}, games=7, matches=5, seed=3)
-    figure = spread_figure([SpreadPanel("(a)", found), SpreadPanel("(b)", found)], "spreads")
-    axes = figure.axes[0]
-    dots = {int(line.get_xdata()[0]): list(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 5}
-    assert dots == {number: [score.spread for score in series.scores] for number, series in found.items()}
-    (mean,) = [bars.lines[0] for bars in axes.containers]
-    assert mean.get_xdata().tolist() == [0, 300, 900]
-    np.testing.assert_allclose(mean.get_ydata(), [np.mean(dots[number]) for number in (0, 300, 900)])
-    ends = axes.containers[0].lines[2][0].get_segments()
-    for segment, series in zip(ends, found.values(), strict=True):
-        np.testing.assert_allclose(segment[:, 1], (series.match_spread_low, series.match_spread_high))
-    assert "5 matches of 7 games" in axes.get_title()
-    assert axes.get_ylabel() == "spread of a match (points)"

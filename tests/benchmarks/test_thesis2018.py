@@ -1,4 +1,4 @@
-"""The page of Lang 2018 and what it is written from: its runs, their figures, its tests, and the sheet of figures."""
+"""The page of Lang 2018 and what it is written from: its runs, their figures and its tests."""
 
 import json
 from collections.abc import Callable
@@ -12,11 +12,9 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from PIL import Image
 
 from benchmarks.lang2018 import page as thesis2018
 from benchmarks.lang2018 import runs as thesis2018_runs
-from benchmarks.lang2018 import sheet as thesis2018_sheet
 from benchmarks.lang2018.rows import COMPARED, HALF, OPPONENTS, ROWS, lang2018, orders
 from benchmarks.long_run import LongRun
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
@@ -179,19 +177,3 @@ def test_orders_are_told_by_place_and_by_strategy(keep: Callable[[str, dict[str,
     assert lines[-1].startswith("In 8 of them one of the first two leads. They win 40.0")
     first, last = [line for line in thesis2018.places() if line.startswith(("| 1 |", "| 8 |"))]
     assert first.startswith("| 1 | 0.45 [") and last.startswith("| 8 | 0.06 [")
-
-
-# --- the sheet --------------------------------------------------------------------------------------------------------
-
-
-def test_pictures_keep_their_order_and_do_not_cover_each_other() -> None:
-    sizes = [(900, 50), (900, 80), (700, 60), (1960, 20), (100, 10)]
-    pictures = [Image.new("RGB", size, (number, 0, 0)) for number, size in enumerate(sizes)]
-    pixels = np.asarray(thesis2018_sheet.sheet(pictures))
-    assert pixels.shape[1] == 1960
-    firsts = []
-    for number, (width, height) in enumerate(sizes):
-        rows, columns = np.nonzero((pixels[..., 0] == number) & (pixels[..., 1] == 0))
-        assert len(rows) == width * height
-        firsts.append((rows.min(), columns.min()))
-    assert firsts == [(0, 0), (0, 900), (80, 0), (140, 0), (160, 0)]

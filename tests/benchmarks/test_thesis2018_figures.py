@@ -1,9 +1,8 @@
-"""Every figure of the thesis from runs of its name, and one run's graphs, by the scripts in benchmarks/."""
+"""The figures of the thesis are drawn from the runs that a folder has, by their names."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from matplotlib.image import imread
 
 from benchmarks.lang2018 import figures as thesis2018_figures
 from benchmarks.lang2018 import graphs as strategy_graphs
-from benchmarks.lang2018.figures import FIGURES, Matches, belongs
-from benchmarks.lang2018.graphs import WeightedRun
+from benchmarks.lang2018.figures import FIGURES, belongs
 from deepcrib.agents import make_agent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.exact.strategies.names import THESIS_STRATEGIES
@@ -34,17 +32,6 @@ NAMES = (
     *(f"scaling_{value}" for value in ("50", "200", "1000")),
     *(f"decay_{value}" for value in ("0", "50")),
 )
-GRAPHS = {
-    **dict.fromkeys((2, 11, 12), 6),  # (a) to (f): the start to the end
-    **dict.fromkeys((3, 4, 5, 9, 10, 13, 15, 16, 17, 20, 23), 8),  # (a) to (h): the strategies
-    18: 2 * 4,
-    21: 4 * 4,
-    24: 3 * 6,
-    25: 2 * 6,
-}
-"""Strategy graphs in each figure of the thesis; in 24 and 25 as many rows as there are values above."""
-SPREADS = {6: [100, 100], 7: [9, 9], 8: [9, 9], 14: [9, 100, 1000, 10_000], 19: [10_000] * 4, 22: [10_000] * 2}
-"""Games of a match in each panel."""
 
 
 class Weighted(ScriptedAgent):
@@ -87,56 +74,11 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(script, "save_png", lambda figure, path: figure.savefig(path, dpi=60))
 
 
-# --- the figures of the thesis ---
-
-
-class InMemory(WeightedRun):
-    """Its weights follow from its name and the number of games."""
-
-    def final(self) -> Any:
-        return self.at(int(self.final_path.name))
-
-    def at(self, games: int) -> Any:
-        return Weighted(weights_after(games, NAMES.index(self.name)), THESIS_STRATEGIES)
-
-
-def in_memory(name: str) -> WeightedRun:
-    """A run of 1,000,000 games with a checkpoint every 100,000, none of which are files."""
-    checkpoints = {games: Path(str(games)) for games in range(0, 1_000_001, 100_000)}
-    return InMemory(name, Path("1000000"), checkpoints)
-
-
 def test_the_figures_are_2_to_25_and_every_run_has_a_place_in_one() -> None:
-    assert [figure.number for figure in FIGURES] == list(range(2, 26)) == sorted({**GRAPHS, **SPREADS})
+    assert [figure.number for figure in FIGURES] == list(range(2, 26))
     used = {name for figure in FIGURES for name in figure.found(NAMES)}
     assert used == set(NAMES) and all(belongs(name) for name in NAMES)
     assert not any(belongs(name) for name in ("round_3", "cap_55", "scaling_", "scaling_0.5", "decay_nan", "semi_pure"))
-
-
-@pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure.number in GRAPHS], ids=lambda f: f.number)
-def test_a_figure_has_the_graphs_of_the_thesis(figure: Any) -> None:
-    runs = {name: in_memory(name) for name in figure.found(NAMES)}
-    drawn = figure.draw(runs, Matches())
-    shown = [axes for axes in drawn.figure.axes if axes.images]
-    assert len(shown) == GRAPHS[figure.number] and not drawn.panels
-    assert drawn.figure.get_suptitle().startswith(f"Figure {figure.number}: ")
-
-
-@pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure.number in SPREADS], ids=lambda f: f.number)
-def test_a_spread_figure_has_the_matches_of_the_thesis(figure: Any) -> None:
-    runs = {name: in_memory(name) for name in figure.found(NAMES)}
-    drawn = figure.draw(runs, Matches(matches=4, games_scale=0.1))
-    assert [panel.games for panel in drawn.panels] == [round(games / 10) for games in SPREADS[figure.number]]
-    expected = [1 if games == 10_000 else 4 for games in SPREADS[figure.number]]
-    assert [panel.matches for panel in drawn.panels] == expected
-    later = list(range(0, 1_000_000, 100_000))  # the last checkpoint is the final agent itself
-    assert list(drawn.panels[0].series) == later
-    if figure.number in (6, 8, 22):
-        assert list(drawn.panels[1].series) == [games + 100_000 for games in later]
-    if figure.number == 7:
-        assert list(drawn.panels[1].series) == [*later, 1_000_000]
-        mean = np.mean([series.match_spread for series in drawn.panels[1].series.values()])
-        assert mean < 0  # a random player against greedy ones
 
 
 def test_thesis_draws_what_the_runs_cover_and_says_what_is_missing(
@@ -170,14 +112,3 @@ def test_of_the_queues_folder_the_lowest_seeds_are_drawn(tmp_path: Path) -> None
         "cap_50": ("cap_50", tmp_path / "lang2018_rows" / "cap_50_1"),
         "round_1": ("round_1", tmp_path / "lang2018_round_1" / "round_1_1" / "run"),
     }
-
-
-# --- one run ---
-
-
-def test_a_runs_sheets_and_evolutions_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = write_run(tmp_path / "weighted", (0, 50, 100))
-    strategy_graphs.main([str(run), "--strategy", "crib_min_avg", "--to", str(tmp_path / "out")])
-    expected = {"pone", "dealer", "difference", "evolution_crib_min_avg_pone", "evolution_crib_min_avg_dealer"}
-    assert {path.stem for path in (tmp_path / "out").glob("*.png")} == expected
-    assert "evolution_crib_min_avg_pone.png" in capsys.readouterr().out

@@ -1,7 +1,6 @@
 """Verdicts on options: their statistics against worked examples and tables, what is run for them, and the page."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from benchmarks.verdicts import measure as verdicts
 from benchmarks.verdicts import page as verdicts_page
 from benchmarks.verdicts.comparisons import Comparison, Spread, holm, judged
 from benchmarks.verdicts.options import OPPONENTS, SEEDS, Option, options, second, together
-from benchmarks.verdicts.page import Edition, first_edition, page
-from deepcrib.files.runs import flat, read_json
+from benchmarks.verdicts.page import first_edition, page
+from deepcrib.files.runs import read_json
 
 LISTS = {"first": [*options()], "again": [*second()], "together": [*together()]}
 DEFAULT, SARSA = LISTS["first"][:2]
@@ -135,28 +134,6 @@ def test_the_figures_of_the_first_edition_are_of_these_words() -> None:
     assert len(runs) == SEEDS * len(LISTS["first"])
     for option in LISTS["first"]:
         assert [runs[option.name, seed]["command"] for seed in range(1, 6)] == [option.command(n) for n in range(1, 6)]
-
-
-def measured(option: Option, rate: float, opponents: tuple[str, ...], gain: float) -> Mapping[str, Any]:
-    matches = dict.fromkeys((*option.bases, *opponents), {"win_rate": rate, "ci_low": 0.49, "ci_high": 0.51})
-    run = {"matches": matches, "seconds": 150.0, "base_seconds": dict.fromkeys(option.bases, 100.0)}
-    return dict(flat(run | {"gain": {"gain": gain}}))
-
-
-def test_a_row_says_what_is_measured_and_what_is_not_run_is_left_out() -> None:
-    rates = (0.540, 0.541, 0.542, 0.543, 0.544)
-    runs = {("default", seed): measured(DEFAULT, 0.5, OPPONENTS, 0.4) for seed in range(1, 6)}
-    runs |= {("sarsa", seed): measured(SARSA, rates[seed - 1], OPPONENTS, 0.45) for seed in range(1, 6)}
-    few = {key: run for key, run in runs.items() if key[1] < 4}
-    (row,) = [*verdicts_page._table(Edition((DEFAULT, SARSA), OPPONENTS, runs))][2:]
-    # 2.776 x sqrt(0.0000025 / 5) = 0.00196, 150 s of 100
-    assert row == (
-        "| `sarsa` | `default` | 54.2% [54.0, 54.4] | < 0.001 | **beats its base** | +4.2 [+4.0, +4.4] |"
-        " +0.050 [+0.050, +0.050] | 1.50 |"
-    )
-    (row,) = [*verdicts_page._table(Edition((DEFAULT, SARSA), OPPONENTS, few))][2:]
-    assert "| 54.1% |  | 3 of 5 seeds |  |  | 1.50 |" in row
-    assert len([*verdicts_page._table(Edition((DEFAULT, SARSA), OPPONENTS, {}))]) == 2
 
 
 def test_the_second_edition_is_read_from_what_the_queue_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
