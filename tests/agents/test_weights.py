@@ -1,6 +1,7 @@
 """The files of all agents with weights: one format; what is changed in them is refused in one clear line."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,55 @@ def test_weights_under_another_agents_name_are_refused(files: dict[str, Path], a
             assert f"has {other} weights that cannot be used: " in refusal(tmp_path / "x.safetensors")
             with pytest.raises(CheckpointError, match=f"holds weights of the agent '{agent}', expected '{other}'"):
                 read_weights(files[agent], other)
+
+
+def weighted(places: dict[tuple[int, ...], float]) -> dict[str, np.ndarray]:
+    """The weights of `hand_max_avg` alone, 1 everywhere, but for some places."""
+    weights = np.ones((121, 121, 2, 1))
+    for place, value in places.items():
+        weights[place] = value
+    return {"weights": weights}
+
+
+CONTRADICTIONS: list[tuple[str, dict[str, Any], dict[str, np.ndarray], str]] = [
+    ("td", {"hidden": [4]}, {}, "weights for features inputs and hidden="),
+    ("td", {"inputs": "all"}, {}, "inputs=all"),
+    ("td", {"move_points": "no"}, {}, "move_points=no"),
+    ("evolution", {}, {"weights": np.zeros((2, 14))}, r"expected \(2, 13\)"),
+    ("partida", {"inputs": 16}, {}, r"w1 is \(130, 24\), expected finite numbers \(\d+, 24\)"),
+    ("partida", {"inputs": 13}, {}, "no such network: inputs=13"),
+    ("partida", {"target": None}, {}, "target=None"),
+    ("weighted_network", {"strategies": ["hand_max_avg", "crib_avg"]}, {}, "crib_avg"),
+    ("weighted_network", {"strategies": ["hand_max_avg"]}, {}, "size mismatch"),
+    ("weighted_network", {"hidden": [9]}, {}, "size mismatch"),
+    ("weighted_network", {"hidden": None}, {}, "weighted_network weights that cannot be used"),
+    ("weighted", {}, {"weights": np.ones((120, 121, 2, 1))}, r"\(120, 121, 2, 1\), expected \(121, 121, 2, 1\)"),
+    ("weighted", {}, {"weights": np.ones((121, 121, 2, 2))}, r"\(121, 121, 2, 2\), expected \(121, 121, 2, 1\)"),
+    ("weighted", {}, weighted({(3, 4, 1): 1.2}), r"weights at \(3, 4, 1\) are \[1.2\], expected"),
+    ("weighted", {}, weighted({(9, 4, 0): -0.25}), r"weights at \(9, 4, 0\) are \[-0.25\], expected"),
+    ("weighted", {}, weighted({(0, 0, 0): np.inf}), r"weights at \(0, 0, 0\) are \[inf\], expected"),
+    ("weighted", {}, {"play_weights": np.ones(1)}, "they weigh its plays too"),
+    ("weighted", {}, {"pegging": np.zeros((1819, 2, 3))}, r"pegging records have the shape \(1819, 2, 3\), expected"),
+    ("weighted", {}, {"pegging": np.full((1820, 2, 3), np.inf)}, "pegging records are not all finite"),
+    ("weighted", {"strategies": ["crib_min"]}, {}, "strategy 'crib_min': expected one of"),
+    ("weighted", {"strategies": ["hand_max_avg"] * 2}, {}, "each once"),
+    ("weighted", {"neighbours": "some"}, {}, "neighbours 'some': expected one of none, average, sum"),
+    ("weighted", {"share": 1.5}, {}, "share 1.5: expected 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("agent", "metadata", "arrays", "words"), CONTRADICTIONS)
+def test_files_that_contradict_themselves_are_refused(
+    agent: str,
+    metadata: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    words: str,
+    files: dict[str, Path],
+    tmp_path: Path,
+) -> None:
+    saved, path = read_weights(files[agent]), tmp_path / "x.safetensors"
+    write_weights(path, agent, {**saved.arrays, **arrays}, {**saved.metadata, **metadata})
+    assert re.search(words, refusal(path))
 
 
 @pytest.mark.parametrize("agent", LOADED)

@@ -131,41 +131,6 @@ def test_mistaken_strategies(names: tuple[str, ...], words: str) -> None:
 
 # --- weights around a score ---------------------------------------------------------------------------------
 
-PLACES = [(0, 0), (0, 120), (120, 0), (120, 120), (0, 57), (120, 3), (44, 0), (44, 120), (60, 61)]
-
-
-def random_weights(seed: int, strategies: int = 4) -> np.ndarray:
-    weights = np.random.default_rng(seed).random((121, 121, 2, strategies))
-    return weights / weights.sum(axis=3, keepdims=True)
-
-
-def around(weights: np.ndarray, own: int, other: int, role: int) -> np.ndarray:
-    cells = [
-        weights[i, j, role]
-        for i in range(121)
-        for j in range(121)
-        if max(abs(i - own), abs(j - other)) <= 1 and (i, j) != (own, other)
-    ]
-    return np.array(cells)
-
-
-@pytest.mark.parametrize(("own", "other"), PLACES)
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_weights_of_neighbours(own: int, other: int, share: float) -> None:
-    """The thesis's average of the others around, its author's sum of them; a corner has 3, a border 5."""
-    weights = random_weights(1)
-    outside = (own in (0, 120)) + (other in (0, 120))
-    for role in (0, 1):
-        cell = weights[own, other, role]
-        assert len(around(weights, own, other, role)) == {0: 8, 1: 5, 2: 3}[outside]
-        mean = (1 - share) * cell + share * around(weights, own, other, role).mean(axis=0)
-        total = (1 - share) * cell + share * around(weights, own, other, role).sum(axis=0)
-        for mode, wanted in enumerate((cell, mean, total / total.sum())):
-            blended = np.empty(4)
-            fill_weights(weights, own, other, role, mode, share, blended)
-            np.testing.assert_allclose(blended, wanted, atol=1e-14)
-            assert blended.sum() == pytest.approx(1)
-
 
 def test_the_program_s_sum_of_neighbours_by_hand() -> None:
     """0.6 of (0.5, 0.5) and 0.4 times the sum of a corner's three, each (1, 0): (1.5, 0.3), divided by 1.8."""

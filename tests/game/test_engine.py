@@ -23,7 +23,7 @@ HANDS, PLAYERS = {2: 6, 3: 5, 4: 5}, (2, 3, 4)
 
 @pytest.mark.parametrize("name", WORKED)
 def test_worked_hands(name: str) -> None:
-    """Every point of the hand, in the engine and in the reference."""
+    """Every point of the hand; the reference is then held to the engine, in whole games."""
     worked = WORKED[name]
     players, dealer = len(worked.kept), worked.dealer
     games = seat_hand(worked, [[0] * players])
@@ -45,32 +45,6 @@ def test_worked_hands(name: str) -> None:
         totals[seat] += points
     assert games.scores[0].tolist() == totals.tolist()
     assert not games.finished[0] and games.winner[0] == -1
-
-
-@pytest.mark.parametrize("name", WORKED)
-def test_worked_hands_in_the_reference(name: str) -> None:
-    worked = WORKED[name]
-    laid = iter(worked.sequence)
-
-    def choose(player: int, legal: tuple[int, ...]) -> int:
-        seat, card, _ = next(laid)
-        assert seat == player
-        return card
-
-    deal = Deal(worked.dealt, cards(worked.starter)[0], cards(worked.added))
-    scores = [0] * len(worked.kept)
-    record = reference.play_hand(deal, worked.dealer, [cards(away) for away in worked.thrown], choose, scores)
-    points = [0] * len(worked.sequence)
-    for peg in record.pegged:
-        if peg.number >= 0:
-            points[peg.number] += peg.points
-    assert points == [points for _, _, points in worked.sequence]
-    hands = {peg.player: peg.points for peg in record.pegged if peg.kind == "hand"}
-    assert [hands.get(player, 0) for player in range(len(worked.kept))] == worked.hands
-    assert sum(peg.points for peg in record.pegged if peg.kind == "crib") == worked.crib
-    assert sum(peg.points for peg in record.pegged if peg.kind == "heels") == worked.heels
-    shown = [peg.player for peg in record.pegged if peg.kind == "hand"]
-    assert shown == sorted(shown, key=lambda player: (player - worked.dealer - 1) % len(worked.kept))
 
 
 # --- the end of a game --------------------------------------------------------------------------------------
@@ -335,48 +309,6 @@ def test_scripted_games_are_the_lockstep_games(players: int, policies: list[int]
     kernel = scripted(ids, policies, players)
     for name in kernel.state.dtype.names:
         np.testing.assert_array_equal(kernel.state[name], games.state[name], err_msg=name)
-
-
-def win_rate(one: int, two: int, count: int) -> float:
-    """Share of games that policy `one` wins, both seats and first deals balanced."""
-    ids = np.arange(count)
-    seats = np.array([[one, two], [two, one]], dtype=np.int8)[ids % 2]
-    games = Games(ids, 117, first_dealer=ids // 2 % 2)
-    games.play_scripted(seats)
-    return float((games.winner == ids % 2).mean())
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "published", "half_width"),
-    [
-        (GREEDY, DETERMINISTIC, 0.535, 0.003),
-        (DETERMINISTIC, RANDOM, 0.978, 0.006),
-        (RANDOM, GREEDY, 0.016, 0.002),
-        (GREEDY, GREEDY, 0.5, 0.0),
-    ],
-)
-def test_scripted_players_are_as_strong_as_measured_elsewhere(
-    one: int, two: int, published: float, half_width: float
-) -> None:
-    """Within the published 95% interval widened to an error level near 1e-6 and 5 deviations of our own."""
-    count = 40_000
-    own = 5 * (published * (1 - published) / count) ** 0.5
-    assert win_rate(one, two, count) == pytest.approx(published, abs=2.5 * half_width + own)
-
-
-def test_greedy_players_points_a_hand_and_the_first_deal() -> None:
-    ids = np.arange(40_000)
-    games = Games(ids, 118, first_dealer=ids % 2)
-    games.play_scripted(np.full((len(ids), 2), GREEDY, dtype=np.int8))
-    won_by_first_dealer = float((games.winner == ids % 2).mean())
-    assert 0.52 < won_by_first_dealer < 0.58  # 55.5% among people
-    hands = games.state.hand_number + 1
-    assert 8.5 < hands.mean() < 10.5
-    means = games.state.points.sum(axis=(0, 1)) / games.state.counts.sum(axis=(0, 1)).clip(1)
-    heels, play, hand, crib = means[1]
-    assert heels == pytest.approx(2 * 4 / 52, abs=0.005)
-    assert 3 < play < 4.5 and 7.5 < hand < 8.5 and 4 < crib < 5
-    assert 1.8 < means[0, 1] < 2.8 and 7.5 < means[0, 2] < 8.5
 
 
 # --- refusals -----------------------------------------------------------------------------------------------

@@ -245,26 +245,6 @@ def test_play_examples(series: str, points: list[int]) -> None:
     assert [reference.pegs([4 * rank for rank in ranks[: n + 1]]) for n in range(len(ranks))] == points
 
 
-def random_series(rng: np.random.Generator) -> list[int]:
-    """Ranks of a random series up to 31, many of them low so that it is long and full of runs and pairs."""
-    span = int(rng.integers(2, 8))
-    deck = rng.permutation([rank for rank in range(span) for _ in range(4)] + list(range(span, 13)))
-    total = np.cumsum([min(int(rank) + 1, 10) for rank in deck])
-    return [int(rank) for rank in deck[total <= 31]]
-
-
-def test_long_series_in_bulk() -> None:
-    rng = np.random.default_rng(12)
-    longest = 0
-    for _ in range(3_000):
-        ranks = random_series(rng)
-        longest = max(longest, len(ranks))
-        for n in range(1, len(ranks) + 1):
-            held = [4 * rank for rank in ranks[:n]]
-            assert pegged(ranks[:n]) == reference.pegs(held), held
-    assert longest >= 11
-
-
 @numba.njit
 def _plain_points(series: np.ndarray, n: int, count: int) -> int:
     """Points of the n-th of the ranks of a series, by looking at all of its ends."""

@@ -1,4 +1,4 @@
-"""Runs of every learner but replay: their seed, interruptions and kills, states of other options, mistaken options."""
+"""Runs of every learner: their seed, interruptions and kills, states of other options, mistaken options."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
-from deepcrib.agents import make_agent
+from deepcrib.agents import DivergenceError, make_agent
 from deepcrib.cli import main
 from deepcrib.files.weights import CheckpointError
 from deepcrib.kernels.workers import use_workers
+from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.registry import LEARNERS, make_learner
-from deepcrib.learners.replay.options import StateOptions
+from deepcrib.learners.replay.options import AlgorithmOptions, RewardOptions, StateOptions
 from deepcrib.matches import play_match
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig
 from deepcrib.training.fit import fit, restore
@@ -27,8 +30,11 @@ EVOLUTION = {"name": "evolution", "generations": 6, "deals": 20, "held_out": 200
 HILL = {"name": "hill_climb", "games": 160, "pairs": 20, "checkpoint_every": 80}
 PARTIDA = {"name": "partida", "sessions": 20, "hands": 50, "final_hands": 100, "checkpoint_every": 10}
 POLICY = {"iterations": 4, "hands": 30, "batch_size": 32, "discard_agent": "greedy", "checkpoint_every": 2}
+REPLAY = {"name": "replay", "iterations": 4, "unit": "hands", "episodes": 20, "epochs_kept": 2, "checkpoint_every": 2}
 WEIGHTED = {"name": "weighted", "games": 60, "checkpoint_every": 20, "switch_every": 7, "opponents": ["random"] * 2}
 RUNS: dict[str, dict[str, Any]] = {
+    "replay": REPLAY,
+    "replay_play": REPLAY | {"discard_agent": "greedy", "lr_schedule": "linear", "sampling": "prioritised"},
     "td": {"name": "td", "hands": 600, "hidden": [4], "checkpoint_every": 200, "lr_schedule": "linear"},
     "partida": PARTIDA,
     "partida_batches": PARTIDA | {"batch_size": 16, "encoding": "one_hot", "epsilon": 0.2, "lr_schedule": "linear"},
@@ -50,9 +56,12 @@ def new_learner(run: str, seed: int = 1, *, matches: bool = False, **changes: An
     """With `matches`, there are some at the first checkpoint."""
     options = RUNS[run] | changes
     made = LEARNERS[options["name"]].options(**options)
-    every = POLICY["checkpoint_every"] if run in ("mirror", "nfsp") else 1
+    every = POLICY["checkpoint_every"] if made.name in ("mirror", "nfsp", "replay") else 1
     evaluation = EvaluationOptions(opponents=["random"] if matches else [], every=every if matches else 0)
     groups = {
+        "algorithm": AlgorithmOptions("sarsa"),
+        "reward": RewardOptions(),
+        "pretraining": PretrainingOptions(enabled=False),
         "state": StateOptions("afterstate", "afterstate", True, False),
         "discard_network": DiscardNetworkConfig("mlp", [4]),
         "play_network": PlayNetworkConfig("mlp", [4]),
@@ -74,10 +83,15 @@ def steps_in(folder: Path, run: str) -> int:
 
 @EVERY_RUN
 def test_the_same_seed_gives_the_same_weights_on_any_number_of_threads(run: str, tmp_path: Path) -> None:
+    """And whatever the state of the libraries' own generators, of which torch's is left alone."""
     found = []
     for name, seed, threads in (("one", 1, 1), ("two", 1, 2), ("other", 2, 1)):
         use_workers(threads)
+        torch.manual_seed(900 + threads)
+        np.random.seed(900 + threads)  # noqa: NPY002 - the old generator is the one that code might lean on by mistake
+        before = torch.random.get_rng_state()
         found.append(trained(tmp_path / name, new_learner(run, seed)))
+        assert torch.equal(before, torch.random.get_rng_state())
     use_workers(1)
     assert found[0] == found[1] and found[0] != found[2]
 
@@ -128,6 +142,12 @@ def test_a_state_of_other_options_is_refused(run: str, change: dict[str, Any], t
     with pytest.raises(CheckpointError, match="does not fit the options of this run") as error:
         trained(tmp_path, new_learner(run, **change), resume=True)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("run", "lr"), [("td", 1e6), ("partida", 1e30), ("weighted_network", 1e30)])
+def test_a_learning_rate_too_high_stops_the_run(run: str, lr: float, tmp_path: Path) -> None:
+    with pytest.raises(DivergenceError, match="lower it"):
+        trained(tmp_path, new_learner(run, lr=lr))
 
 
 JOBS = {

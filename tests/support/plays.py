@@ -51,22 +51,12 @@ def card_worth(hands: Hands, series: tuple[int, ...], seat: int, card: int, gree
 
 def plain_play(pone: list[int], dealer: list[int]) -> tuple[int, int]:
     """Points of pone and dealer, both greedy: most points with 31 counted, then the highest rank."""
-    hands, scores = [list(pone), list(dealer)], [0, 0]
-    series: list[int] = []
-
-    def lawful(player: int) -> list[int]:
-        return [card for card in hands[player] if sum(map(reference.pips, [*series, card])) <= 31]
-
-    player = 0
-    while any(hands):
-        series.clear()
-        while can := [seat for seat in (player, 1 - player) if lawful(seat)]:
-            turn = can[0]
-            card = max(lawful(turn), key=lambda c: (reference.pegs([*series, c]), reference.rank(c)))
-            hands[turn].remove(card)
-            series.append(card)
-            scores[turn] += reference.pegs(series)
-            player = 1 - turn
-        if sum(map(reference.pips, series)) != 31:
-            scores[1 - player] += 1  # go, or last card
+    hands: Hands = (tuple(pone), tuple(dealer))
+    series: tuple[int, ...] = ()
+    seat, scores = 0, [0, 0]
+    while seat >= 0:
+        card = max(fits(hands[seat], series), key=lambda card: (reference.pegs((*series, card)), rank(card)))
+        points, following, hands, series = after(hands, series, seat, card)
+        scores[seat] += points
+        seat = following
     return scores[0], scores[1]

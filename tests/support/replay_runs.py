@@ -6,24 +6,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import safe_open
 
-from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.replay.options import AlgorithmOptions, ReplayOptions, RewardOptions, StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, make_discard_network, make_play_network
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
 from deepcrib.training.options import EvaluationOptions
-from tests.support.figures import match_of, no_match
+from tests.support.figures import no_match
 from tests.support.replaying import Trained, saved, train
 
-ALGORITHMS = ("monte_carlo", "sarsa", "expected_sarsa", "q_learning")
 PUBLISHED = "belanger2019_cnn_lstm"
 """The play network, and the state that it reads."""
-PLAY_NETWORKS = ("mlp", PUBLISHED)
 
 
 def small(
@@ -95,52 +91,3 @@ def learned(part: str, network: str, seed: int = 3) -> LearnedNetwork:
     encoder = make_discard_encoder("full")
     config = DiscardNetworkConfig(network, [64], channels=2)
     return LearnedNetwork(encoder, make_discard_network(config, encoder.spec), torch.device("cpu"))
-
-
-class Matches:
-    """In place of `evaluate`: remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Any, ...]] = []
-
-    def __call__(self, agent: QNetworkAgent, opponent: Any, games: int, seed: int) -> Any:
-        self.calls.append((opponent, games, seed, agent.epsilon))
-        return match_of(win_rate=0.5, ci_low=0.4, ci_high=0.6)
-
-
-class Writer:
-    """In place of a SummaryWriter."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.scalars: dict[str, dict[int, float]] = {}
-        self.histograms: dict[str, dict[int, int]] = {}
-        self.saved_at_flush: list[int] = []
-
-    def add_scalar(self, tag: str, value: float, step: int) -> None:
-        assert step not in self.scalars.setdefault(tag, {})
-        self.scalars[tag][step] = float(value)
-
-    def add_histogram(self, tag: str, values: np.ndarray, step: int, bins: np.ndarray) -> None:
-        assert step not in self.histograms.setdefault(tag, {})
-        self.histograms[tag][step] = len(values)
-
-    def flush(self) -> None:
-        """Events must be on the disk before the state that a resumed run goes on from."""
-        state = self.folder / "state.pt"
-        self.saved_at_flush.append(saved(state.parent)["iteration"] if state.exists() else 0)
-
-
-class Stopped(Exception):  # noqa: N818
-    """Thrown in the middle of a run."""
-
-
-def for_ever(iterations: int = 1_000_000) -> Any:
-    """The run that is killed; its schedule does not depend on the number of iterations."""
-    return small(iterations=iterations, episodes=12, checkpoint_every=3)
-
-
-def train_for_ever(folder: str, resume: str) -> None:
-    """What the killed processes do."""
-    torch.set_num_threads(1)
-    run(Path(folder), for_ever(), resume=resume == "resume")

@@ -22,8 +22,11 @@ from tests.support.tiny_learner import TinyLearner, value_after, value_in
 
 
 def test_checkpoints_and_their_names(tmp_path: Path) -> None:
-    """Before the first step, at multiples of `checkpoint_every`, and at the end; the last weights are the agent's."""
-    agent: Any = fit(tiny(every=0), tmp_path, Matches())
+    """Before the first step, at multiples of `checkpoint_every`, and at the end; the last weights are the agent's.
+
+    `every=0` is no matches in any case.
+    """
+    agent: Any = fit(tiny(every=0, at=[0, 1]), tmp_path, Matches())
     expected = {f"checkpoints/games_{steps:08d}.safetensors": value_after(steps) for steps in (0, 2, 4, 6, 7)}
     assert weights_in(tmp_path) == expected | {"weights.safetensors": value_after(7)}
     assert agent.value == value_after(7)

@@ -338,14 +338,6 @@ def test_an_interruption_in_a_match_loses_no_learning(kind: type[TinyLearner], s
     assert untimed(parts) == untimed(tmp_path / "whole") and weights_in(parts) == weights_in(tmp_path / "whole")
 
 
-def test_matches_that_were_played_are_not_played_again(tmp_path: Path) -> None:
-    fit(tiny(games=4), tmp_path, Matches())
-    match = Matches()
-    fit(tiny(games=6), tmp_path, match, resume=True)
-    assert [call[0] for call in match.calls] == [value_after(6)] * 2
-    assert matches_in(tmp_path) == ["2", "4", "6"]
-
-
 def test_the_file_keeps_no_rows_beyond_the_saved_state(tmp_path: Path) -> None:
     """Though no later matches take their place: the games after it are played again."""
     with pytest.raises(StoppedError):

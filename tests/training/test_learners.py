@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from deepcrib.cli import main
@@ -102,18 +101,3 @@ def test_a_resumed_run_knows_its_learner(
     assert train(f"resume={tmp_path}", word) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert expected in line
-
-
-def test_a_weighted_run_that_is_resumed_ends_where_one_run_does(tmp_path: Path) -> None:
-    """With the real loop: 20 games and 20 more have the weights of 40, and `evaluate` plays with the folder."""
-    short = ["learner.checkpoint_every=10", "evaluation.opponents=[random_weights]", "evaluation.final_games=20"]
-    words = ["experiment=lang2018/round_2_static", *short]
-    parts, whole = tmp_path / "parts", tmp_path / "whole"
-    assert train(*words, "learner.games=20", f"hydra.run.dir={parts}") == 0
-    assert train(f"resume={parts}", "learner.games=40") == 0
-    assert train(*words, "learner.games=40", f"hydra.run.dir={whole}") == 0
-    ours, theirs = (load_file(folder / "weights.safetensors") for folder in (parts, whole))
-    assert set(ours) == set(theirs) and all((ours[name] == theirs[name]).all() for name in ours)
-    start = load_file(whole / "checkpoints" / "games_00000000.safetensors")
-    assert any((start[name] != theirs[name]).any() for name in start)
-    assert main(["evaluate", f"agent={parts}", "opponent=random", "games=4", f"hydra.run.dir={tmp_path}/match"]) == 0

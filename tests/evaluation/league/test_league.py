@@ -3,10 +3,6 @@
 import csv
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -273,29 +269,6 @@ def test_only_a_league_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["tournament", "agents=[greedy,random]", "games=10", f"hydra.run.dir={tmp_path}/run"]) == 0
     assert main(["tournament", f"resume={tmp_path}/run"]) == 2
     assert "only a league can be resumed, not the task round_robin" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_league_killed_with_signal_9_goes_on(tmp_path: Path) -> None:
-    """What a killed process had written is read again, and the finished league is that of an undisturbed one."""
-    words = ["tournament", "league", "agents=[deterministic,random,greedy]", "games=80000"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "deepcrib", *words, f"hydra.run.dir={tmp_path}/killed"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    pairings = tmp_path / "killed" / "pairings"
-    limit = time.monotonic() + 200
-    while not list(pairings.glob("*.json")) and time.monotonic() < limit and process.poll() is None:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert list(pairings.glob("*.json")) and not (tmp_path / "killed" / "summary.json").exists()
-    assert main(["tournament", f"resume={tmp_path}/killed"]) == 0
-    assert main([*words, f"hydra.run.dir={tmp_path}/whole"]) == 0
-    both = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("killed", "whole")]
-    assert both[0]["cross"] == both[1]["cross"] and both[0]["standings"] == both[1]["standings"]
-    assert both[0]["task"] == "league"
 
 
 @pytest.mark.usefixtures("known_models")

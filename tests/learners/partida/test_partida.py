@@ -10,7 +10,6 @@ import torch
 
 from deepcrib.agents import AgentError, DivergenceError, make_agent
 from deepcrib.exact.pegging import deal_kept
-from deepcrib.files import weights as formats
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.partida.agent import HIDDEN, Layers, PartidaAgent, make_form, network_value, save_partida
@@ -166,13 +165,6 @@ def check_turn(turn: Any, turns: Any, pegged: Any, kept: Any, found: KeptPlays, 
     assert (found.whole[row], found.rest[row]) == (sum(points for _, points in signed), sum(later))
 
 
-def test_a_player_of_random_cards_loses_about_what_the_paper_says() -> None:
-    """-1.14 over the paper's 10,000 hands (standard error 0.03): ours is 3 standard errors away, 4 are allowed."""
-    found = play_kept_hands(blank(), make_form(12, "numbers", "whole"), 0, 60_000, 5, epsilon=1.0).differences
-    spread = found.std(ddof=1)
-    assert abs(found.mean() + 1.14) < 4 * spread * np.sqrt(1 / 10_000 + 1 / 60_000)
-
-
 def test_the_points_of_a_card_count_beside_what_is_to_come() -> None:
     """Where nothing is expected afterwards, `rest` takes the most points at once, as greedy does but for its ties."""
     form = make_form(12, "numbers", "rest")
@@ -217,12 +209,6 @@ def test_the_learning_rate_falls_to_nothing_on_request() -> None:
     for learner.steps_done in range(4):
         rates.append(learner.learn(plays)["schedule/lr"])
     assert rates == pytest.approx([0.5, 0.375, 0.25, 0.125])
-
-
-def test_a_learning_rate_too_high_stops_the_run() -> None:
-    learner = new_learner(lr=1e30)
-    with pytest.raises(DivergenceError, match="lower it"):
-        learner.learn(play_kept_hands(learner.fit.layers, learner.form, 0, 10, 1))
 
 
 def test_finite_layers_whose_values_are_not_stop_the_run() -> None:
@@ -310,22 +296,6 @@ def test_discards_are_another_agents(tmp_path: Path) -> None:
         agent = make_agent(spec)
         np.testing.assert_array_equal(agent.discard(seen), make_agent(other).discard(seen))
         np.testing.assert_array_equal(agent.discard_probabilities(seen), make_agent(other).discard_probabilities(seen))
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"inputs": 16}, r"w1 is \(12, 24\)"),
-        ({"inputs": 13}, "no such network: inputs=13"),
-        ({"encoding": "one_hot"}, r"w1 is \(12, 24\), expected finite numbers \(130, 24\)"),
-        ({"target": None}, "target=None"),
-    ],
-)
-def test_a_checkpoint_that_contradicts_itself_is_refused(change: dict[str, Any], expected: str, tmp_path: Path) -> None:
-    path, form = tmp_path / "weights.safetensors", metadata((12, "numbers", "whole"))
-    save_partida(path, blank(), form | change)
-    with pytest.raises(formats.CheckpointError, match=expected):
-        make_agent(str(path))
 
 
 def test_a_network_that_sees_hidden_cards_is_no_agent() -> None:

@@ -17,7 +17,7 @@ from deepcrib.errors import OptionError
 from deepcrib.exact.discards import discard_statistics
 from deepcrib.exact.pegging import exact_records
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
-from deepcrib.files.weights import CheckpointError, write_weights
+from deepcrib.files.weights import CheckpointError
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_weights, load_weighted
@@ -223,53 +223,6 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(initial_weights(str(tmp_path), STRATEGIES, 1), agent.weights)
     with pytest.raises(CheckpointError, match="weighs hand_max_min, .*; expected crib_min_avg, hand_max_avg"):
         initial_weights(str(tmp_path), ("crib_min_avg", "hand_max_avg"), 1)
-
-
-def write(path: Path, metadata: Any = None, **changed: Any) -> None:
-    """A file of two strategies, in which something is changed, or left out if None."""
-    arrays = {"weights": random_weights(5, 2), "pegging": NO_RECORDS} | changed
-    own = {"strategies": ["hand_max_avg", "crib_min_avg"], "neighbours": "none", "share": 0.5} | (metadata or {})
-    write_weights(path, "weighted", {name: array for name, array in arrays.items() if array is not None}, own)
-
-
-def bent(*changes: tuple[tuple[int, ...], Any]) -> np.ndarray:
-    weights = random_weights(5, 2)
-    for place, value in changes:
-        weights[place] = value
-    return weights
-
-
-FILES: dict[str, tuple[dict[str, Any], str]] = {
-    "no weights": ({"weights": None}, "lacks 'weights'"),
-    "fewer scores": ({"weights": random_weights(5, 2)[:120]}, r"\(120, 121, 2, 2\), expected \(121, 121, 2, 2\)"),
-    "more strategies": ({"weights": random_weights(5, 3)}, r"\(121, 121, 2, 3\), expected \(121, 121, 2, 2\)"),
-    "too much": ({"weights": bent(((3, 4, 1), [0.7, 0.5]))}, r"weights at \(3, 4, 1\) are \[0.7, 0.5\], expected"),
-    "negative": ({"weights": bent(((9, 4, 0), [1.25, -0.25]))}, r"weights at \(9, 4, 0\) are \[1.25, -0.25\], exp"),
-    "infinite": ({"weights": bent(((0, 0, 0), np.inf))}, r"weights at \(0, 0, 0\) are \[inf, inf\], expected"),
-    "play weights": ({"play_weights": random_weights(5, 2)}, "they weigh its plays too"),
-    "fewer records": ({"pegging": np.zeros((1819, 2, 3))}, r"pegging records have the shape \(1819, 2, 3\), expected"),
-    "endless records": ({"pegging": np.full((1820, 2, 3), np.inf)}, "pegging records are not all finite"),
-    "strategy": ({"metadata": {"strategies": ["hand_max_avg", "crib_min"]}}, "strategy 'crib_min': expected one of"),
-    "twice": ({"metadata": {"strategies": ["crib_min_avg"] * 2}}, "each once"),
-    "neighbours": ({"metadata": {"neighbours": "some"}}, "neighbours 'some': expected one of none, average, sum"),
-    "share": ({"metadata": {"share": 1.5}}, "share 1.5: expected 0 to 1"),
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_files_of_other_content_are_refused(name: str, tmp_path: Path) -> None:
-    changes, words = FILES[name]
-    path = tmp_path / "file.safetensors"
-    write(path, **changes)
-    with pytest.raises(CheckpointError, match=words) as error:
-        load_weighted(path)
-    assert "\n" not in str(error.value) and str(path) in str(error.value)
-
-
-def test_the_unchanged_file_is_read(tmp_path: Path) -> None:
-    """So that each of the refusals above is due to what was changed."""
-    write(tmp_path / "file.safetensors")
-    assert load_weighted(tmp_path / "file.safetensors").strategies == ("hand_max_avg", "crib_min_avg")
 
 
 # --- mistakes -----------------------------------------------------------------------------------------------
