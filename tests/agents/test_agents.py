@@ -236,8 +236,8 @@ def test_scripted_probabilities_are_uniform_over_what_the_description_allows(nam
         assert found.tolist() == [(slot in allowed) / len(allowed) for slot in range(4)]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_scripted_choices_fall_as_likely_as_they_say(name: str) -> None:
+@pytest.mark.parametrize("name", [*NAMES, "hand_max_min", "random_weights", "expected_value"])
+def test_choices_of_agents_without_networks_fall_as_likely_as_they_say(name: str) -> None:
     agent = make_agent(name)
     discards, to_play = observations(20_000, 821, plays=2)
     check_frequencies(agent.discard_probabilities(discards), agent.discard(discards))

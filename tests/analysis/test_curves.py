@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.learning_curve import logarithmic
 from deepcrib.analysis.curves import learning_curves, read_scalar
 from deepcrib.errors import RunError
 from deepcrib.training.progress import ProgressFile
@@ -35,19 +34,6 @@ def test_the_curve_is_the_mean_and_the_band_the_range(tmp_path: Path) -> None:
     assert line.get_ydata().tolist() == [0.375, 0.75]
     band = axes.collections[0].get_paths()[0].vertices
     assert {tuple(point) for point in np.round(band, 3)} >= {(1000, 0.25), (1000, 0.5), (2000, 0.5), (2000, 1.0)}
-
-
-def test_a_logarithmic_axis_begins_at_0_all_the_same(tmp_path: Path) -> None:
-    """The distance from 100 to 1,000 hands is that from 1,000 to 10,000, and 0 stands left of all."""
-    run = write_run(tmp_path, [0.25, 0.5, 0.75], first=0)
-    figure = learning_curves([run], ["greedy/win_rate"], "from 0", x_tag="progress/hands")
-    (axes,) = figure.axes
-    logarithmic(axes)
-    assert axes.lines[0].get_xdata().tolist() == [0, 1000, 2000]
-    assert axes.get_xlim()[0] < 0 and axes.get_xlim()[1] > 2000
-    assert [tick for tick in axes.get_xticks() if tick <= 2000] == [0, 1000]
-    places = axes.transData.transform([(x, 0.5) for x in (0, 1000, 10_000, 100_000)])[:, 0]
-    assert places[0] < places[1] and places[2] - places[1] == pytest.approx(places[3] - places[2])
 
 
 def test_what_cannot_be_drawn_is_refused_with_its_name(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from deepcrib.analysis.report.statistics import over_seeds, welch
 from deepcrib.cli import main
 from deepcrib.errors import RunError
 from deepcrib.training.progress import PROGRESS_FILE, ProgressFile
+from tests.support.commands import report
 
 T_2, T_4 = 4.302653, 2.776445  # two-sided 95% quantiles of Student's t with 2 and 4 degrees of freedom
 MACHINE = {"processor": "Test CPU", "cores": 2, "memory_gb": 8.0, "gpus": []}
@@ -76,10 +76,6 @@ def write_run(
     return folder
 
 
-def call(command: str, folder: Path) -> int:
-    return main(["report", *shlex.split(command), f"hydra.run.dir={folder}"])
-
-
 def table_of(page: str, title: str, number: int = 0) -> list[dict[str, str]]:
     """Rows of a table of a section, by the heads of its columns."""
     section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
@@ -109,7 +105,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     (failed / "error.json").write_text(json.dumps({"error": "the learning | diverged", "exit_code": 2}))
     write_search(root / "pairs" / "search")
     out = root / "out"
-    assert call(f"runs={root / 'pairs'}", out) == 0
+    assert report(f"runs={root / 'pairs'}", out) == 0
     return out, (out / "report.md").read_text()
 
 
@@ -146,7 +142,7 @@ def test_one_seed_speaks_of_its_agent_and_other_learners_have_their_place(tmp_pa
     write_run(tmp_path / "runs" / "a", options(seed=1), match(48, 80))
     other = {name: value for name, value in options().items() if name in ("seed", "evaluation")}
     write_run(tmp_path / "runs" / "b", other | {"learner": {"name": "weighted", "games": 9}}, match(56, 70))
-    assert call(f"runs={tmp_path / 'runs'}", tmp_path / "out") == 0
+    assert report(f"runs={tmp_path / 'runs'}", tmp_path / "out") == 0
     text = (tmp_path / "out" / "report.md").read_text()
     assert "It leads mlp, sarsa by 20.0 [5.2, 33.4] points (95%, Newcombe over games). One seed:" in text
     first, second = table_of(text, "Result")
@@ -198,7 +194,7 @@ def test_a_curves_cells_stand_under_their_own_iterations(tmp_path: Path) -> None
     file = ProgressFile(late, 0)
     for step, rate in ((4, 0.7), (6, 0.8)):
         file.add(step, 100.0 * step, {"deterministic/win_rate": rate})
-    assert call(f"runs={tmp_path / 'runs'}", tmp_path / "out") == 0
+    assert report(f"runs={tmp_path / 'runs'}", tmp_path / "out") == 0
     rows = table_of((tmp_path / "out" / "report.md").read_text(), "Learning curves: mlp")
     found = {row["setup"]: [row[f"step {step}"].partition(" ")[0] for step in (2, 4, 6)] for row in rows}
     assert found == {
@@ -267,12 +263,12 @@ def test_a_page_is_written_anew_but_nothing_else_is(tmp_path: Path, capsys: pyte
     run = write_run(tmp_path / "a", options(), match(5))
     path = tmp_path / "page.md"
     path.write_text("mine")
-    assert call(f"runs={run} path={path}", tmp_path / "out1") == 2
+    assert report(f"runs={run} path={path}", tmp_path / "out1") == 2
     assert "there is a file, not written by deepcrib report: overwrite=true replaces it" in capsys.readouterr().err
     assert path.read_text() == "mine" and not (tmp_path / "out1").exists()
-    assert call(f"runs={run} path={path} overwrite=true title=Ours", tmp_path / "out2") == 0
+    assert report(f"runs={run} path={path} overwrite=true title=Ours", tmp_path / "out2") == 0
     assert "# Ours" in path.read_text()
-    assert call(f"runs={run} path={path}", tmp_path / "out3") == 0
+    assert report(f"runs={run} path={path}", tmp_path / "out3") == 0
     assert "# Training runs\n" in path.read_text()
 
 
@@ -297,7 +293,7 @@ def test_what_cannot_be_reported_is_refused_in_one_line(
     write_run(tmp_path / "good", options(), match(5))
     write_run(tmp_path / "match", {"games": 5}, {}, command=["deepcrib evaluate", "games=5"])
     write_run(tmp_path / "torn", options(), None).joinpath("summary.json").write_text("{")
-    assert call(command.format(tmp=tmp_path), tmp_path / "out") == 2
+    assert report(command.format(tmp=tmp_path), tmp_path / "out") == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
     assert not (tmp_path / "out").exists()
@@ -379,6 +375,6 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it(
 ) -> None:
     write_run(tmp_path / "a", options(), match(5))
     monkeypatch.setattr("deepcrib.jobs.shared.common.find_spec", lambda name: None if name == "tabulate" else object())
-    assert call(f"runs={tmp_path}", tmp_path / "out") == 2
+    assert report(f"runs={tmp_path}", tmp_path / "out") == 2
     error = capsys.readouterr().err
     assert "expected tabulate, which is not installed: pip install -e '.[report]'" in error and error.count("\n") == 1

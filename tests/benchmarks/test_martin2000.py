@@ -1,9 +1,7 @@
 """Martin's matrix against cribs counted one by one, the known mean of all hands, and what it was made to show."""
 
-import csv
 import math
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from benchmarks.exact.martin2000 import (
     crib_bounds,
     crib_matrix,
     crib_totals,
-    main,
     pair_number,
     rank_pair_matrix,
 )
@@ -107,24 +104,3 @@ def test_the_pone_should_not_throw_pairs_or_fifteens() -> None:
     best, worst = int(mean.argmax()), int(mean.argmin())
     assert reference.cards("5C 5D") == card_pairs()[best].tolist()
     assert sorted(card_pairs()[worst] // 4) == [9, 12]  # ten and king: no run, no fifteen but with a five
-
-
-def test_the_script_writes_both_files_and_prints_the_first_dealers_advantage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main(["--games", "4000", "--seed", "2", "--to", str(tmp_path)])
-    rows, bounds = (
-        {row["pair"]: row for row in csv.DictReader((tmp_path / name).read_text().splitlines())}
-        for name in ("martin_matrix.csv", "martin_bounds.csv")
-    )
-    assert len(rows) == 91 and set(rows) == set(rows["55"]) - {"pair"} == set(bounds)
-    assert all(rows[a][b] == rows[b][a] for a in rows for b in rows)
-    # four fives: 28 points with each of sixteen tens turned, 20 with the other 32 cards
-    assert float(rows["55"]["55"]) == pytest.approx((16 * 28 + 32 * 20) / 48, rel=1e-7)
-    assert bounds["55"]["highest"] == rows["55"]["55"]  # what else is thrown is less
-    assert max(bounds, key=lambda pair: float(bounds[pair]["mean"])) == "55"
-    for pair in bounds.values():
-        assert float(pair["lowest"]) < float(pair["mean"]) < float(pair["highest"])
-    text = capsys.readouterr().out
-    assert "mean 4.735" in text  # 4.7692 without the flushes of four
-    assert "Cribbage" in text and "55.5%" in text and "about 5" in text

@@ -12,9 +12,7 @@ from deepcrib.evaluation.hands import deal_table, play_only
 from deepcrib.exact.pegging import deal_kept, sampled_records
 from tests.support.agents import network_agent
 from tests.support.plays import plain_play
-from tests.support.reference import chi_square_limit
-
-ERROR_LEVEL = 1e-6
+from tests.support.reference import assert_drawn
 
 
 def test_hands_are_those_of_the_seed_with_a_starter_from_the_rest() -> None:
@@ -26,8 +24,7 @@ def test_hands_are_those_of_the_seed_with_a_starter_from_the_rest() -> None:
     assert (state.dealer == 1).all() and (table.turn == 0).all() and (state.discards == -1).all()
     eight = np.concatenate([state.kept.reshape(-1, 8), state.starter[:, None]], axis=1)
     assert (np.diff(np.sort(eight, axis=1), axis=1) > 0).all()
-    starters = np.bincount(state.starter, minlength=52)
-    assert ((starters - 3_000 / 52) ** 2 / (3_000 / 52)).sum() < chi_square_limit(51, ERROR_LEVEL)
+    assert_drawn(np.bincount(state.starter, minlength=52))
 
 
 def test_greedy_against_itself_is_played_as_by_hand() -> None:

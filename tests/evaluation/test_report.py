@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,11 +11,11 @@ from typing import Any
 import pytest
 
 from benchmarks.people.human_choices import choices_of
-from deepcrib.cli import main
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.evaluation.recorded import baselines, paper_baseline, played_games, whole_games
 from deepcrib.records import Event, GameRecord, Player
 from deepcrib.records.schema import event_line, header_line
+from tests.support.commands import report
 from tests.support.recorded import played, write
 
 
@@ -35,10 +34,6 @@ def with_hint(record: GameRecord) -> GameRecord:
     return replace(record, events=(record.events[0], Event("hint", record.humans[0]), *record.events[1:]))
 
 
-def call(command: str, folder: Path) -> int:
-    return main(["report", *shlex.split(command), f"hydra.run.dir={folder}"])
-
-
 def summary_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "summary.json").read_text())
 
@@ -53,7 +48,7 @@ def lines_of(record: GameRecord) -> list[dict[str, Any]]:
 
 def test_wins_skunks_and_deals_are_those_of_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = games(8)
-    assert call(f"humans games={write(tmp_path / 'a.jsonl', *records)}", tmp_path / "out") == 0
+    assert report(f"humans games={write(tmp_path / 'a.jsonl', *records)}", tmp_path / "out") == 0
     ends = [lines_of(record)[-1] for record in records]
     seats = [record.humans[0] for record in records]
     wins = sum(end["winner"] == seat for end, seat in zip(ends, seats, strict=True))
@@ -107,7 +102,7 @@ def test_games_that_do_not_count_are_said(tmp_path: Path, capsys: pytest.Capture
         *(played(4), played(5, 3), replace(game(6, 0), players=(Player("Ann", "human"), Player("Bob", "human")))),
     ]
     path = write(tmp_path / "a.jsonl", *records)
-    assert call(f"humans games={path}", tmp_path / "out") == 0
+    assert report(f"humans games={path}", tmp_path / "out") == 0
     counts = {"unfinished": 1, "not of one person against one agent": 3, "there twice": 1, "with hints": 1}
     assert summary_of(tmp_path / "out")["left_out"] == counts
     text = capsys.readouterr().out
@@ -129,7 +124,7 @@ def test_an_interrupted_game_that_goes_on_elsewhere_counts_once(tmp_path: Path) 
     assert len(choices_of([*parts, whole])) == len(choices_of([whole]))
     one_hand = game(0, 0, "greedy", hands=1)
     path = write(tmp_path / "a.jsonl", replace(one_hand, events=one_hand.events[:-2]), one_hand)
-    assert call(f"review games={path}", tmp_path / "out") == 0
+    assert report(f"review games={path}", tmp_path / "out") == 0
     summary = summary_of(tmp_path / "out")
     assert (summary["left_out"], summary["losses"]["discard"]["decisions"]) == (1, 1)
 
@@ -144,7 +139,7 @@ def test_rows_are_of_opponents_or_of_persons(tmp_path: Path) -> None:
         ("person", [(["Ann"], "deterministic", 2), (["Bob"], "deterministic", 2), (["Ann"], "greedy", 2)]),
     ):
         places = f"[{tmp_path / 'games'},{folder / 'a.jsonl'}]"  # the second file is in the folder
-        assert call(f"humans games={places} by={by}", tmp_path / by) == 0
+        assert report(f"humans games={places} by={by}", tmp_path / by) == 0
         rows = summary_of(tmp_path / by)["baselines"]
         assert [(row["people"], row["opponent"], row["evaluation"]["games"]) for row in rows] == expected
 
@@ -161,7 +156,7 @@ def test_agents_of_one_name_are_told_apart_by_their_specs() -> None:
 
 def test_a_review_lists_the_costliest_choices_and_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "a.jsonl", game(0, 0, "greedy", hands=2), game(1, 1, "greedy", hands=1), played(5, 3))
-    assert call(f"review games={path} worst=3", tmp_path / "out") == 0
+    assert report(f"review games={path} worst=3", tmp_path / "out") == 0
     summary = summary_of(tmp_path / "out")
     first, second = summary["games"]
     for found in (first, second):
@@ -173,14 +168,14 @@ def test_a_review_lists_the_costliest_choices_and_sums(tmp_path: Path, capsys: p
     assert summary["losses"]["all"]["per_hand"]["estimate"] == pytest.approx(lost / 3)
     text = capsys.readouterr().out
     assert "1: Ann against greedy, not finished" in text and f"{first['worst'][0]['regret']:.2f}" in text
-    assert call(f"review games={path} name=Ann worst=0", tmp_path / "named") == 0
+    assert report(f"review games={path} name=Ann worst=0", tmp_path / "named") == 0
     assert [found["lost"] for found in summary_of(tmp_path / "named")["games"]] == [first["lost"], second["lost"]]
 
 
 def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "a.jsonl", game(0, 0, "greedy", name="[/b][red]Ann"))
-    assert call(f"humans games={path}", tmp_path / "humans") == 0
-    assert call(f"review games={path} worst=1", tmp_path / "review") == 0
+    assert report(f"humans games={path}", tmp_path / "humans") == 0
+    assert report(f"review games={path} worst=1", tmp_path / "review") == 0
     text = capsys.readouterr().out
     assert "[/b][red]Ann as dealer" in text and "1: [/b][red]Ann against greedy" in text
 
@@ -219,7 +214,7 @@ def test_a_wrong_call_ends_with_one_line(
     write(tmp_path / "three.jsonl", game_of(3))
     broken = game(0, 0)
     write(tmp_path / "broken.jsonl", replace(broken, events=(broken.events[0], *broken.events[2:])))
-    assert call(command.format(tmp=tmp_path), tmp_path / "out") == 2
+    assert report(command.format(tmp=tmp_path), tmp_path / "out") == 2
     text = capsys.readouterr().err
     assert problem in text and text.count("\n") == 1
     assert not (tmp_path / "out").exists()

@@ -25,7 +25,7 @@ from deepcrib.game.rank_sets import NUM_RANK_SETS_4, rank_sets
 from deepcrib.kernels.workers import use_workers
 from tests.support import reference
 from tests.support.plays import plain_play
-from tests.support.reference import cards, chi_square_limit
+from tests.support.reference import assert_drawn, cards, chi_square_limit
 
 PONE, DEALER = 0, 1
 ERROR_LEVEL = 1e-6
@@ -128,9 +128,9 @@ def test_sampled_records_agree_with_exact_ones() -> None:
     """100,000 random hands, as in the thesis: which hands, their points, and the mean points of each."""
     exact, sample = exact_records(), sampled_records(100_000, seed=1)
     for role in (PONE, DEALER):
-        assert_distributed(sample.hands[:, role], WAYS)
-        assert_distributed(sample.gained[:, role].sum(axis=0), WAYS @ exact.gained[:, role])
-        assert_distributed(sample.given[:, role].sum(axis=0), WAYS @ exact.given[:, role])
+        assert_drawn(sample.hands[:, role], WAYS)
+        assert_drawn(sample.gained[:, role].sum(axis=0), WAYS @ exact.gained[:, role])
+        assert_drawn(sample.given[:, role].sum(axis=0), WAYS @ exact.given[:, role])
     often = sample.hands >= 50
     assert often.sum() > 1_400  # four different ranks: 256 of 270,725 hands each
     for figure, counts in ((MEAN_GAINED, exact.gained), (MEAN_GIVEN, exact.given)):
@@ -139,18 +139,6 @@ def test_sampled_records_agree_with_exact_ones() -> None:
         deviation = np.sqrt((shares * (points - mean[..., None]) ** 2).sum(axis=2))
         z = difference * np.sqrt(sample.hands) / deviation
         assert (z[often] ** 2).sum() < chi_square_limit(int(often.sum()), ERROR_LEVEL)
-
-
-def assert_distributed(observed: np.ndarray, weights: np.ndarray) -> None:
-    """A chi-square test; what is expected fewer than 20 times is one class."""
-    expected = weights / weights.sum() * observed.sum()
-    rare = expected < 20
-    observed = np.append(observed[~rare], observed[rare].sum())
-    expected = np.append(expected[~rare], expected[rare].sum())
-    classes = expected > 0
-    assert observed[~classes].sum() == 0
-    statistic = ((observed - expected)[classes] ** 2 / expected[classes]).sum()
-    assert statistic < chi_square_limit(int(classes.sum()) - 1, ERROR_LEVEL)
 
 
 @pytest.mark.usefixtures("many_parts")

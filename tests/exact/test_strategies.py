@@ -24,9 +24,8 @@ from deepcrib.exact.strategies.discards import (
 from deepcrib.exact.strategies.names import STRATEGIES, THESIS_STRATEGIES
 from deepcrib.exact.table import cached_table
 from tests.support import brute_force, reference
-from tests.support.reference import cards, chi_square_limit
+from tests.support.reference import assert_drawn, cards
 
-ERROR_LEVEL = 1e-6
 SETS = sorted(combinations_with_replacement(range(13), 4), key=lambda ranks: ranks[::-1])
 HANDS = [cards(text) for text in ("5C 5D 5H JS QS KS", "AC 2C 3C 4C 7D JC", "7C 7D 8C 8S 9H JH", "2D 4S 6D 8H TD QC")]
 
@@ -145,12 +144,6 @@ def test_the_program_s_sum_of_neighbours_by_hand() -> None:
 # --- choices ------------------------------------------------------------------------------------------------
 
 
-def drawn(preference: list[float], epsilon: float, by_preference: bool, size: int = 30_000) -> np.ndarray:
-    keys = np.random.default_rng(7).integers(0, 2**64, size, dtype=np.uint64)
-    wanted = np.array(preference)
-    return np.bincount([choose(wanted, epsilon, by_preference, key) for key in keys], minlength=len(preference))
-
-
 UNEVEN = [0.0, 0.25, 0.9, 0.9 + 1e-13, 0.5, 0.9, 0.1]
 BEST = np.array([0, 0, 1, 1, 0, 1, 0]) / 3
 CHOICES: list[tuple[list[float], float, bool, Any]] = [
@@ -168,9 +161,7 @@ CHOICES: list[tuple[list[float], float, bool, Any]] = [
 def test_choices_fall_as_likely_as_they_should(
     preference: list[float], epsilon: float, by_preference: bool, wanted: np.ndarray
 ) -> None:
-    """Chi-square over 30,000 keys at a level of 1e-6; what has no chance is never chosen."""
-    counts, possible = drawn(preference, epsilon, by_preference), wanted > 0
-    assert not counts[~possible].any()
-    expected = wanted[possible] * counts.sum()
-    statistic = ((counts[possible] - expected) ** 2 / expected).sum()
-    assert statistic < chi_square_limit(max(possible.sum() - 1, 1), ERROR_LEVEL)
+    """Over 30,000 keys."""
+    keys = np.random.default_rng(7).integers(0, 2**64, 30_000, dtype=np.uint64)
+    chosen = [choose(np.array(preference), epsilon, by_preference, key) for key in keys]
+    assert_drawn(np.bincount(chosen, minlength=len(preference)), wanted)

@@ -9,16 +9,10 @@ import pytest
 
 from deepcrib.game.engine import Games
 from deepcrib.game.randomness import CUT, below, hash_key
-from tests.support.reference import chi_square_limit, drive
+from tests.support.reference import assert_drawn, chi_square_limit, drive
 
 ERROR_LEVEL = 1e-6
 HANDS, PLAYERS = {2: 6, 3: 5, 4: 5}, (2, 3, 4)
-
-
-def assert_uniform(counts: np.ndarray, freedom: int | None = None) -> None:
-    expected = counts.sum() / counts.size
-    limit = chi_square_limit(freedom or counts.size - 1, ERROR_LEVEL)
-    assert ((counts - expected) ** 2 / expected).sum() < limit
 
 
 def deals_of(games: Games, hands: int = 1) -> np.ndarray:
@@ -63,16 +57,13 @@ def test_pairs_of_cards_in_a_hand_are_uniform() -> None:
     state_pairs = np.bincount(hands[:, 0] * 52 + hands[:, 1], minlength=52 * 52)
     assert state_pairs.reshape(52, 52)[np.tril_indices(52)].sum() == 0  # sorted
     expected = np.array([comb(51 - b, 4) if b > a else 0 for a in range(52) for b in range(52)], dtype=float)
-    expected *= len(hands) / expected.sum()
-    common = expected >= 5
-    statistic = ((state_pairs - expected)[common] ** 2 / expected[common]).sum()
-    assert statistic < chi_square_limit(int(common.sum()), ERROR_LEVEL)
+    assert_drawn(state_pairs, expected)
 
 
 def test_starter_and_hands_are_independent_between_hands_and_games() -> None:
     deals = deals_of(Games(range(30_000), 107), 2)[:, :, -2].astype(int) // 4  # ranks of the starters
-    assert_uniform(np.bincount(deals[0] * 13 + deals[1], minlength=169))  # of one game's successive hands
-    assert_uniform(np.bincount(deals[0, :-1] * 13 + deals[0, 1:], minlength=169))  # of neighbouring games
+    assert_drawn(np.bincount(deals[0] * 13 + deals[1], minlength=169))  # of one game's successive hands
+    assert_drawn(np.bincount(deals[0, :-1] * 13 + deals[0, 1:], minlength=169))  # of neighbouring games
 
 
 @pytest.mark.parametrize("players", PLAYERS)
@@ -131,7 +122,7 @@ def test_the_low_cut_deals_first_and_ties_cut_again(players: int) -> None:
             cut, again = [], again + 1
         assert games.dealer[row] == ranks.index(min(ranks))
     assert again > 100  # a tie for low comes once in 17 cuts of two players
-    assert_uniform(np.bincount(games.dealer, minlength=players))
+    assert_drawn(np.bincount(games.dealer, minlength=players))
 
 
 @pytest.mark.parametrize("players", PLAYERS)
@@ -142,6 +133,6 @@ def test_random_dealer_is_fair_and_has_no_memory(players: int) -> None:
         games.deal()
         dealers.append(games.dealer.astype(int).copy())
     for dealer in dealers:
-        assert_uniform(np.bincount(dealer, minlength=players))
+        assert_drawn(np.bincount(dealer, minlength=players))
     for one, two in zip(dealers, dealers[1:], strict=False):
-        assert_uniform(np.bincount(one * players + two, minlength=players**2))
+        assert_drawn(np.bincount(one * players + two, minlength=players**2))

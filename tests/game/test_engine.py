@@ -14,7 +14,6 @@ from tests.support import reference
 from tests.support.reference import Deal, PlayedHand, cards, drive, plain_discards, plain_plays, thrown_by
 from tests.support.worked import ALONE, GO, GO_THEN_31, THIRTY_ONE, THREE, WORKED, lay_hand, seat_hand, throw_hand
 
-ERROR_LEVEL = 1e-6
 HANDS, PLAYERS = {2: 6, 3: 5, 4: 5}, (2, 3, 4)
 
 

@@ -9,13 +9,7 @@ from deepcrib.game.policies import DETERMINISTIC, GREEDY, POLICIES, count_choice
 from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import pack_series
 from tests.support import reference
-from tests.support.reference import cards, chi_square_limit, plain_discards, plain_plays
-
-ERROR_LEVEL = 1e-6
-
-
-def int8(values: object) -> np.ndarray:
-    return np.array(values, dtype=np.int8)
+from tests.support.reference import assert_drawn, cards, int8, plain_discards, plain_plays
 
 
 def choices(mask: int) -> set[int]:
@@ -140,14 +134,9 @@ def test_ties_are_uniform(mask: int) -> None:
     picked = [int(pick(mask, key)) for key in keys]
     assert set(picked) == choices(mask)
     assert picked == [int(pick(mask, key)) for key in keys]
-    counts = np.bincount(picked)[sorted(choices(mask))]
-    if len(counts) > 1:
-        expected = len(keys) / len(counts)
-        assert ((counts - expected) ** 2 / expected).sum() < chi_square_limit(len(counts) - 1, ERROR_LEVEL)
+    assert_drawn(np.bincount(picked)[sorted(choices(mask))])
 
 
 def test_ties_of_the_same_seat_are_independent_from_decision_to_decision() -> None:
     keys = [[np.uint64(hash_key(5, game, 0, 1, decision)) for decision in (0, 1)] for game in range(12_000)]
-    together = np.bincount([pick(0b111, one) * 3 + pick(0b111, two) for one, two in keys], minlength=9)
-    expected = len(keys) / 9
-    assert ((together - expected) ** 2 / expected).sum() < chi_square_limit(8, ERROR_LEVEL)
+    assert_drawn(np.bincount([pick(0b111, one) * 3 + pick(0b111, two) for one, two in keys], minlength=9))

@@ -10,11 +10,7 @@ import pytest
 from deepcrib.game import rules
 from deepcrib.kernels import jit
 from tests.support import reference
-from tests.support.reference import cards
-
-
-def int8(values: object) -> np.ndarray:
-    return np.array(values, dtype=np.int8)
+from tests.support.reference import cards, int8
 
 
 def ranks_of(text: str) -> list[int]:

@@ -38,7 +38,6 @@ def twice(x):
     '''Twice.'''
     return plus(callee.plus(x))
 """
-RUN = "from deepcrib.caller import twice; print(twice(1), sum(twice.stats.cache_hits.values()))"
 
 
 @pytest.fixture
@@ -55,12 +54,14 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-def run(package: Path, cache: Path) -> list[str]:
-    """Call the package's kernel in a process of its own; return its result and the number of cache hits."""
-    environment = os.environ | {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(cache)}
+def run(package: Path, cache: Path, caller: str = "deepcrib.caller", *places: Path) -> list[str]:
+    """Call a kernel in a process of its own, which looks for modules there; its result and the number of cache hits."""
+    path = os.pathsep.join(map(str, places or [package.parent]))
+    environment = os.environ | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": str(cache)}
     environment["PYTHONDONTWRITEBYTECODE"] = "1"  # two versions of equal length within a second would share a file
+    code = f"from {caller} import twice; print(twice(1), sum(twice.stats.cache_hits.values()))"
     done = subprocess.run(
-        [sys.executable, "-c", RUN], env=environment, cwd=package.parent, capture_output=True, text=True
+        [sys.executable, "-c", code], env=environment, cwd=package.parent, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -105,19 +106,13 @@ def test_a_module_of_ones_own_follows_those_beside_it(tmp_path: Path) -> None:
     (tmp_path / "callee.py").write_text(CALLEE)
     caller = CALLER.replace("from deepcrib import", "import").replace("deepcrib.callee", "callee")
     (tmp_path / "caller.py").write_text(caller)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join((str(kernel_cache.PACKAGE.parent), str(tmp_path)))
-    said = []
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", RUN.replace("deepcrib.caller", "caller")],
-            env=environment, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        said.append(done.stdout.split())
+
+    def said() -> list[str]:
+        return run(tmp_path / "none", tmp_path / "cache", "caller", kernel_cache.PACKAGE.parent, tmp_path)
+
+    assert [said(), said()] == [["27", "0"], ["27", "1"]]
     edit(tmp_path / "callee.py", "x + TABLE[0]", "x - TABLE[0]")
-    command = [sys.executable, "-c", RUN.replace("deepcrib.caller", "caller")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert [*said, done.stdout.split()] == [["27", "0"], ["27", "1"], ["-13", "0"]]
+    assert said() == ["-13", "0"]
 
 
 def test_functions_made_with_other_values_are_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

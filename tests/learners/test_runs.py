@@ -178,6 +178,18 @@ def test_an_experiment_trains_measures_and_leaves_an_agent(experiment: str, tmp_
         ("learner=partida learner.inputs=16", "a network that sees the opponent's cards plays no matches"),
         ("learner=weighted_network learner.strategies=[hand_max]", "did you mean hand_max_min?"),
         ("learner=evolution learner.adjust=other", "learner.adjust=other: expected one of mutate, select"),
+        ("learner=evolution learner.rate=1.5", "learner.rate=1.5: with learner.adjust=merge values diverge above 1"),
+        ("learner=evolution learner.parents=8", "learner.parents=8: read with learner.update=population"),
+        ("learner=evolution learner.update=population learner.population=8 learner.parents=9", "expected at most"),
+        ("learner=evolution learner.update=population learner.adjust=punish", "read with learner.update=threshold"),
+        ("learner=hill_climb learner.discards_by=random", "random: read with learner.climb=play alone"),
+        ("learner=hill_climb learner.climb=play learner.discards_by=nobody", "unknown agent 'nobody'"),
+        ("learner=hill_climb discard_network.noisy=true", "discard_network.noisy=true: read with learner=replay alone"),
+        *(
+            (f"learner={name} play_network=mlp {word}", word)
+            for name in ("mirror", "nfsp")
+            for word in ("play_network.head=dueling", "play_network.noisy=true", "state.scores=true")
+        ),
     ],
 )
 def test_mistaken_options_are_one_line(words: str, expected: str, tmp_path: Path, capsys: Any) -> None:

@@ -18,13 +18,10 @@ from deepcrib.errors import OptionError
 from deepcrib.exact.shows import hand_values
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.kernels.workers import use_workers
-from deepcrib.learners.hill_climb.learner import HillClimbLearner
-from deepcrib.learners.hill_climb.options import HillClimbOptions
 from deepcrib.learners.pretraining import show as pretraining
 from deepcrib.learners.pretraining.options import PretrainingOptions
 from deepcrib.learners.replay.batch import Batch
 from deepcrib.learners.replay.extras import Sampling
-from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.matches.trajectories import Trajectories, self_play
 from deepcrib.networks import (
@@ -41,7 +38,6 @@ from deepcrib.networks import (
 )
 from deepcrib.networks.checkpoints import load_weights, save_weights
 from deepcrib.networks.encoders import make_discard_encoder, make_play_encoder
-from deepcrib.training.learner import Setting
 from tests.support.replaying import Backup, play_samples, pretrain
 from tests.support.small_problems import POINTS, STATES, entries, exact, learned_table
 
@@ -407,13 +403,6 @@ def test_pretraining_teaches_every_head_the_order_of_hands(head: str, monkeypatc
     points = hand_values(kept.reshape(-1, 4)).reshape(200, 15)
     lost = points.max(axis=1) - points[np.arange(200), values.argmax(axis=1)]
     assert lost.mean() < 1.5
-
-
-def test_a_climber_takes_no_noise() -> None:
-    noisy, plain = DiscardNetworkConfig("mlp", [8], noisy=True), PlayNetworkConfig("mlp", [8])
-    with pytest.raises(OptionError, match="discard_network.noisy=true: read with learner=replay alone"):
-        groups: Any = {"state": StateOptions("full", "full"), "discard_network": noisy, "play_network": plain}
-        HillClimbLearner(HillClimbOptions(), Setting(), **groups)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.speed.environments import Contender, Sample, cells, measure, rates, steps_of_naive, steps_of_openspiel
-from benchmarks.speed.naive_environment import DECK, FIRST_PLAY, GAME, Card, NaiveCribbage, play_points, show_points
+from benchmarks.speed.environments import Sample, rates
+from benchmarks.speed.naive_environment import DECK, FIRST_PLAY, GAME, Card, NaiveCribbage
 from deepcrib.agents import make_agent
 from deepcrib.game.engine import Games
 from tests.support.reference import drive
@@ -67,18 +67,6 @@ def test_full_games_score_alike(name: str) -> None:
         assert env.winner == games.winner[row] and scores == games.scores[row].tolist()
 
 
-def test_worked_examples() -> None:
-    """The 29 and the 28 hand; five of a suit in the crib count, four do not; 8 7 6, 5 5 5 5, and 31."""
-    fives = [(5, 0), (5, 1), (5, 2), (11, 3)]
-    assert show_points(fives, (5, 3)) == 29
-    assert show_points([*fives[:3], (5, 3)], (11, 3)) == 28
-    flush = [(2, 0), (4, 0), (6, 0), (8, 0)]
-    assert [show_points(flush, (13, suit), is_crib) for suit in (0, 1) for is_crib in (False, True)] == [5, 5, 4, 0]
-    assert play_points([(8, 0), (7, 1)]) == 2 and play_points([(8, 0), (7, 1), (6, 0)]) == 3
-    assert play_points([(5, 0), (5, 1), (5, 2), (5, 3)]) == 12
-    assert play_points([(10, 0), (13, 1), (10, 2), (1, 0)]) == 2
-
-
 def test_random_games_end_at_121_and_refuse_illegal_actions() -> None:
     choose = random.Random(3)
     env = NaiveCribbage(seed=4)
@@ -97,19 +85,3 @@ def test_rates_are_those_of_all_processes_together() -> None:
     """Two processes of 2 s: 300 and 100 steps are 200 a second, 3 games 1.5, and 400 steps took 2.5 CPU seconds."""
     samples = [Sample(300, 2, 2.0, 1.5), Sample(100, 1, 2.0, 1.0)]
     assert rates(samples) == (200, 1.5, 160)
-
-
-def test_the_table_gives_the_best_and_the_slowest_turn() -> None:
-    turns = iter(
-        [Sample(10, 1, 1.0, 1.0), Sample(40, 8, 1.0, 1.0), Sample(30, 2, 1.0, 1.0)]
-    )  # the first is not counted
-    rows = [Contender("naive", "plain", 1, lambda seconds, seed: [next(turns)])]
-    assert cells(measure(rows, 1.0, 2, 1)) == [("plain", "40", "30", "8", "2", "40", "1.0")]
-
-
-def test_openspiel_and_plain_python_ask_for_as_many_decisions() -> None:
-    """Ten a hand, and about twelve hands a random game, in both alike."""
-    pytest.importorskip("pyspiel")
-    for play in (steps_of_openspiel, steps_of_naive):
-        sample = play(0.2, 1)
-        assert sample.games >= 1 and 90 < sample.steps / sample.games < 160

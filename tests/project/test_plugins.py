@@ -24,6 +24,7 @@ from deepcrib.learners.replay.targets import ALGORITHMS
 from deepcrib.networks import DISCARD_NETWORKS, HEADS, PLAY_NETWORKS, PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import load_weights, save_policy, save_weights
 from deepcrib.networks.encoders import DISCARD_ENCODERS, PLAY_ENCODERS, make_play_encoder
+from tests.support.commands import refused
 from tests.support.own_parts import LEARNER, PARTS
 
 SMALL = ["pretraining.enabled=false", "learner.iterations=1", "learner.episodes=8", "threads=1"]
@@ -75,14 +76,6 @@ def there(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget()
     yield home
     assert "stranger" not in sys.modules
-
-
-def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line with which a command ends."""
-    capsys.readouterr()
-    assert main(words) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
 
 
 def imported() -> bool:

@@ -35,6 +35,7 @@ from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.checkpoints import save_policy, save_weights
 from deepcrib.networks.encoders import make_play_encoder
 from deepcrib.records import GameWriter, Player, find_files
+from tests.support.commands import refused
 from tests.support.recorded import played
 
 MARK = "code-has-run"
@@ -145,14 +146,6 @@ def contents(folder: Path) -> dict[str, Any]:
     """All files below a folder, with what they hold and when they were last written."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
-
-
-def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line with which a command ends."""
-    capsys.readouterr()
-    assert main(words) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
 
 
 # --- what a file may say ----------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ def fits(hand: tuple[int, ...], series: tuple[int, ...]) -> list[int]:
 
 def after(hands: Hands, series: tuple[int, ...], seat: int, card: int) -> tuple[int, int, Hands, tuple[int, ...]]:
     """Points of a card, then who plays next (-1: nobody), with what hands and series."""
-    left = tuple(c for c in hands[seat] if c != card)
+    at = hands[seat].index(card)
+    left = hands[seat][:at] + hands[seat][at + 1 :]
     hands = (left, hands[1]) if seat == 0 else (hands[0], left)
     series = (*series, card)
     points = reference.pegs(series)

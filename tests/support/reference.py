@@ -24,6 +24,10 @@ THROWN = {2: 2, 3: 1, 4: 1}
 FROM_DECK = {2: 0, 3: 1, 4: 0}
 
 
+def int8(values: object) -> np.ndarray:
+    return np.array(values, dtype=np.int8)
+
+
 def rank(card: int) -> int:
     """Rank of a card, 0 = ace to 12 = king."""
     return card // 4
@@ -405,3 +409,19 @@ def chi_square_limit(freedom: int, error_level: float) -> float:
     """What a chi-square variable exceeds with a given probability (Wilson and Hilferty; within 2%)."""
     spread = 2 / (9 * freedom)
     return freedom * max(0.0, 1 - spread + NormalDist().inv_cdf(1 - error_level) * spread**0.5) ** 3
+
+
+def assert_drawn(counts: Any, weights: Any = None) -> None:
+    """Counts are as draws with chances in proportion to weights (by default all alike): chi-square at a level of 1e-6.
+
+    What has no weight is never drawn; what is expected fewer than 20 times is one class.
+    """
+    observed = np.asarray(counts, dtype=float).ravel()
+    expected = np.ones(len(observed)) if weights is None else np.asarray(weights, dtype=float).ravel()
+    assert not observed[expected == 0].any()
+    expected = expected / expected.sum() * observed.sum()
+    rare = expected < 20
+    observed, expected = (np.append(part[~rare], part[rare].sum()) for part in (observed, expected))
+    some = expected > 0
+    statistic = ((observed - expected)[some] ** 2 / expected[some]).sum()
+    assert statistic < chi_square_limit(max(int(some.sum()) - 1, 1), 1e-6)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepcrib.agents import AgentError, DivergenceError, make_agent
-from deepcrib.errors import OptionError
 from deepcrib.files import weights as formats
 from deepcrib.learners.evolution.agent import GENOMES, EvolutionaryAgent, pair_index
 from deepcrib.learners.evolution.deals import ShowDeals
@@ -301,18 +300,3 @@ def test_merging_values_against_the_best_ends_in_random_discards(tmp_path: Path)
     deals = ShowDeals.deal(99, 500)
     chances = deals.probabilities(agent)
     np.testing.assert_allclose(chances, 1 / 15)
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"update": "population", "population": 8, "parents": 9}, "learner.parents=9: expected at most"),
-        ({"rate": 1.5}, "learner.rate=1.5: with learner.adjust=merge values diverge above 1, expected at most 1"),
-        ({"update": "population", "adjust": "punish"}, "learner.adjust=punish: read with learner.update=threshold"),
-        ({"parents": 8}, "learner.parents=8: read with learner.update=population"),
-    ],
-)
-def test_options_that_diverge_or_are_not_read_are_refused(options: dict[str, Any], expected: str) -> None:
-    with pytest.raises(OptionError, match="^[^\\n]*$") as found:
-        new_learner(**options)
-    assert expected in str(found.value)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deepcrib.agents import AgentError, make_agent
+from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QNetworkAgent
-from deepcrib.errors import OptionError
 from deepcrib.files.weights import read_weights
 from deepcrib.game.engine import Games
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
@@ -152,16 +151,6 @@ def restored(folder: Path, **options: Any) -> HillClimbLearner:
     learner = new_learner(**options)
     restore(learner, folder / STATE_FILE)
     return learner
-
-
-def test_an_agent_that_is_not_there_is_refused() -> None:
-    with pytest.raises(AgentError, match="unknown agent 'nobody'"):
-        new_learner(climb="play", discards_by="nobody")
-
-
-def test_options_that_a_climb_does_not_read_are_refused() -> None:
-    with pytest.raises(OptionError, match="learner.discards_by=random: read with learner.climb=play alone"):
-        new_learner(discards_by="random")
 
 
 def test_checkpoints_are_counted_as_they_are_though_contests_end_late(tmp_path: Path) -> None:

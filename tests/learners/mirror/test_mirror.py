@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +11,12 @@ import torch
 from deepcrib.agents import make_agent
 from deepcrib.agents.policy_network import PolicyNetworkAgent
 from deepcrib.agents.q_network import QFunction
-from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.game.mixed import softmax
 from deepcrib.game.observations import PlayObservation
 from deepcrib.learners.mirror.descent import MirrorDescent, proximal_logits
 from deepcrib.learners.policies.learning import LearnedPolicy, PassRates, all_action_values
 from deepcrib.learners.replay.batch import Batch
-from deepcrib.learners.replay.options import StateOptions
 from deepcrib.learners.replay.update import LearnedNetwork
 from deepcrib.networks import PlayNetworkConfig, make_play_network
 from deepcrib.networks.encoders import Block, Encoder
@@ -105,17 +102,3 @@ def test_the_agent_of_the_weights_is_the_learner_s_and_plays_as_its_chances_say(
     counts = np.bincount(loaded.play(observation), minlength=4)
     deviation = np.sqrt((chances * (1 - chances)).sum(axis=0))
     assert (np.abs(counts - chances.sum(axis=0)) < 5 * deviation).all()  # fails by chance once in a million
-
-
-@pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize(
-    ("group", "value", "expected"),
-    [
-        ("play_network", PlayNetworkConfig("mlp", head="dueling"), "head=dueling"),
-        ("play_network", PlayNetworkConfig("mlp", noisy=True), "noisy=true"),
-        ("state", StateOptions("afterstate", scores=True), "state.scores=true"),
-    ],
-)
-def test_what_a_mixed_policy_does_not_read_is_refused(name: str, group: str, value: Any, expected: str) -> None:
-    with pytest.raises(OptionError, match=expected):
-        new_learner(name, **{group: value})

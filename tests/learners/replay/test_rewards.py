@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -27,7 +26,7 @@ from deepcrib.learners.replay.rewards import (
 )
 from deepcrib.matches import play_hand
 from deepcrib.matches.trajectories import Trajectories, self_play
-from deepcrib.networks.encoders.states import DISCARD_IS_DEALER, DISCARD_OWN_SCORE, OWN_RANKS
+from deepcrib.networks.encoders.states import DISCARD_OWN_SCORE, OWN_RANKS
 from tests.support import reference
 from tests.support.reference import Board, cards
 from tests.support.replaying import discard_samples
@@ -197,102 +196,36 @@ def test_game_is_won_by_most_play_points(hands: Trajectories, rows: list, reward
 # --- whose points a discard's return holds ------------------------------------------------------------------
 
 
-@dataclass
-class DealtHand:
-    """A hand played alone at its own table, with everybody's points counted by the rules in plain Python."""
-
-    dealer: int
-    dealt: list[list[int]]
-    thrown: list[list[int]]
-    play: list[int]
-    show: list[int]
-    crib: int
-    heels: int
-
-
-def count_hand(state: np.void) -> DealtHand:
-    """What a finished hand was worth, from the cards that lie on the table."""
-    seats, history = state.history_seats.tolist(), state.history.tolist()
-    order = iter(history)
-    board: Board = Board([0, 0], None)
-    kept, starter = state.kept.tolist(), int(state.starter)
-    reference.play(kept, int(state.dealer), lambda player, legal: next(order), board, [])
-    assert len(seats) == 8
-    return DealtHand(
-        dealer=int(state.dealer),
-        dealt=state.dealt.tolist(),
-        thrown=state.discards.tolist(),
-        play=[sum(peg.points for peg in board.pegged if peg.player == seat) for seat in (0, 1)],
-        show=[reference.show(four, starter) for four in kept],
-        crib=reference.show(state.crib.tolist(), starter, is_crib=True),
-        heels=2 if starter // 4 == reference.JACK else 0,
-    )
-
-
-def play_alone(agent: object, number: int, seed: int) -> list[DealtHand]:
-    """One game, hand by hand, at a table of its own."""
-    table = Games([number], seed, stop_at_121=False)
-    row, hands = np.array([0]), []
-    while not table.finished[0]:
-        table.deal()
-        for seat in (1, 0):
-            table.discard(row, [seat], agent.discard(table.discard_observation(row, [seat])))
-        table.start_play()
-        while len(table.to_play):
-            table.play(row, agent.play(table.play_observation(row)))
-        table.show()
-        hands.append(count_hand(table.state[0]))
-    return hands
-
-
-@pytest.fixture(scope="module", params=["random", "greedy"])
-def games(request: pytest.FixtureRequest) -> tuple[Trajectories, list[DealtHand]]:
-    """Games in lockstep, and the same hands played alone, in the same order."""
-    agent, first, count, seed = make_agent(request.param), 70, 60, 502
-    alone = [play_alone(agent, first + number, seed) for number in range(count)]
-    rounds = range(max(map(len, alone)))
-    in_order = [hands[number] for number in rounds for hands in alone if number < len(hands)]
-    return self_play(agent, first, count, seed), in_order
-
-
-def test_every_discards_return_is_of_its_own_hand_seat_and_role(games: tuple[Trajectories, list[DealtHand]]) -> None:
+def own_points(hands: Trajectories, hand: int, seat: int) -> int:
     """Own play and hand of that very hand, the crib for its dealer alone, no heels."""
-    together, alone = games
-    assert len(together) == len(alone)
-    expected = [
-        [hand.play[seat] + hand.show[seat] + (hand.crib if seat == hand.dealer else 0) for seat in (0, 1)]
-        for hand in alone
-    ]
-    assert discard_returns(together, "own").tolist() == expected
-    differences = [[own - other, other - own] for own, other in expected]
-    assert discard_returns(together, "difference").tolist() == differences
-    assert sum(hand.heels for hand in alone) > 0  # so that heels would have shown
+    crib = int(hands.crib_points[hand]) if seat == hands.dealer[hand] else 0
+    return int(hands.play_points[hand, hands.play_seats[hand] == seat].sum() + hands.hand_points[hand, seat]) + crib
+
+
+@pytest.mark.parametrize("agent", ["random", "greedy"])
+def test_every_discards_return_and_sample_is_of_its_own_hand_seat_and_role(agent: str) -> None:
+    games = self_play(make_agent(agent), 70, 60, 502)
+    own = [[own_points(games, hand, seat) for seat in (0, 1)] for hand in range(len(games))]
+    differences = [[one - other, other - one] for one, other in own]
+    assert discard_returns(games, "own").tolist() == own
+    assert discard_returns(games, "difference").tolist() == differences
+    assert games.heels.any()  # so that heels would have shown
     # The baseline takes the opponent's hand out of the difference, nothing else; `own` does not have it.
-    based = [[d + hand.show[1 - s] for s, d in enumerate(row)] for hand, row in zip(alone, differences, strict=True)]
-    assert discard_returns(together, "difference", baseline=True).tolist() == based
-    assert discard_returns(together, "own", baseline=True).tolist() == expected
-
-
-@pytest.mark.parametrize("reward", ["own", "difference"])
-def test_discard_samples_hold_the_hand_that_earned_the_return(
-    games: tuple[Trajectories, list[DealtHand]], reward: str
-) -> None:
-    """A sample's six cards, thrown cards and role are those of the hand and seat of its target."""
-    together, alone = games
-    samples = discard_samples(together, reward)
-    assert len(samples) == 2 * len(alone)
-    pairs = [list(combinations(range(6), 2))[action] for action in samples.actions]
-    unmatched = {}
-    for state, pair, target in zip(samples.states.tolist(), pairs, samples.targets.tolist(), strict=True):
-        thrown = tuple(state[slot] for slot in pair)
-        unmatched.setdefault((tuple(state[:6]), thrown, bool(state[DISCARD_IS_DEALER])), []).append(target)
-    for hand in alone:
-        worth = [hand.play[s] + hand.show[s] + (hand.crib if s == hand.dealer else 0) for s in (0, 1)]
-        for seat in (0, 1):
-            key = tuple(hand.dealt[seat]), tuple(hand.thrown[seat]), seat == hand.dealer
-            expected = worth[seat] - (worth[1 - seat] if reward == "difference" else 0)
-            assert unmatched.pop(key) == [expected]
-    assert not unmatched
+    based = np.array(differences) + games.hand_points[:, ::-1]
+    assert discard_returns(games, "difference", baseline=True).tolist() == based.tolist()
+    assert discard_returns(games, "own", baseline=True).tolist() == own
+    for reward, returns in (("own", own), ("difference", differences)):
+        samples = discard_samples(games, reward)
+        kept = zip(samples.states.tolist(), samples.actions.tolist(), samples.targets.tolist(), strict=True)
+        assert sorted(kept) == sorted(
+            (
+                games.discard_states[hand, seat].tolist(),
+                int(games.discard_actions[hand, seat]),
+                float(returns[hand][seat]),
+            )
+            for hand in range(len(games))
+            for seat in (0, 1)
+        )
 
 
 class Throws:

@@ -25,14 +25,6 @@ from tests.support.replay_runs import assert_same_runs, run, small, weights
 from tests.support.replaying import saved
 
 
-@pytest.fixture(scope="module")
-def hands() -> Trajectories:
-    return self_play(make_agent("random"), 0, 600, 1_001, unit="hands")
-
-
-# --- what else a run does -----------------------------------------------------------------------------------
-
-
 def test_what_a_run_leaves(tmp_path: Path) -> None:
     """Final weights, and those of every saved iteration; each an agent by its path."""
     result = run(tmp_path, small(iterations=5))

@@ -23,11 +23,10 @@ from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.learners.weighted.agent import NEIGHBOURS, WeightedAgent, initial_weights, load_weighted
 from deepcrib.matches.trajectories import learning_games
 from deepcrib.networks.encoders.states import OPPONENT_SCORE, OWN_SCORE
-from tests.support.agents import check_frequencies, observations
+from tests.support.agents import observations
 from tests.support.positions import SETS
 from tests.support.weighted import plain_matrix, plain_weights
 
-ERROR_LEVEL = 1e-6
 Seen = TypeVar("Seen", DiscardObservation, PlayObservation)
 
 
@@ -169,14 +168,6 @@ def test_mappings() -> None:
 
 
 # --- choices ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["hand_max_min", "random_weights", "expected_value"])
-def test_choices_fall_as_likely_as_they_say(name: str) -> None:
-    agent = make_agent(name)
-    discards, to_play = observations(20_000, 906, plays=3)
-    check_frequencies(agent.discard_probabilities(discards), agent.discard(discards))
-    check_frequencies(agent.play_probabilities(to_play), agent.play(to_play))
 
 
 @pytest.mark.parametrize("name", ["random_weights", "semi_pure_hand_max_poss", "expected_value"])

@@ -26,10 +26,8 @@ from deepcrib.learners.weighted.state import READINGS, DiscardLog, new_log
 from deepcrib.matches import play_match
 from deepcrib.training.learner import Setting
 from tests.support.figures import NO_MATCHES
-from tests.support.reference import chi_square_limit
+from tests.support.reference import assert_drawn
 from tests.support.weighted import Replica, answering
-
-ERROR_LEVEL = 1e-6
 
 
 def new_learner(seed: int = 1, dealing: str = "acc", **options: Any) -> WeightedLearner:
@@ -250,14 +248,6 @@ def starts(games: int, **options: Any) -> np.ndarray:
     return np.array(found)
 
 
-def assert_uniform(counts: np.ndarray, weights: np.ndarray | None = None) -> None:
-    """Chi-square at a level of 1e-6."""
-    weights = np.ones(len(counts)) if weights is None else weights
-    expected = weights / weights.sum() * counts.sum()
-    assert expected.min() > 10
-    assert ((counts - expected) ** 2 / expected).sum() < chi_square_limit(len(counts) - 1, ERROR_LEVEL)
-
-
 def start_chances(spread: int) -> np.ndarray:
     """[121, 121]: chance of agent 1's and agent 2's score; one is uniform, the other uniform around it on the board."""
     chances = np.zeros((121, 121))
@@ -278,8 +268,8 @@ def test_exploring_starts_are_drawn_one_score_after_the_other() -> None:
     pairs = np.argwhere(chances > 0)
     counts = np.array([(agents == pair).all(axis=1).sum() for pair in pairs])
     assert counts.sum() == 9_000
-    assert_uniform(counts, chances[tuple(pairs.T)])
-    assert_uniform(np.bincount(found[:, 0, 2], minlength=2))
+    assert_drawn(counts, chances[tuple(pairs.T)])
+    assert_drawn(np.bincount(found[:, 0, 2], minlength=2))
 
 
 def test_without_exploring_starts_games_begin_at_the_beginning() -> None:
@@ -295,7 +285,7 @@ def test_pairs_of_a_round_robin_are_drawn() -> None:
     assert all(pair == pairs[number - number % 5] for number, pair in enumerate(pairs))
     drawn = [one * 4 + two for one, two in pairs[::5]]
     assert all(number % 5 for number in drawn)  # nobody meets itself
-    assert_uniform(np.bincount(drawn, minlength=16)[[i for i in range(16) if i % 5]])
+    assert_drawn(np.bincount(drawn, minlength=16)[[i for i in range(16) if i % 5]])
 
 
 def test_a_set_of_cards_without_a_record_is_known_to_have_none(tmp_path: Path) -> None:
