@@ -15,8 +15,6 @@ from deepcrib.agents.q_network import QFunction, QNetworkAgent
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.files.weights import CheckpointError
 from deepcrib.game.engine import Games, IllegalActionError
-from deepcrib.game.rules import MAX_SCORE
-from deepcrib.learners.weighted.agent import WeightedAgent
 from deepcrib.matches import play_match
 from deepcrib.networks.checkpoints import save_weights
 from deepcrib.networks.encoders import compact_discard, compact_play, make_play_encoder
@@ -159,13 +157,6 @@ def test_the_weights_that_a_spec_names_are_kept_beside(
         "epsilon": 0.5,
         "discards": {"name": "best_response", "to": kept, "within": 2},
     }
-
-
-def test_weighted_strategies_take_no_options_of_a_network(tmp_path: Path) -> None:
-    make_agent("hand_max_avg").save(tmp_path / "weights.safetensors")
-    assert isinstance(make_agent({"path": str(tmp_path)}), WeightedAgent)
-    with pytest.raises(AgentError, match="has no option 'epsilon'"):
-        make_agent({"path": str(tmp_path), "epsilon": 0.1})
 
 
 def test_agents_of_one_name_are_numbered() -> None:
@@ -416,16 +407,6 @@ def test_choices_do_not_depend_on_the_rows_beside_them() -> None:
 
 
 # --- checkpoints --------------------------------------------------------------------------------------------
-
-
-def test_a_loaded_agent_plays_the_same_match(checkpoint: Path) -> None:
-    before = play_match([network_agent(), make_agent("deterministic")], 60, 5)
-    after = play_match([make_agent(checkpoint), make_agent("deterministic")], 60, 5)
-    for name in ("winner", "scores", "hands", "points", "counts", "first_dealer"):
-        assert (getattr(before, name) == getattr(after, name)).all(), name
-    other = play_match([network_agent(seed=2), make_agent("deterministic")], 60, 5)
-    assert (other.scores != after.scores).any()
-    assert (after.scores.max(axis=1) == MAX_SCORE).all()
 
 
 def test_a_missing_network_is_named(play_only: Path) -> None:

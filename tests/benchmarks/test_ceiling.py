@@ -11,7 +11,6 @@ import pytest
 from benchmarks.equilibrium import ceiling as ceilings
 from benchmarks.equilibrium.ceiling import Ceiling, ceiling, rests, surprise_of_flushes
 from deepcrib.agents import make_agent
-from deepcrib.errors import OptionError
 from deepcrib.game.cards import parse_card, parse_cards
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation
@@ -96,8 +95,3 @@ def test_a_responder_that_throws_badly_leaves_more(monkeypatch: pytest.MonkeyPat
     # Both measures have the same best, whatever it is held against.
     np.testing.assert_allclose(worst[:, 0] - best[:, 0], worst[:, 1] - best[:, 1], atol=1e-9)
     assert isinstance(ceiling(4, 3), Ceiling)
-
-
-def test_deals_that_two_roles_cannot_share() -> None:
-    with pytest.raises(OptionError, match="deals=7: expected an even number"):
-        ceiling(7, 1)

@@ -22,6 +22,7 @@ from deepcrib.matches import Recorder, play_hand
 from deepcrib.search.replies.asking import weigh_earlier_plays
 from tests.support import reference
 from tests.support.models import model_of
+from tests.support.positions import chance_of_plays
 
 SET_NUMBER = {tuple(row): number for number, row in enumerate(SETS_4.tolist())}
 
@@ -102,52 +103,6 @@ def test_a_random_discarder_keeps_any_four_cards() -> None:
 # --- after plays and goes -------------------------------------------------------------------------------------------
 
 
-def likelihood(name: str, kept: list[int], events: list[tuple[int, int]], own: list[int], me: int) -> float:
-    """Chance that a hand of ranks plays so, by a plain walk over the events (seat, rank), go by go."""
-    left = {1 - me: list(kept), me: list(own)}
-    series: list[int] = []
-    count, last, chance = 0, -1, 1.0
-    turn = events[0][0] if events else me
-
-    def fits(seat: int) -> list[int]:
-        return [rank for rank in left[seat] if count + min(rank + 1, 10) <= 31]
-
-    def advance(turn: int) -> tuple[int, int, list[int]]:
-        if count < 31 and fits(turn):
-            return turn, count, series
-        if count < 31 and fits(1 - turn):
-            return 1 - turn, count, series
-        lead = 1 - last if left[1 - last] else last
-        return lead, 0, []
-
-    for seat, rank in events:
-        turn, count, series = advance(turn) if series else (turn, count, series)
-        if seat != turn or rank not in fits(seat):
-            return 0.0
-        if seat != me:
-            options = fits(seat)
-            likings = [liking(name, series, option) for option in options]
-            best = [option for option, value in zip(options, likings, strict=True) if value == max(likings)]
-            chance *= best.count(rank) / len(best)
-        left[seat].remove(rank)
-        series = [*series, rank]
-        count += min(rank + 1, 10)
-        last, turn = seat, 1 - seat
-    if events:
-        turn, count, series = advance(turn)
-        if turn != me:
-            return 0.0
-    return chance
-
-
-def liking(name: str, series: list[int], rank: int) -> tuple[int, int]:
-    if name == "random":
-        return (0, 0)
-    held = [4 * held_rank for held_rank in (*series, rank)]
-    points = reference.pegs(held, with_31=name == "greedy")
-    return (points, rank if name == "greedy" else 0)
-
-
 @pytest.mark.parametrize("name", ["greedy", "deterministic", "random"])
 def test_plays_and_goes_narrow_the_hands(name: str) -> None:
     """At every decision of some games: prior times likelihood, hand by hand, and the true hand is never ruled out."""
@@ -169,15 +124,16 @@ def test_plays_and_goes_narrow_the_hands(name: str) -> None:
         for row in range(len(observation)):
             me = int(observation.seat[row])
             history, seats = observation.history[row], observation.history_seats[row]
-            events = [(int(s), int(RANKS[c])) for c, s in zip(history, seats, strict=True) if c >= 0]
-            own = sorted(RANKS[kept[row, me]].tolist())
+            events = [(int(c) // 4 * 4, int(s)) for c, s in zip(history, seats, strict=True) if c >= 0]
+            own, leader = (kept[row, me] // 4 * 4).tolist(), 1 - int(observation.dealer[row])
             cards = [*observation.hand[row], *observation.discards[row], observation.starter[row]]
             cards += [c for c, s in zip(history, seats, strict=True) if s == me]
             seen = np.array([[c for c in cards if c >= 0]], dtype=np.int8)
             prior = model.kept_weights(seen, np.array([observation.dealer[row] != me]))[0]
             chances = np.zeros(len(SETS_4))
             for number in np.flatnonzero(prior > 0):
-                chances[number] = likelihood(name, SETS_4[number].tolist(), events, own, me)
+                theirs = [4 * rank for rank in SETS_4[number].tolist()]
+                chances[number] = chance_of_plays(own, theirs, me, leader, events, name)
             np.testing.assert_allclose(found[row], prior * chances, atol=1e-6)
             if name == "random":  # which may play any card
                 np.testing.assert_allclose(possible[row], prior * (chances > 0), atol=1e-6)

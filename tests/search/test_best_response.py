@@ -70,14 +70,9 @@ def lay(state: State, rank: int) -> tuple[int, State]:
 
 def likely(name: str, hand: Hand, series: tuple[int, ...]) -> dict[int, float]:
     """Chances of the ranks that a scripted player plays."""
-    options = fits(hand, series)
-    likings: list[tuple[int, int]] = []
-    for rank in options:
-        cards = [4 * held for held in (*series, rank)]
-        points = 0 if name == "random" else reference.pegs(cards, with_31=name == "greedy")
-        likings.append((points, rank if name == "greedy" else 0))
-    best = [rank for rank, value in zip(options, likings, strict=True) if value == max(likings)]
-    return {rank: best.count(rank) / len(best) for rank in set(best)}
+    slots = reference.plain_plays(name, [4 * rank for rank in hand], [4 * rank for rank in series])
+    chosen = [hand[slot] for slot in slots]
+    return {rank: chosen.count(rank) / len(chosen) for rank in set(chosen)}
 
 
 def reply_value(name: str, beliefs: dict[Hand, float], state: State, choose: str) -> float:

@@ -23,7 +23,7 @@ from deepcrib.search.win_chances import chances_of, win_chances
 from tests.support import reference
 from tests.support.models import model_of
 from tests.support.plays import Hands, after, fits
-from tests.support.positions import SETS, hidden_of, positions, possible, seen
+from tests.support.positions import SETS, chance_of_plays, hidden_of, positions, possible, seen
 from tests.support.reference import rank
 
 ME = 0
@@ -74,19 +74,6 @@ def both_greedy(hands: Hands, series: tuple[int, ...], seat: int) -> int:
 def worth(hands: Hands, series: tuple[int, ...], seat: int, card: int) -> int:
     points, following, left, longer = after(hands, series, seat, card)
     return (points if seat == ME else -points) + both_greedy(left, longer, following)
-
-
-def chance_of_plays(own: list[int], other: list[int], seat: int, leader: int, history: list[tuple[int, int]]) -> float:
-    """How likely the other one plays as it did if it plays any card that it may."""
-    hands: Hands = (tuple(own), tuple(other)) if seat == 0 else (tuple(other), tuple(own))
-    series: tuple[int, ...] = ()
-    turn, chance = leader, 1.0
-    for card, player in history:
-        if player != seat:
-            ranks = [rank(held) for held in fits(hands[turn], series)]
-            chance *= ranks.count(rank(card)) / len(ranks)
-        _, turn, hands, series = after(hands, series, turn, card)
-    return chance
 
 
 def test_cards_are_worth_their_mean_over_every_hand() -> None:

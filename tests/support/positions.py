@@ -12,6 +12,7 @@ from deepcrib.game.observations import PlayObservation
 from deepcrib.game.rank_sets import rank_sets
 from tests.support import reference
 from tests.support.plays import Hands, after, fits
+from tests.support.reference import plain_plays, rank
 
 SETS = {tuple(map(int, row)): number for number, row in enumerate(rank_sets(4))}
 
@@ -40,16 +41,21 @@ def seen(o: PlayObservation, row: int) -> tuple[list[int], list[int], list[tuple
     return own, theirs, history, [card for card in range(52) if card not in away]
 
 
-def happens(own: list[int], other: list[int], seat: int, leader: int, history: list[tuple[int, int]]) -> bool:
-    """Whether these hands, played by the rules, give the turns of the history and now the turn to `seat`."""
+def chance_of_plays(
+    own: list[int], other: list[int], seat: int, leader: int, history: list[tuple[int, int]], name: str = "random"
+) -> float:
+    """How likely the other one, a scripted player, plays these hands as it did, until the turn of `seat`."""
     hands: Hands = (tuple(own), tuple(other)) if seat == 0 else (tuple(other), tuple(own))
     series: tuple[int, ...] = ()
-    turn = leader
+    turn, chance = leader, 1.0
     for card, player in history:
         if player != turn or card not in fits(hands[turn], series):
-            return False
+            return 0.0
+        if player != seat:
+            chosen = [rank(hands[turn][slot]) for slot in plain_plays(name, list(hands[turn]), list(series))]
+            chance *= chosen.count(rank(card)) / len(chosen)
         _, turn, hands, series = after(hands, series, turn, card)
-    return turn == seat
+    return chance if turn == seat else 0.0
 
 
 def possible(o: PlayObservation, row: int) -> dict[tuple[int, ...], int]:
@@ -61,7 +67,7 @@ def possible(o: PlayObservation, row: int) -> dict[tuple[int, ...], int]:
     for ranks in SETS:
         number = prod(comb(free[rank], n) for rank, n in Counter(ranks).items())
         held = hidden_of(ranks, theirs, unseen) if number else None
-        if held is not None and happens(own, theirs + held, seat, leader, history):
+        if held is not None and chance_of_plays(own, theirs + held, seat, leader, history):
             ways[ranks] = number
     return ways
 

@@ -297,17 +297,6 @@ def test_a_stopped_training_ends_as_a_whole_one_does(
     assert seconds == sorted(seconds)
 
 
-def test_a_learner_that_was_restored_goes_on_without_being_told(tmp_path: Path) -> None:
-    with pytest.raises(StoppedError):
-        fit(tiny(every=0), tmp_path, Matches(), progress=stop_at(5, within=True))
-    learner = tiny(every=0)
-    restore(learner, tmp_path / "state.pt")
-    assert (learner.steps_done, learner.value) == (4, value_after(4)) and learner.seconds > 0
-    saved = learner.seconds
-    fit(learner, tmp_path, Matches())
-    assert learner.taken == 3 and learner.value == value_after(7) and learner.seconds > saved
-
-
 def test_without_resume_a_training_begins_anew(tmp_path: Path) -> None:
     fit(tiny(games=4), tmp_path, Matches())
     learner = tiny(games=3)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from deepcrib.agents import make_agent
-from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.files.weights import read_weights
 from deepcrib.game.engine import Games
 from deepcrib.learners.evolution.agent import EvolutionaryAgent
@@ -172,11 +171,3 @@ def test_checkpoints_are_counted_as_they_are_though_contests_end_late(tmp_path: 
     names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
     assert names == [f"hands_{games:08d}.safetensors" for games in (0, 120, 200, 320)]
     assert measured == [200]
-
-
-def test_the_packaged_champion_plays_by_its_network_and_discards_as_greedy_does() -> None:
-    agent = make_agent("hill_climber")
-    assert isinstance(agent, QNetworkAgent) and agent.discard_q is None and agent.play_q is not None
-    assert agent.name == "hill_climber" and agent.discards_by is not None and agent.discards_by.name == "greedy"
-    margins = pair_margins((agent, make_agent("greedy")), 4000, 5)
-    assert margins.mean() > 0  # about 0.3 points a pair in longer matches

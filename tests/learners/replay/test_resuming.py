@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deepcrib.files.weights import CheckpointError
-from tests.support.replay_runs import PUBLISHED, assert_same_runs, run, small, weights
+from tests.support.replay_runs import PUBLISHED, assert_same_runs, run, small
 
 POOL = {"opponent_share": 0.6, "past_every": 2, "past_kept": 2, "priming": ["random"], "priming_iterations": 2}
 HEADS = [("dueling", False), ("categorical", False), ("value", True), ("categorical", True)]
@@ -46,13 +46,6 @@ def test_n_and_n_iterations_are_2n(play: str, algorithm: str, options: dict, tmp
     assert whole.learner.unit == "games" or second.hands == 2 * first.hands
     assert second.learner.seconds > first.learner.seconds
     assert_same_runs(tmp_path / "whole", tmp_path / "halves")
-
-
-def test_a_finished_run_resumes_to_itself(tmp_path: Path) -> None:
-    run(tmp_path, small())
-    before = weights(tmp_path)
-    result = run(tmp_path, small(), resume=True)
-    assert result.iterations == 4 and weights(tmp_path) == before
 
 
 def test_resuming_nothing(tmp_path: Path) -> None:
