@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.long_runs import DATA, finished
 from benchmarks.pages import line
 from deepcrib.analysis.figures import save_png
-from deepcrib.exact.shows import NUM_STARTERS, all_hands, hand_values, starter_values
+from deepcrib.exact.shows import NUM_STARTERS, all_hands, bare_hand_values, starter_values
 from deepcrib.files import write_atomic
 from deepcrib.game.cards import SUITS
 from deepcrib.intervals import mean_interval
@@ -89,7 +89,7 @@ def measure(figure: str, seed: int) -> dict[str, Any]:
         true = with_starters(hands)
         found = {"mean": compared(predicted, true.mean(axis=1)), "starters": compared(predicted, true), **best(true)}
     else:
-        true = hand_values(hands)
+        true = bare_hand_values(hands)
         suits = SUITS[hands]
         flush = (suits == suits[:, :1]).all(axis=1)
         parts = {"all": slice(None), "flushes": flush, "rest": ~flush}

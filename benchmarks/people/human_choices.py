@@ -31,8 +31,7 @@ from deepcrib.game.randomness import hash_key
 from deepcrib.game.rules import DISCARD_SLOTS_6, MAX_SCORE
 from deepcrib.intervals import Interval, wilson
 from deepcrib.jobs.shared.common import chosen_agents, use_threads
-from deepcrib.records import GameRecord, RecordError, find_files, read_games
-from deepcrib.records import choices as recorded_choices
+from deepcrib.records import GameRecord, RecordError, find_files, read_games, recorded_choices
 
 if TYPE_CHECKING:
     from deepcrib.agents import Agent

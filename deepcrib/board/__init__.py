@@ -22,11 +22,10 @@ def text_of(view: TableView, color: bool = False, suits: str = "symbols") -> str
     color: with ANSI escapes. suits: `symbols` for 5♥, or `letters` for 5H and nothing outside ASCII but the names.
     Raises OptionError for others.
     """
-    canvas = drawn_table(view, suits)
-    if not color:
-        return canvas.plain
-    text = canvas.text
+    text = drawn_table(view, suits).text
     text.rstrip()
+    if not color:
+        return text.plain
     written = io.StringIO()
     console = Console(file=written, force_terminal=True, color_system="256", width=COLUMNS, legacy_windows=False)
     console.print(text, end="", soft_wrap=True)

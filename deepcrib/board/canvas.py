@@ -39,8 +39,7 @@ SIGNS = {
     "symbols": Signs("·", "●", "○", "│", "▶", "▒▒", "┌┐└┘─│", "┏┓┗┛━┃", "♣♦♥♠"),
     "letters": Signs(".", "@", "o", "|", ">", "??", "++++-|", "****=#", "CDHS"),
 }
-ASIDE = " " * 6
-"""The frame of cards that have none."""
+ASIDE = " " * 6  # the frame of cards that have none
 
 
 class Canvas:
@@ -90,11 +89,6 @@ class Canvas:
         if card == HIDDEN:
             return self.signs.face_down, "dim"
         return card_name(card, self.signs.suits), SUIT_STYLES[card % NUM_SUITS]
-
-    @property
-    def plain(self) -> str:
-        """All lines without colours."""
-        return "\n".join("".join(character for character, _ in line).rstrip() for line in self.cells).rstrip()
 
     @property
     def text(self) -> Text:

@@ -23,7 +23,7 @@ from deepcrib.game.engine.phases import DISCARD
 from deepcrib.game.observations import DiscardObservation, PlayObservation
 from deepcrib.intervals import Interval, mean_interval
 from deepcrib.matches import Progress, batches
-from deepcrib.records import GameRecord, choices
+from deepcrib.records import GameRecord, recorded_choices
 from deepcrib.records.replay import ROW
 from deepcrib.search.best_response import BestResponseAgent
 from deepcrib.search.minimax import has_choice
@@ -163,7 +163,7 @@ Chosen = tuple[HandReview, list[tuple[DiscardObservation | PlayObservation, int]
 def _chosen(record: GameRecord, seat: int) -> list[Chosen]:
     """The hands in which a seat has chosen something, in order."""
     found: dict[int, Chosen] = {}
-    for turns, who, action in choices(record):
+    for turns, who, action in recorded_choices(record):
         if who != seat:
             continue
         number = int(turns.games.state.hand_number[0])

@@ -19,15 +19,15 @@ def all_hands() -> np.ndarray:
     return np.array(list(combinations(range(NUM_CARDS), HAND_SIZE)), dtype=np.int8)
 
 
-def hand_values(hands: np.ndarray) -> np.ndarray:
+def bare_hand_values(hands: np.ndarray) -> np.ndarray:
     """int16 [H] points of four-card hands [H, 4] by themselves."""
     values = np.empty(len(hands), dtype=np.int16)
-    run_rows(_fill_hand_values, len(hands), hands, values)
+    run_rows(_fill_bare_hand_values, len(hands), hands, values)
     return values
 
 
 @jit
-def _fill_hand_values(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
+def _fill_bare_hand_values(part: Part, hands: np.ndarray, values: np.ndarray) -> None:
     for i in range(*part):
         values[i] = hand_points(hands[i])
 

@@ -2,19 +2,18 @@
 
 from deepcrib.records.events import Event, events_of
 from deepcrib.records.files import GameWriter, find_files, read_games
-from deepcrib.records.replay import choices, replay
-from deepcrib.records.schema import VERSION, GameRecord, Player, RecordError
+from deepcrib.records.replay import recorded_choices, replay
+from deepcrib.records.schema import GameRecord, Player, RecordError
 
 __all__ = [
-    "VERSION",
     "Event",
     "GameRecord",
     "GameWriter",
     "Player",
     "RecordError",
-    "choices",
     "events_of",
     "find_files",
     "read_games",
+    "recorded_choices",
     "replay",
 ]

@@ -10,16 +10,7 @@ from pathlib import Path
 from deepcrib.errors import RunError
 from deepcrib.files import writing
 from deepcrib.records.events import Event
-from deepcrib.records.schema import (
-    FORMAT,
-    GameRecord,
-    RecordError,
-    event_line,
-    header_line,
-    parse_event,
-    parse_header,
-    parse_line,
-)
+from deepcrib.records.schema import FORMAT, GameRecord, RecordError, event_line, header_line, parse_line
 
 _BEGINNING = f'{{"event": "game", "format": "{FORMAT}"'.encode()  # of `header_line`
 
@@ -74,27 +65,26 @@ def read_games(path: Path | str) -> list[GameRecord]:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise RecordError(f"{path}: cannot be read: {reason}") from error
-    lines = text.split("\n")
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}") from error
     rest = lines.pop()  # what follows the last line's end: nothing, or the half line of an interrupted game
-    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-    if not numbered:
-        raise RecordError(f"{path}: no games" + (f" but the half line {rest[:40]!r}" if rest.strip() else ""))
     games: list[tuple[GameRecord, list[Event]]] = []
-    for number, line in numbered:
+    for number, text in enumerate(lines, start=1):
+        if not text.strip():
+            continue
         try:
-            content = parse_line(line)
-            if content["event"] == "game" or not games:
-                games.append((replace(parse_header(content), file=path, line=number), []))
-            else:
-                header, events = games[-1]
-                events.append(replace(parse_event(content, len(header.players)), line=number))
-        except (RecordError, RecursionError) as error:
-            what = str(error) if isinstance(error, RecordError) else "nested too deep for a game record"
-            raise RecordError(f"{path}, line {number}: {what}") from error
+            line = parse_line(text, len(games[-1][0].players) if games else 2)
+            if not games and not isinstance(line, GameRecord):
+                raise RecordError('this is no game record: expected a first line with "event": "game"')
+        except RecordError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from error
+        if isinstance(line, GameRecord):
+            games.append((replace(line, file=path, line=number), []))
+        else:
+            games[-1][1].append(replace(line, line=number))
+    if not games:
+        raise RecordError(f"{path}: no games" + (f" but the half line {rest[:40]!r}" if rest.strip() else ""))
     return [replace(header, events=tuple(events)) for header, events in games]
 
 

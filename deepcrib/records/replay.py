@@ -25,17 +25,9 @@ def replay(record: GameRecord, first_dealer: int | None = None, *, redeal: bool 
     knows a starter that has not been turned up; a record of other cards is refused.
     """
     turns = new_turns(record, first_dealer)
-    for _ in _choices(record, turns, redeal):
+    for _ in recorded_choices(record, turns, redeal):
         pass
     return turns
-
-
-def choices(record: GameRecord) -> Iterator[tuple[Turns, int, int]]:
-    """(the game before a choice, the seat, the action that it took) for every choice, in order. Raises RecordError.
-
-    The game is one and the same object, which goes on when the next choice is asked for.
-    """
-    yield from _choices(record, new_turns(record))
 
 
 def new_turns(record: GameRecord, first_dealer: int | None = None) -> Turns:
@@ -46,7 +38,15 @@ def new_turns(record: GameRecord, first_dealer: int | None = None) -> Turns:
     return Turns(Games([record.game or 0], record.seed or 0, **options))  # type: ignore[arg-type]
 
 
-def _choices(record: GameRecord, turns: Turns, redeal: bool = False) -> Iterator[tuple[Turns, int, int]]:
+def recorded_choices(
+    record: GameRecord, turns: Turns | None = None, redeal: bool = False
+) -> Iterator[tuple[Turns, int, int]]:
+    """(the game before a choice, the seat, the action that it took) for every choice, in order. Raises RecordError.
+
+    The game is one and the same object, which goes on when the next choice is asked for. turns: the game before its
+    first deal, for whoever looks at it afterwards. redeal: as in `replay`.
+    """
+    turns = turns or new_turns(record)
     rest = deque(event for event in record.events if event.kind != "hint")
     told = 0  # events of the current hand that have been compared
     while rest:

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.paper2019 import deal as paper2019_deal
 from benchmarks.paper2019.deal import best, compared, density, measure, with_starters
-from deepcrib.exact.shows import all_hands, hand_values
+from deepcrib.exact.shows import all_hands, bare_hand_values
 from deepcrib.game.cards import SUITS
 
 
@@ -36,7 +36,7 @@ def test_all_hands_with_all_starters_and_what_can_be_known() -> None:
 def test_a_network_blind_to_flushes_is_four_points_off_there_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     hands = all_hands()
     flush = np.ptp(SUITS[hands], axis=1) == 0
-    blind = (hand_values(hands) - 4.0 * flush).astype(np.float32)
+    blind = (bare_hand_values(hands) - 4.0 * flush).astype(np.float32)
     monkeypatch.setattr(paper2019_deal, "pretrained", lambda shown, seed: blind)
     found = measure("5a", 1)
     assert flush.sum() == 4 * comb(13, 4) == 2860

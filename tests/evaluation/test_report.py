@@ -190,7 +190,7 @@ def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path, capsys: pytest.Ca
         ("games=[]", "games=[]: expected a file of recorded games"),
         ("games={tmp}/none.jsonl", "none.jsonl: cannot be read: No such file"),
         ("games={tmp}/empty", "empty: no games: expected files *.jsonl in this folder"),
-        ("games={tmp}/foreign.jsonl", "foreign.jsonl, line 1: 'hand,dealer' is no JSON"),
+        ("games={tmp}/foreign.jsonl", "foreign.jsonl, line 1: no line of a game record: JSON is malformed"),
         ("games={tmp}/broken.jsonl", "broken.jsonl, line 3: "),
         ("games={tmp}/agents.jsonl", "no games to count (left out, not of one person against one agent: 1 game)"),
         ("games={tmp}/a.jsonl hints=only", "no games to count (left out, without hints: 1 game)"),

@@ -12,7 +12,7 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.review import Review, losses_by_kind, responder_to, review
 from deepcrib.game.cards import RANKS, parse_cards
 from deepcrib.game.observations import DiscardObservation
-from deepcrib.records import Event, GameRecord, Player, choices
+from deepcrib.records import Event, GameRecord, Player, recorded_choices
 from deepcrib.records.replay import ROW
 from deepcrib.search.best_response import BestResponseAgent
 from tests.support import brute_force
@@ -89,7 +89,7 @@ def test_every_choice_is_priced_once_and_the_scores_are_those_of_the_game(greedy
     record = played(6, person=0)
     discards = plays = 0
     scores = []
-    for turns, seat, _ in choices(record):
+    for turns, seat, _ in recorded_choices(record):
         if seat == 0 and turns.games.state.kept[0, 0, 0] < 0:
             discards += 1
             scores.append(tuple(turns.games.scores[0].tolist()))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QFunction
 from deepcrib.errors import OptionError
-from deepcrib.exact.shows import hand_values
+from deepcrib.exact.shows import bare_hand_values
 from deepcrib.game.rules import KEPT_SLOTS_6
 from deepcrib.kernels.workers import use_workers
 from deepcrib.learners.pretraining import show as pretraining
@@ -400,7 +400,7 @@ def test_pretraining_teaches_every_head_the_order_of_hands(head: str, monkeypatc
     states = np.concatenate([six, np.zeros((200, 3), dtype=np.int8)], axis=1)
     values = network.q_function().all_values(states, np.ones((200, 15), dtype=bool))
     kept = six[:, KEPT_SLOTS_6]
-    points = hand_values(kept.reshape(-1, 4)).reshape(200, 15)
+    points = bare_hand_values(kept.reshape(-1, 4)).reshape(200, 15)
     lost = points.max(axis=1) - points[np.arange(200), values.argmax(axis=1)]
     assert lost.mean() < 1.5
 

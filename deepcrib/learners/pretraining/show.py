@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deepcrib.exact.shows import NUM_STARTERS, all_hands, hand_values, starter_means, starter_values
+from deepcrib.exact.shows import NUM_STARTERS, all_hands, bare_hand_values, starter_means, starter_values
 from deepcrib.game.cards import NO_CARD
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, MAX_SCORE
 from deepcrib.learners.pretraining.options import PretrainingOptions, stated
@@ -195,5 +195,5 @@ def _lr_factor(done: float) -> float:
 def _targets(hands: np.ndarray, options: PretrainingOptions, generator: torch.Generator) -> np.ndarray:
     """int16 [H] points of the hands by themselves, or with a random starter for each."""
     if not options.starter:
-        return hand_values(hands)
+        return bare_hand_values(hands)
     return starter_values(hands, torch.randint(NUM_STARTERS, (len(hands),), generator=generator).numpy())

@@ -8,7 +8,7 @@ import torch
 
 from deepcrib.analysis.figures import predicted_against_true
 from deepcrib.exact import shows
-from deepcrib.exact.shows import all_hands, hand_values, starter_means, starter_values
+from deepcrib.exact.shows import all_hands, bare_hand_values, starter_means, starter_values
 from deepcrib.game.cards import parse_cards
 from deepcrib.learners.pretraining import show as pretraining
 from deepcrib.learners.pretraining.options import PretrainingOptions
@@ -41,7 +41,7 @@ def test_values_without_a_starter_are_the_four_cards_own() -> None:
     cards = hands("5C 5D 5H 5S", "AC 2C 3C 4C", "2C 4D 6H 8S", "5C JC QC KC", "7C 7D 8H 9S", "JC JD JH 5S")
     # four fives: 12 in pairs, 8 in fifteens (four threes of a kind); run 4 + flush 4; nothing;
     # 6 fifteens + 3 run + 4 flush; 2 runs of 3, a pair, two fifteens; 6 pairs + 6 fifteens
-    assert hand_values(cards).tolist() == [20, 8, 0, 13, 12, 12]
+    assert bare_hand_values(cards).tolist() == [20, 8, 0, 13, 12, 12]
 
 
 def test_draws_are_the_unseen_cards() -> None:
@@ -54,7 +54,7 @@ def test_starter_values_and_means() -> None:
     # The example of the paper's section 3.6.4, which misses the fifteen 3 6 6: 2 for it and 2 for the pair
     # make 4 (not 2); a five adds two runs of four and two fifteens, 16 in all (not 14).
     hand = hands("3C 4D 6H 6S")
-    assert hand_values(hand).tolist() == [4]
+    assert bare_hand_values(hand).tolist() == [4]
     values = [int(starter_values(hand, np.array([draw]))[0]) for draw in range(48)]
     assert values.count(16) == 4 and max(values) == 16
     assert starter_means(hand)[0] == pytest.approx(np.mean(values))
