@@ -27,11 +27,8 @@ def write_atomic(path: Path, content: str | bytes | memoryview) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
-            _sync_folder(path.parent)
-        except OSError:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -41,16 +38,6 @@ def writing(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut; not every file system and system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:

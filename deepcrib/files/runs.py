@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import platform
 import re
@@ -29,7 +28,7 @@ from typing import Any
 
 from deepcrib import __version__
 from deepcrib.errors import RunError
-from deepcrib.files import TEMPORARY, write_atomic
+from deepcrib.files import TEMPORARY, write_atomic, writing
 
 CONFIG, ENVIRONMENT, SUMMARY, ERROR = "config.yaml", "environment.json", "summary.json", "error.json"
 REFUSED, LOCK = "refused.json", "run.lock"
@@ -44,10 +43,7 @@ _RECORDED_VERSIONS = ("torch", "numpy", "numba", "hydra-core", "omegaconf", "ten
 
 def conf_folder() -> Path:
     """The folder of the configs: inside an installed package, beside it in a checkout."""
-    for folder in (_PACKAGE / "conf", _PACKAGE.parent / "conf"):
-        if (folder / "train.yaml").is_file():
-            return folder
-    raise RunError(f"no configs found: neither {_PACKAGE}/conf nor {_PACKAGE.parent}/conf holds train.yaml")
+    return (repository() or _PACKAGE) / "conf"
 
 
 def repository() -> Path | None:
@@ -65,8 +61,7 @@ def new_folder(job: str) -> Path:
 
     Creating it here, rather than only naming it, keeps two runs started in the same second apart.
     """
-    now = datetime.now()
-    base = outputs_folder() / job / now.strftime("%Y-%m-%d") / now.strftime("%H-%M-%S")
+    base = outputs_folder() / job / datetime.now().strftime("%Y-%m-%d/%H-%M-%S")
     folder, number = base, 1
     while True:
         try:
@@ -103,24 +98,8 @@ class RunFolder:
     def start(self, config: str) -> None:
         """Claim the folder for a new run and record its options (`config`, YAML text)."""
         self.create()
-        if (self.path / SUMMARY).exists():
-            raise RunError(
-                f"run folder {self.path} already holds a finished run ({SUMMARY}): "
-                "name another one with hydra.run.dir=FOLDER"
-            )
-        if (self.path / CONFIG).exists():
-            more = "continue it with resume=FOLDER, or " if self.resumable else ""
-            raise RunError(
-                f"run folder {self.path} already holds an unfinished run: {more}name another one "
-                "with hydra.run.dir=FOLDER"
-            )
-        names = sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
-        logs = [name for name in names if name.endswith(".log") and not (self.path / name).is_symlink()]
-        if others := [name for name in names if name not in (*_LEFT, *logs)]:
-            raise RunError(
-                f"run folder {self.path} holds {others[0]}, which is of no run: "
-                "name a new or an empty folder with hydra.run.dir=FOLDER"
-            )
+        if held := self._held():
+            raise RunError(f"run folder {self.path} {held}name a new or an empty one with hydra.run.dir=FOLDER")
         self._record(config, environment())
 
     def resume(self, config: str) -> None:
@@ -177,10 +156,20 @@ class RunFolder:
 
     def create(self) -> None:
         """Make the folder where there is none. Raises RunError."""
-        try:
+        with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"cannot write run folder {self.path}: {error.strerror or error}") from error
+
+    def _held(self) -> str:
+        """What stands in the way of a new run, and what may be done about it."""
+        if (self.path / SUMMARY).exists():
+            return f"already holds a finished run ({SUMMARY}): "
+        if (self.path / CONFIG).exists():
+            more = "continue it with resume=FOLDER, or " if self.resumable else ""
+            return f"already holds an unfinished run: {more}"
+        names = sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
+        logs = [name for name in names if name.endswith(".log") and not (self.path / name).is_symlink()]
+        others = [name for name in names if name not in (*_LEFT, *logs)]
+        return f"holds {others[0]}, which is of no run: " if others else ""
 
     def _seconds_since(self, start: Mapping[str, Any]) -> float:
         """From a start to the last modification of a file; the process was killed."""
@@ -222,10 +211,8 @@ def starts(environment: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def is_number(value: Any) -> bool:
     """Whether what a file holds is a finite number."""
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # a whole number that no float holds
-        return False
+    of_kind = isinstance(value, int | float) and not isinstance(value, bool)
+    return of_kind and abs(value) <= sys.float_info.max  # no NaN, and no whole number that no float holds
 
 
 def flat(content: Mapping[Any, Any], prefix: str = "", separator: str = ".") -> Iterator[tuple[str, Any]]:

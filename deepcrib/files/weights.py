@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from deepcrib.errors import RunError, UserError
+from deepcrib.errors import UserError
 from deepcrib.files import write_atomic
 from deepcrib.files.trust import FromFile, UntrustedError, is_trusting, lies_in, plain_of_file
 
@@ -33,7 +33,7 @@ WEIGHTS_FILE = "weights.safetensors"
 
 
 class CheckpointError(UserError):
-    """A checkpoint that cannot be read, does not fit this version, or cannot be written; one clear line."""
+    """A checkpoint that cannot be read or does not fit this version; one clear line."""
 
 
 @dataclass(frozen=True)
@@ -61,20 +61,27 @@ class SavedWeights:
     @contextmanager
     def unpacking(self) -> Iterator[None]:
         """While an agent is made of them: what is missing or does not fit ends in one line, a CheckpointError."""
-        try:
+        with fitting(f"{self.path} has {self.agent} weights that cannot be used"):
             yield
-        except (CheckpointError, UntrustedError):
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as error:
-            reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
-            raise CheckpointError(f"{self.path} has {self.agent} weights that cannot be used: {reason}") from error
+
+
+@contextmanager
+def fitting(problem: str) -> Iterator[None]:
+    """While something saved is taken over: whatever its contents make fail is a CheckpointError of one line."""
+    try:
+        yield
+    except (CheckpointError, UntrustedError):
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200]
+        raise CheckpointError(f"{problem}: {reason}") from error
 
 
 def write_weights(path: Path | str, agent: str, arrays: Mapping[str, NDArray], metadata: Mapping[str, Any]) -> None:
-    """Write the weights of an agent, an entry of `specs.registry.LOADED`, with JSON values. Raises CheckpointError."""
+    """Write the weights of an agent, an entry of `specs.registry.LOADED`, with JSON values. Raises RunError."""
     header = {"format": _FORMAT, "format_version": FORMAT_VERSION, "agent": agent, "metadata": json.dumps(metadata)}
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    write_checkpoint(path, _in_order(save(whole, header | {"digest": _digest(header, whole)})))
+    write_atomic(Path(path), _in_order(save(whole, header | {"digest": _digest(header, whole)})))
 
 
 def _in_order(content: bytes) -> bytes:
@@ -128,14 +135,6 @@ def other_agents(saved: SavedWeights) -> dict[str, FromFile]:
     return {} if spec is None else {"discards_by": FromFile(spec, saved.file, "discards_by")}
 
 
-def write_checkpoint(path: Path | str, content: bytes | memoryview) -> None:
-    """Write a file whole or not at all. Raises CheckpointError."""
-    try:
-        write_atomic(Path(path), content)
-    except RunError as error:
-        raise CheckpointError(str(error)) from error
-
-
 def cannot_read(path: Path, error: OSError) -> CheckpointError:
     """About a file that is not there, or may not be read."""
     if isinstance(error, FileNotFoundError):
@@ -163,8 +162,7 @@ def _require_format(path: Path, header: Mapping[str, str]) -> None:
         raise CheckpointError(f"{path} is a safetensors file, but not of a deepcrib agent")
     if (found, version) == (_FORMAT, FORMAT_VERSION):
         return
-    who = "an earlier" if version == "1" else "another"
     raise CheckpointError(
-        f"{path} was written by {who} deepcrib, in {found!r} version {version!r}; this one reads {_FORMAT!r} version "
+        f"{path} was written by another deepcrib, in {found!r} version {version!r}; this one reads {_FORMAT!r} version "
         f"{FORMAT_VERSION!r}: train it again, or use the deepcrib that wrote it"
     )

@@ -19,15 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from deepcrib.files import write_atomic
 from deepcrib.files.runs import is_number
-from deepcrib.files.weights import (
-    CheckpointError,
-    SavedWeights,
-    cannot_read,
-    read_weights,
-    write_checkpoint,
-    write_weights,
-)
+from deepcrib.files.weights import CheckpointError, SavedWeights, cannot_read, read_weights, write_weights
 from deepcrib.networks import DiscardNetworkConfig, PlayNetworkConfig, QNetwork, make_discard_network, make_play_network
 from deepcrib.networks.encoders import Encoder, make_discard_encoder, make_play_encoder
 
@@ -135,7 +129,7 @@ def save_state(path: Path | str, state: dict[str, Any]) -> None:
     """
     buffer = io.BytesIO()
     torch.save({"format": STATE_FORMAT, "state": _plain(state, "state")}, buffer)
-    write_checkpoint(path, buffer.getbuffer())
+    write_atomic(Path(path), buffer.getbuffer())
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, saved: Mapping[str, Any]) -> None:

@@ -96,7 +96,7 @@ def fit(
         probe: measures additional metrics of the agent where matches are played.
         resume: continue from the state in the run folder.
 
-    Raises CheckpointError where a file cannot be read or written, and what `step` raises.
+    Raises CheckpointError where a file cannot be read, RunError where one cannot be written, and what `step` raises.
     """
     if resume:
         restore(learner, run_dir / STATE_FILE)

@@ -14,7 +14,7 @@ import torch
 
 from deepcrib.errors import RunError
 from deepcrib.files.runs import is_number
-from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError
+from deepcrib.files.weights import WEIGHTS_FILE, CheckpointError, fitting
 from deepcrib.networks import checkpoints
 from deepcrib.training.progress import PROGRESS_FILE, read_progress
 
@@ -31,22 +31,9 @@ def fitting_state(path: Path) -> Iterator[dict[str, Any]]:
         saved = checkpoints.load_state(path)
     except CheckpointError as error:
         raise CheckpointError(f"{error}{_newest(path.parent)}") from error
-    with fitting(path):
+    with fitting(f"{path} does not fit the options of this run"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Using a non-tuple sequence")  # a tensor in the place of a mapping
         yield saved
-
-
-@contextmanager
-def fitting(what: Path | str) -> Iterator[None]:
-    """While something saved is taken over: whatever its contents make fail is a CheckpointError of one line."""
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Using a non-tuple sequence")  # a tensor in the place of a mapping
-            yield
-    except CheckpointError:
-        raise
-    except (AttributeError, RuntimeError, LookupError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CheckpointError(f"{what} does not fit the options of this run: {reason}") from error
 
 
 def require_like(found: Any, own: Any, where: str) -> None:

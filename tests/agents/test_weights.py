@@ -112,7 +112,7 @@ def test_files_of_an_earlier_deepcrib_are_refused(files: dict[str, Path], tmp_pa
     path, found = tmp_path / "old.safetensors", "deepcrib weighted strategies"
     save_file(load_file(files["td"]), path, {"format": found, "format_version": "1", "metadata": "{}"})
     for read in (make_agent, read_weights, lambda path: make_agent({"path": path, "epsilon": 0.1})):
-        assert f"was written by an earlier deepcrib, in {found!r} version '1'" in refusal(path, read)
+        assert f"was written by another deepcrib, in {found!r} version '1'" in refusal(path, read)
 
 
 HEADERS: dict[str, tuple[dict[str, str | None], str]] = {

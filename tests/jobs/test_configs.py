@@ -255,11 +255,8 @@ def test_a_choice_repeats_no_default(group: str) -> None:
         assert not [key for key, value in written.items() if key != "name" and value == defaults[key]], choice
 
 
-def test_configs_are_found_beside_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (CONF / "train.yaml").is_file()
-    monkeypatch.setattr(runs, "_PACKAGE", tmp_path / "deepcrib")
-    with pytest.raises(runs.RunError, match="no configs found"):
-        runs.conf_folder()
+def test_configs_are_found_beside_a_checkout() -> None:
+    assert runs.conf_folder() == CONF and (CONF / "train.yaml").is_file()
 
 
 def test_an_installed_package_writes_below_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from deepcrib.agents import AgentError, make_agent
+from deepcrib.errors import RunError
 from deepcrib.files import weights as formats
 from deepcrib.files.weights import CheckpointError
 from deepcrib.networks import (
@@ -171,7 +172,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "fsync", full)
     for write in (lambda: save_weights(path, *networks(), {}), lambda: save_state(path, {})):
-        with pytest.raises(CheckpointError, match=r"cannot write .*agent.safetensors: No space left on device"):
+        with pytest.raises(RunError, match=r"cannot write .*agent.safetensors: No space left on device"):
             write()
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
@@ -179,9 +180,9 @@ def test_a_full_disk_leaves_the_old_checkpoint(path: Path, monkeypatch: pytest.M
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(CheckpointError, match=r"cannot write .*file.x\.pt: Not a directory"):
+    with pytest.raises(RunError, match=r"cannot write .*file.x\.pt: Not a directory"):
         save_state(tmp_path / "file" / "x.pt", {})
-    with pytest.raises(CheckpointError, match=r"cannot write .*none.x\.pt: No such file"):
+    with pytest.raises(RunError, match=r"cannot write .*none.x\.pt: No such file"):
         save_weights(tmp_path / "none" / "x.pt", *networks(), {})
 
 

@@ -222,8 +222,10 @@ def test_nothing_in_the_run_folder_changes(tmp_path: Path, capsys: pytest.Captur
     assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == before
 
 
-def test_a_tensor_in_the_place_of_a_mapping_ends_in_one_line() -> None:
+def test_a_tensor_in_the_place_of_a_mapping_ends_in_one_line(tmp_path: Path) -> None:
     """PyTorch says more about it than the error."""
-    code = "import torch; from deepcrib.training.run_files import fitting\nwith fitting('x'): torch.ones(1)['state']"
+    save_state(tmp_path / "state.pt", {"state": torch.ones(1)})
+    code = "from pathlib import Path; from deepcrib.training.run_files import fitting_state\n"
+    code += f"with fitting_state(Path({str(tmp_path / 'state.pt')!r})) as saved: saved['state']['net']"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert "UserWarning" not in done.stderr and "CheckpointError: x does not fit the options" in done.stderr
+    assert "UserWarning" not in done.stderr and "state.pt does not fit the options" in done.stderr

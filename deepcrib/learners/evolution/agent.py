@@ -65,7 +65,7 @@ class EvolutionaryAgent(BestDiscards):
         return values
 
     def save(self, path: Path | str) -> None:
-        """Write the agent as a checkpoint. Raises CheckpointError."""
+        """Write the agent as a checkpoint. Raises RunError."""
         write_weights(path, "evolution", {"weights": self.weights}, {**self.metadata, "genome": self.genome})
 
 

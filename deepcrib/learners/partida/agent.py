@@ -110,7 +110,7 @@ class PartidaAgent(PlaysByMask):
 
 
 def save_partida(path: Path | str, layers: Layers, metadata: Mapping[str, Any]) -> None:
-    """Write weights of either form; metadata has `inputs`, `encoding` and `target`. Raises CheckpointError."""
+    """Write weights of either form; metadata has `inputs`, `encoding` and `target`. Raises RunError."""
     write_weights(path, "partida", layers._asdict(), metadata)
 
 

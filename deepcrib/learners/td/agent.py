@@ -89,7 +89,7 @@ class TdPerceptronAgent(DiscardsByMask, PlaysByMask):
         return values
 
     def save(self, path: Path | str) -> None:
-        """Write the agent as a checkpoint. Raises CheckpointError."""
+        """Write the agent as a checkpoint. Raises RunError."""
         own = {"hidden": list(self.hidden), "inputs": self.inputs, "move_points": self.move_points}
         write_weights(path, "td", {"weights": self.weights}, {**self.metadata, **own})
 

@@ -90,7 +90,7 @@ class WeightedAgent(BestDiscards):
         return best_masks(self.preferences(observation))
 
     def save(self, path: Path | str) -> None:
-        """Write the agent as a checkpoint. Raises CheckpointError."""
+        """Write the agent as a checkpoint. Raises RunError."""
         arrays = {"weights": self.weights, "pegging": self.pegging}
         own = {"strategies": list(self.strategies), "neighbours": self.neighbours, "share": self.share}
         write_weights(path, "weighted", arrays, {**self.metadata, **own})

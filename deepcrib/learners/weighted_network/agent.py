@@ -121,7 +121,7 @@ class WeightedNetworkAgent(GreedyPlay):
         return self.epsilon / NUM_DISCARDS + (1 - self.epsilon) * uniform_over(masks, NUM_DISCARDS)
 
     def save(self, path: Path | str) -> None:
-        """Write the agent, without its epsilon, as a checkpoint. Raises CheckpointError."""
+        """Write the agent, without its epsilon, as a checkpoint. Raises RunError."""
         arrays = {name: tensor.detach().cpu().numpy() for name, tensor in self.network.state_dict().items()}
         own = {"strategies": list(self.strategies), "hidden": self.network.hidden}
         write_weights(path, "weighted_network", arrays, {**self.metadata, **own})
