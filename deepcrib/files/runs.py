@@ -281,12 +281,10 @@ def _machine() -> dict[str, Any]:
 
 def processor_name() -> str:
     """What this machine calls its processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+    with contextlib.suppress(OSError):
+        if found := re.search(r"(?m)^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8")):
+            return found[1].strip()
+    return platform.processor()
 
 
 def _memory_gb() -> float | None:

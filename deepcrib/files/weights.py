@@ -160,9 +160,8 @@ def _require_format(path: Path, header: Mapping[str, str]) -> None:
     found, version = header.get("format", ""), header.get("format_version")
     if not found.startswith("deepcrib "):
         raise CheckpointError(f"{path} is a safetensors file, but not of a deepcrib agent")
-    if (found, version) == (_FORMAT, FORMAT_VERSION):
-        return
-    raise CheckpointError(
-        f"{path} was written by another deepcrib, in {found!r} version {version!r}; this one reads {_FORMAT!r} version "
-        f"{FORMAT_VERSION!r}: train it again, or use the deepcrib that wrote it"
-    )
+    if (found, version) != (_FORMAT, FORMAT_VERSION):
+        raise CheckpointError(
+            f"{path} was written by another deepcrib, in {found!r} version {version!r}; this one reads {_FORMAT!r} "
+            f"version {FORMAT_VERSION!r}: train it again, or use the deepcrib that wrote it"
+        )
