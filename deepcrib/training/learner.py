@@ -83,7 +83,7 @@ class Learner(ABC):
         """The agent with the current weights, which further steps may change; None if the learner has no agent."""
 
     def save(self, path: Path) -> None:
-        """Write the agent's weights. Raises CheckpointError."""
+        """Write the agent's weights. Raises RunError."""
         agent: Any = self.agent()
         agent.save(path)
 
