@@ -53,7 +53,7 @@ notebooks: install ## execute the notebooks and keep their outputs
 	$(BIN)/python notebooks/execute.py
 
 benchmark: install ## games and training iterations a second on this machine
-	$(BIN)/deepcrib benchmark
+	$(BIN)/python -m benchmarks.speed.machine
 
 hooks: install ## run `make check` before every commit
 	$(BIN)/pre-commit install

@@ -158,11 +158,5 @@ JOBS = {
                 "deepcrib play resume=outputs/play/2026-11-20/09-30-00/game.jsonl",
             ),
         ),
-        Job(
-            "benchmark",
-            "measure speed on this machine: games and replay iterations a second",
-            ("deepcrib benchmark", "deepcrib benchmark games", "deepcrib benchmark iteration"),
-            tasks=("games", "iteration"),
-        ),
     )
 }

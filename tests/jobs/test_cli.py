@@ -195,21 +195,6 @@ def test_pretrain_saves_a_discard_network(tmp_path: Path, capsys: pytest.Capture
     assert (tmp_path / "run" / "weights.safetensors").exists()
 
 
-def test_benchmark_of_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("benchmark games games=200", run_dir(tmp_path / "run")) == 0
-    games = json.loads((tmp_path / "run" / "summary.json").read_text())["games"]
-    assert games["greedy"]["games_per_second"] > 0
-    assert games["greedy against itself, in lockstep"]["games"] == 20
-    assert f"{games['deterministic']['games_per_second']:,.0f}" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_benchmark_of_an_iteration(tmp_path: Path) -> None:
-    assert call("benchmark iteration setups=[mlp_monte_carlo] iterations=5", run_dir(tmp_path / "run")) == 0
-    timed = json.loads((tmp_path / "run" / "summary.json").read_text())["iteration"]["mlp_monte_carlo"]
-    assert timed["seconds"] == timed["playing_seconds"] + timed["learning_seconds"] > 0
-
-
 # --- training ---
 
 
@@ -333,9 +318,6 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("statistics peging", "statistics: cannot read 'peging': expected a hand or one of the tasks build"),
         ("analyse", "option hand is missing: expected six cards"),
         ("analyse thesis runs=runs", "unknown option runs"),
-        ("benchmark speed", "cannot read 'speed': expected one of the tasks games, iteration"),
-        ("benchmark task=speed", "task=speed: expected one of games, iteration, all"),
-        ("benchmark setups=[slow]", "setups=slow: expected some of"),
     ],
 )
 def test_a_wrong_call_ends_with_one_line_and_code_2(

@@ -23,7 +23,6 @@ SHORT = {
     "train": ["experiment=smoke", "learner.iterations=2", "learner.episodes=16", "evaluation.final_games=20"],
     "evaluate": ["games=40"],
     "pretrain": ["pretraining.epochs=1", "pretraining.batch_size=4096", "discard_network.hidden=[16]"],
-    "benchmark": [],
 }
 SHORT_WEIGHTED = ["learner.games=200", "evaluation.final_games=20"]
 
@@ -111,7 +110,7 @@ def test_the_readme_shows_commands() -> None:
 
 
 @pytest.mark.usefixtures("known_models")
-@pytest.mark.parametrize("command", [c for c in DEEPCRIB if not c.startswith("deepcrib benchmark")])
+@pytest.mark.parametrize("command", DEEPCRIB)
 def test_deepcrib_commands(
     command: str, trained: Path, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
