@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,18 @@ from hydra.core.config_store import ConfigStore
 from deepcrib.options import at_least, one_of, option
 
 
+def study_name(value: str | None) -> str | None:
+    """A check: a name that can be a folder's."""
+    named = value is not None and re.fullmatch(r"\w[\w.+-]*", value)
+    return None if named else "expected a name of letters, digits, and . _ + - between them"
+
+
 @dataclass
 class OrionSweeperConf:
     """`hydra.sweeper`, with `hydra/sweeper=orion`."""
 
     _target_: str = "hydra_plugins.deepcrib_orion.sweeper.OrionSweeper"
-    name: str | None = option(None, "of the study; the same name resumes it")
-    database: str | None = option(None, "a file; null: study.json in the study's folder")
+    name: str | None = option(None, "of the study; the same name resumes it", study_name)
     algorithm: str = option("tpe", "or random, asha (which needs a fidelity), and others of Orion's")
     seed: int = option(1, "of the algorithm")
     settings: dict[str, Any] = option({}, "of the algorithm, {n_initial_points: 20} of tpe")

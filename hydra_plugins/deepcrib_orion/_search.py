@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
-import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
 from hydra.types import HydraContext
@@ -21,7 +20,7 @@ from rich.table import Table
 
 from deepcrib.analysis.tables import plain_table
 from deepcrib.errors import OptionError, RunError
-from deepcrib.files import runs, write_atomic, writing
+from deepcrib.files import csv_text, runs, write_atomic
 from deepcrib.files.trust import trusting
 from deepcrib.intervals import Z
 from deepcrib.jobs import JOBS
@@ -32,15 +31,11 @@ from deepcrib.jobs.shared.console import console, error_line
 from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
-from hydra_plugins.deepcrib_orion._study import Study, Trial, shown, takes_seed
+from hydra_plugins.deepcrib_orion._study import Study, Trial, takes_seed
 
 POLL = 1.0  # seconds between two questions to the study while others' trials run
 FRUITLESS = 3  # questions in a row, nothing running anywhere, after which an algorithm has no more to suggest
 SHOWN_TRIALS = 10
-HEAD = ["number", "id", "state"]
-TAIL = ["objective", "standard_error", "seconds", "worker", "folder", "error"]
-"""Columns of the table of trials before and after those of the options that are searched."""
-_BOUNDS = (("{}_low", "{}_high"), ("ci_low", "ci_high"))
 
 
 class Search:
@@ -48,7 +43,8 @@ class Search:
 
     def __init__(self, options: OrionSweeperConf, context: HydraContext, task: Any, config: DictConfig) -> None:
         """Check the options; the folder is the study's unless `hydra.sweep.dir` names one."""
-        _check_options(options)
+        for problem in problems(options, "hydra.sweeper."):
+            raise OptionError(problem)
         self.options, self.config, self.task, self._loader = options, config, task, context.config_loader
         sweeps.SweepStart.begun = None  # a study keeps a record of its own
         self.folder = Path(str(config.hydra.sweep.dir)).absolute()
@@ -94,7 +90,7 @@ class Search:
         checked_options(composed, parse(words))
 
     def _study(self, parameters: Sequence[Parameter], fixed: Sequence[str]) -> Study:
-        """Open the study, in a folder that is there."""
+        """Open the study, and make its folder."""
         options = self.options
         record = {
             "job": str(self.config.hydra.job.name),
@@ -105,10 +101,7 @@ class Search:
             "direction": options.direction,
             "fixed": sorted(word for word in fixed if word.split("=")[0] not in ("device", "threads", "trust")),
         }
-        path = Path(options.database or self.folder / "study.json").expanduser().absolute()
-        with writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        return Study(options, path, parameters, record, error_line)
+        return Study(options, self.folder / "study.json", parameters, record, error_line)
 
     def _work(self, study: Study, fixed: Sequence[str]) -> None:
         fruitless = 0
@@ -119,7 +112,7 @@ class Search:
             if trials:
                 fruitless = 0
                 self._launch(study, trials, fixed)
-                self._write_table(self._table(study))
+                self._write_table(study)
                 continue
             fruitless = fruitless + 1 if study.is_idle() else 0
             if fruitless == FRUITLESS:
@@ -139,7 +132,7 @@ class Search:
         except BaseException:
             with contextlib.suppress(RunError):  # the file cannot be written: the next worker recovers them
                 for trial in waiting:
-                    study.give_back(trial)
+                    study.release(trial, "interrupted")
             raise
 
     def _finish_trial(self, study: Study, trial: Trial, job: JobReturn) -> None:
@@ -147,56 +140,48 @@ class Search:
         if result is not None:
             value, standard_error = measured(result, self.options.objective)
             if math.isfinite(value):
-                study.complete(trial, value, standard_error)
+                study.release(trial, "completed", objective=value, standard_error=standard_error)
             else:
-                study.fail(trial, f"{self.options.objective} is {value}")
+                study.release(trial, "broken", error=f"{self.options.objective} is {value}")
         elif sweep_runs.is_held(folder):  # by a process that outlived its worker
             error_line(f"trial {trial.id} waits for the end of that process")
             while sweep_runs.is_held(folder):
                 time.sleep(POLL)
-            study.give_back(trial)
+            study.release(trial, "interrupted")
         elif (reason := sweep_runs.failure_of(folder)).startswith("cannot write"):  # no fault of the trial's values
             raise RunError(reason)
         else:
-            study.fail(trial, reason)
+            study.release(trial, "broken", error=reason)
 
-    def _table(self, study: Study) -> pd.DataFrame:
-        """A row a trial: columns HEAD, the options, TAIL."""
-        rows = [
-            {
-                **{"number": number, "id": trial.id, "state": trial.state, **trial.values},
-                **{"objective": trial.objective, "standard_error": trial.standard_error},
-                "seconds": trial.end - trial.start if trial.start and trial.end else None,
-                **{"worker": shown(trial.worker), "folder": str(self.folder / trial.id), "error": trial.error or None},
-            }
-            for number, trial in enumerate(study.trials())
-        ]
-        return pd.DataFrame(rows, columns=[*HEAD, *sorted(study.parameters), *TAIL])
-
-    def _write_table(self, trials: pd.DataFrame) -> None:
+    def _write_table(self, study: Study) -> None:
         """`trials.csv`: all trials by the time at which they were suggested."""
-        write_atomic(self.folder / "trials.csv", trials.to_csv(index=False, lineterminator="\n"))
+        trials, options = study.trials(), sorted(study.parameters)
+        tail = ["objective", "standard_error", "seconds", "worker", "folder", "error"]
+        rows: list[list[Any]] = [
+            [number, trial.id, trial.state, *(trial.values[key] for key in options)]
+            + [
+                trial.objective,
+                trial.standard_error,
+                trial.seconds(),
+                trial.process(),
+                self.folder / trial.id,
+                trial.error,
+            ]
+            for number, trial in enumerate(trials)
+        ]
+        write_atomic(self.folder / "trials.csv", csv_text([["number", "id", "state", *options, *tail], *rows]))
 
     def _finish(self, study: Study) -> None:
         """Save and show what there is. Raises RunError, after the table, when it cannot be saved."""
-        trials, options = self._table(study), self.options
         try:
-            self._write_table(trials)
+            self._write_table(study)
         finally:
-            title = f"study {options.name}: {states_text(trials)}"
-            maximize, known = options.direction == "maximize", bool(trials["objective"].notna().any())
-            console().print(trials_table(trials, options.objective, maximize, title) if known else title)
+            trials, options = study.trials(), self.options
+            counts = Counter(trial.state for trial in trials)
+            states = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no trials"
+            title, best = f"study {options.name}: {states}", best_first(trials, options.direction == "maximize")
+            console().print(trials_table(best[:SHOWN_TRIALS], options.objective, title) if best else title)
             console().print(f"study folder: {self.folder}", markup=False, soft_wrap=True)
-
-
-def _check_options(options: OrionSweeperConf) -> None:
-    """Refuse the first option of the sweeper that is out of its range."""
-    if options.name is None:
-        raise OptionError("option hydra.sweeper.name is missing: expected a name, which resumes the study of that name")
-    if not re.fullmatch(r"[\w.+-]+", options.name) or options.name.startswith("."):
-        raise OptionError(f"hydra.sweeper.name={options.name}: expected letters, digits, and . _ + - between them")
-    for problem in problems(options, "hydra.sweeper."):
-        raise OptionError(problem)
 
 
 def measured(summary: Mapping[str, Any], objective: str) -> tuple[float, float | None]:
@@ -208,43 +193,31 @@ def measured(summary: Mapping[str, Any], objective: str) -> tuple[float, float |
     found = {name: float(value) for name, value in numbers if not isinstance(value, bool)}
     if objective not in found:
         raise OptionError(f"hydra.sweeper.objective={objective}: expected one of {', '.join(sorted(found))}")
-    parent, dot, name = objective.rpartition(".")
-    for low, high in _BOUNDS[: 2 if name == "win_rate" else 1]:
-        bounds = [found.get(f"{parent}{dot}{bound.format(name)}", math.nan) for bound in (low, high)]
-        if all(map(math.isfinite, bounds)):
-            return found[objective], (bounds[1] - bounds[0]) / (2 * Z)
-    return found[objective], None
+    stem = f"{objective.removesuffix('win_rate')}ci" if objective.split(".")[-1] == "win_rate" else objective
+    low, high = (found.get(f"{stem}_{end}", math.nan) for end in ("low", "high"))
+    return found[objective], (high - low) / (2 * Z) if math.isfinite(high - low) else None
 
 
-def states_text(trials: pd.DataFrame) -> str:
-    """How many trials are in which state: `18 completed, 2 broken`."""
-    counts = trials["state"].value_counts()
-    return ", ".join(f"{count} {state}" for state, count in counts.items()) or "no trials"
-
-
-def best_first(trials: pd.DataFrame, maximize: bool) -> pd.DataFrame:
+def best_first(trials: Sequence[Trial], maximize: bool) -> list[Trial]:
     """The completed trials, the best one first; of equal ones the earlier."""
-    completed = trials[trials["state"] == "completed"]
-    return completed.sort_values("objective", ascending=not maximize, kind="stable")
+    completed = [trial for trial in trials if trial.objective is not None]
+    return sorted(completed, key=lambda trial: trial.objective or 0.0, reverse=maximize)
 
 
-def trials_table(trials: pd.DataFrame, objective: str, maximize: bool, title: str) -> Table:
-    """The best trials with the objective's 95% interval and their values."""
-    best = best_first(trials, maximize)[:SHOWN_TRIALS]
-    options = [name for name in best.columns if name not in (*HEAD, *TAIL)]
+def trials_table(trials: Sequence[Trial], objective: str, title: str) -> Table:
+    """Completed trials with the objective's 95% interval and their values."""
+    options = sorted(trials[0].values)
     heads = ["trial", f"{objective}\n[95%]", *(key.replace(".", "\n.") for key in options), "s"]
     lines = [
-        [row["id"], _with_interval(row), *(_text(row[key]) for key in options), f"{row['seconds']:.0f}"]
-        for _, row in best.iterrows()
+        [trial.id, _with_interval(trial), *(_text(trial.values[key]) for key in options), f"{trial.seconds():.0f}"]
+        for trial in trials
     ]
     return plain_table(title, heads, lines)
 
 
-def _with_interval(row: Any) -> str:
-    value, error = row["objective"], row["standard_error"]
-    if pd.isna(error):
-        return f"{value:.4g}"
-    return f"{value:.4f} [{value - Z * error:.4f}, {value + Z * error:.4f}]"
+def _with_interval(trial: Trial) -> str:
+    value, error = trial.objective or 0.0, trial.standard_error
+    return _text(value) if error is None else f"{value:.4f} [{value - Z * error:.4f}, {value + Z * error:.4f}]"
 
 
 def _text(value: Any) -> str:

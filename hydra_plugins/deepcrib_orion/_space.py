@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import types
-import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +11,7 @@ from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, Overrid
 
 from deepcrib.errors import OptionError
 from deepcrib.files.runs import is_number
-from deepcrib.jobs.hydra.schema import parse
+from deepcrib.jobs.hydra.schema import parse, parts_of
 
 SYNTAX = "choice(a,b), range(start,stop), interval(low,high), tag(log,interval(...)) or tag(fidelity,interval(...))"
 
@@ -134,5 +132,5 @@ def _label(value: Any) -> Any:
 
 def _is_whole(kind: Any) -> bool:
     """Whether an option holds whole numbers, or null besides."""
-    parts = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
+    parts = parts_of(kind)
     return int in parts and float not in parts

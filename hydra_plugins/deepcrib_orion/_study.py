@@ -21,12 +21,14 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 from filelock import FileLock, Timeout
+from msgspec import Struct
+from msgspec.structs import replace
 from orion.algo.base import algo_factory
 from orion.core.io.space_builder import SpaceBuilder
 from orion.core.utils.format_trials import dict_to_trial
@@ -35,22 +37,23 @@ from orion.core.worker.trial import Trial as OrionTrial
 
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files import writing
-from deepcrib.files.runs import environment, is_number, write_json
+from deepcrib.files.runs import environment, write_json
+from deepcrib.jobs.hydra.sweep_runs import is_locked
 from deepcrib.plugins import one_line
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter
 
+State = Literal["new", "interrupted", "reserved", "completed", "broken"]
 WAITING, RESERVED, FINISHED = ("new", "interrupted"), "reserved", ("completed", "broken")
 PATIENCE = 60.0  # seconds that a worker waits for the file's lock, which others hold for moments
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(Struct, frozen=True, forbid_unknown_fields=True):
     """A trial as its events leave it. values: by option. worker: `host:pid:token`. start, end: seconds since 1970."""
 
     id: str
-    values: dict[str, Any]
-    state: str = "new"
+    values: dict[str, int | float | str]
+    state: State = "new"
     worker: str = ""
     start: float | None = None
     end: float | None = None
@@ -58,17 +61,13 @@ class Trial:
     standard_error: float | None = None
     error: str = ""
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for what no event of ours says."""
-        numbers = (self.start, self.end, self.objective, self.standard_error)
-        if (
-            self.state not in (*WAITING, RESERVED, *FINISHED)
-            or self.id != trial_id(self.values)
-            or not all(isinstance(text, str) for text in (self.worker, self.error))
-            or not all(number is None or is_number(number) for number in numbers)
-            or (self.state == "completed" and self.objective is None)
-        ):
-            raise ValueError(f"trial {self.id!r:.20} is none of ours")
+    def process(self) -> str:
+        """Its worker as people read it: `host:pid`."""
+        return self.worker.rpartition(":")[0]
+
+    def seconds(self) -> float | None:
+        """That it took; None while it has not ended."""
+        return self.end - self.start if self.start and self.end else None
 
 
 def trial_id(values: Mapping[str, Any]) -> str:
@@ -102,16 +101,12 @@ class Study:
         token = uuid.uuid4().hex[:8]
         self.worker = f"{platform.node()}:{os.getpid()}:{token}"
         self._alive = FileLock(self._lock_of(token))
-        with writing(path):
+        with writing(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
+        with self._held(), writing(path):
+            if not path.exists():
+                write_json(path, self._content)
             self._alive.acquire()
-        try:
-            with self._held():
-                if not path.exists():
-                    write_json(path, self._content)
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         """Give up what is still held: another worker may take it over."""
@@ -149,17 +144,12 @@ class Study:
             trial = next((trial for trial in self._trials.values() if trial.state in WAITING), None) or self._suggest()
             return trial and self._note(trial, state=RESERVED, worker=self.worker, start=time.time(), end=None)
 
-    def complete(self, trial: Trial, value: float, standard_error: float | None) -> None:
-        """Note the result."""
-        self._release(trial, state="completed", end=time.time(), objective=value, standard_error=standard_error)
-
-    def fail(self, trial: Trial, reason: str) -> None:
-        """Mark a trial as broken, with the reason."""
-        self._release(trial, state="broken", end=time.time(), error=reason)
-
-    def give_back(self, trial: Trial) -> None:
-        """Let any worker run a trial."""
-        self._release(trial, state="interrupted")
+    def release(self, trial: Trial, state: State, **changes: Any) -> None:
+        """Give back (`interrupted`) or end a trial of this worker; nothing where another one has it now."""
+        with self._held():
+            known = self._trials[trial.id]
+            if (known.state, known.worker) == (RESERVED, self.worker):
+                self._note(known, state=state, **changes, **({"end": time.time()} if state in FINISHED else {}))
 
     def overrides(self, trial: Trial) -> list[str]:
         """A trial's values as overrides, groups first, which their options then change."""
@@ -185,17 +175,20 @@ class Study:
             lock.release()
 
     def _read(self) -> None:
+        """The file, which may be anybody's: what it says of a trial is of this search, before Hydra resolves it."""
         if self.path.exists() and not self.path.is_file():  # a pipe, say, which nobody may ever write to
-            raise OptionError(f"hydra.sweeper.database={self.path}: expected a study of deepcrib's, or a new file")
+            raise OptionError(f"{self.path}: expected a study of deepcrib's, or a new file")
         try:
-            self._content = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else self._new()
-            self._require_own()
             self._trials: dict[str, Trial] = {}
+            if self.path.exists():
+                self._content = msgspec.json.decode(self.path.read_bytes())
+                self._require_own()
+            else:
+                self._content = {"name": self.options.name, **self.record, "environment": environment(), "events": []}
+            known: dict[str, dict[str, Any]] = {}
             for event in self._content["events"]:
-                known = self._trials.get(event["id"])
-                self._trials[event["id"]] = Trial(**event) if known is None else replace(known, **event)
-            for trial in self._trials.values():
-                self._require_searched(trial)
+                known[event["id"]] = known.get(event["id"], {}) | event
+                self._trials[event["id"]] = self._checked(msgspec.convert(known[event["id"]], Trial))
         except UserError:
             raise
         except OSError as error:
@@ -203,8 +196,13 @@ class Study:
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise RunError(f"{self.path} cannot be read: it is damaged ({one_line(error)[:100]})") from error
 
-    def _new(self) -> dict[str, Any]:
-        return {"name": self.options.name, **self.record, "environment": environment(), "events": []}
+    def _checked(self, trial: Trial) -> Trial:
+        """A trial that this search can have suggested. Raises ValueError or KeyError for any other."""
+        searched = all(parameter.holds(trial.values[key]) for key, parameter in self.parameters.items())
+        measured = trial.state != "completed" or trial.objective is not None
+        if not (searched and measured and trial.id == trial_id(trial.values)):
+            raise ValueError(f"trial {trial.id:.20} is none of this search")
+        return trial
 
     def _require_own(self) -> None:
         """Raise OptionError where the file holds another study."""
@@ -218,13 +216,6 @@ class Study:
                     "a new study needs another hydra.sweeper.name"
                 )
 
-    def _require_searched(self, trial: Trial) -> None:
-        """Refuse other values than are searched: a file may be anybody's, and overrides are resolved by Hydra."""
-        for key, parameter in self.parameters.items():
-            if not parameter.holds(trial.values.get(key)):
-                said = f"{key}={trial.values.get(key)!r:.60}"
-                raise RunError(f"{self.path}: trial {trial.id} has {said}, expected {parameter.prior}")
-
     def _note(self, trial: Trial, **changes: Any) -> Trial:
         """Add an event; returns the trial after it."""
         self._content["events"].append({"id": trial.id, **changes})
@@ -234,19 +225,12 @@ class Study:
 
     # who works
 
-    def _release(self, trial: Trial, **changes: Any) -> None:
-        """Give back or end a trial of this worker; nothing where another one has it now."""
-        with self._held():
-            known = self._trials[trial.id]
-            if (known.state, known.worker) == (RESERVED, self.worker):
-                self._note(known, **changes)
-
     def _recover(self) -> None:
         """Give back the trials of workers that have ended."""
         for trial in list(self._trials.values()):
             if trial.state == RESERVED and self.has_ended(trial.worker):
                 self._note(trial, state="interrupted")
-                self._say(f"trial {trial.id} is given back: its process {shown(trial.worker)} has ended")
+                self._say(f"trial {trial.id} is given back: its process {trial.process()} has ended")
 
     def _lock_of(self, token: str) -> Path:
         return self.path.with_name(f"{self.path.name}.{token}")
@@ -254,12 +238,7 @@ class Study:
     def has_ended(self, worker: str) -> bool:
         """Whether the process of a worker holds its lock no longer."""
         token = worker.rpartition(":")[2]
-        if not re.fullmatch("[0-9a-f]{8}", token) or not self._lock_of(token).exists():
-            return True
-        with contextlib.suppress(Timeout), FileLock(self._lock_of(token), timeout=0):
-            self._lock_of(token).unlink(missing_ok=True)
-            return True
-        return False
+        return not re.fullmatch("[0-9a-f]{8}", token) or not is_locked(self._lock_of(token))
 
     # the algorithm
 
@@ -287,7 +266,8 @@ class Study:
     def _next_values(self) -> dict[str, Any] | None:
         """What the algorithm suggests, by option; None where it has nothing."""
         for found in self._algorithm.suggest(1) or ():
-            values = {key: _plain(found.params[item.name]) for key, item in self.parameters.items()}
+            params = {key: found.params[item.name] for key, item in self.parameters.items()}
+            values = {key: value.item() if hasattr(value, "item") else value for key, value in params.items()}
             self._suggested[trial_id(values)] = found
             return values
         return None
@@ -316,13 +296,3 @@ def takes_seed(algorithm: str) -> bool:
     """Whether an algorithm of Orion has a seed; `gridsearch` leaves nothing to chance."""
     found = algo_factory.get_classes().get(algorithm.lower())
     return found is None or "seed" in signature(found).parameters
-
-
-def shown(worker: str) -> str:
-    """A worker as people read it: `host:pid`."""
-    return ":".join(worker.split(":")[:2])
-
-
-def _plain(value: Any) -> Any:
-    """A value of Orion's, which may be NumPy's."""
-    return value.item() if hasattr(value, "item") else value

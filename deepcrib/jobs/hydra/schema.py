@@ -162,9 +162,13 @@ def option_type(config: DictConfig, key: str) -> Any:
 
 def describe(kind: Any) -> str:
     """A type as an error names it: `a whole number or null`."""
-    parts = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
-    origins = [typing.get_origin(part) or part for part in parts]
+    origins = [typing.get_origin(part) or part for part in parts_of(kind)]
     return " or ".join(_EXPECTED.get(part, getattr(part, "__name__", str(part))) for part in origins)
+
+
+def parts_of(kind: Any) -> tuple[Any, ...]:
+    """The types that a union has, or the one that it is."""
+    return typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
 
 
 def _unknown(key: str, holder: Any) -> str:

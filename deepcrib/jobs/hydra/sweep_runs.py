@@ -111,7 +111,11 @@ def held(folder: Path) -> Iterator[None]:
 
 def is_held(folder: Path) -> bool:
     """Whether some process is at work on a run."""
-    path = folder / LOCK
+    return is_locked(folder / LOCK)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process holds a lock's file."""
     if not path.exists():
         return False
     try:
