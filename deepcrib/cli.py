@@ -93,15 +93,10 @@ def _orderly_end() -> Iterator[None]:
 
 
 def _run(words: list[str]) -> int:
-    if words == ["help", "agents"]:
-        from deepcrib.jobs.shared.agents import print_agents
+    if words in (["help", "agents"], ["help", "experiments"]):
+        from deepcrib.jobs.hydra.help import print_agents, print_experiments
 
-        print_agents()
-        return 0
-    if words == ["help", "experiments"]:
-        from deepcrib.jobs.hydra.help import print_experiments
-
-        print_experiments()
+        (print_agents if words[1] == "agents" else print_experiments)()
         return 0
     if words and words[0] == "help":  # `help train` is `train --help`
         words = [*words[1:], "--help"]

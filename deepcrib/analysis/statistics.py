@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import comb, prod
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ import numpy as np
 from rich.table import Table
 
 from deepcrib.analysis.tables import Cell, table_of
-from deepcrib.errors import RunError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.discards import CRIB_COMPLETIONS, HAND_STARTERS, crib_means, discard_statistics
 from deepcrib.exact.experts import expert_sums
 from deepcrib.exact.pegging import MEAN_GAINED, exact_records
-from deepcrib.files import csv_text, write_atomic, writing
+from deepcrib.files import csv_text, write_atomic
 from deepcrib.game.cards import NUM_SUITS, RANK_NAMES, format_cards
 from deepcrib.game.rank_sets import rank_set_of_kept, rank_sets
 from deepcrib.game.rules import DISCARD_SLOTS_6, HAND_SIZE, KEPT_SLOTS_6
@@ -109,14 +107,3 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]])
     """A line a row: numbers with eight digits, an empty cell for None."""
     cells = [[f"{value:.8g}" if isinstance(value, float) else value for value in row] for row in rows]
     write_atomic(path, csv_text([columns, *cells]))
-
-
-def target(path: Path, what: str, is_ours: Callable[[Path], bool]) -> Path:
-    """A file to write. Raises RunError where it cannot be written, or where something else stands in its place."""
-    with writing(path):
-        if path.exists() and not (path.is_file() and is_ours(path)):
-            raise RunError(f"path={path}: exists and is no {what}; delete it, or name another file")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    return path

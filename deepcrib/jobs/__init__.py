@@ -142,7 +142,7 @@ JOBS = {
                 "deepcrib statistics 5H 5S JD 2C 3C KH",
                 "deepcrib statistics hand='5H 5S JD 2C 3C KH' dealer=false weights=uniform",
                 "deepcrib statistics build",
-                "deepcrib statistics crib_table path=crib_table.csv",
+                "deepcrib statistics crib_table opponent=uniform",
                 "deepcrib statistics pegging",
             ),
             tasks=("build", "crib_table", "pegging"),

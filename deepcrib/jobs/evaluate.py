@@ -20,12 +20,11 @@ from deepcrib.analysis.tables import (
     points_table,
     worst_table,
 )
-from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import Evaluation, check_games, evaluate
 from deepcrib.evaluation.hands import check_hands, hand_pairs, play_only
 from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import check_task, working
+from deepcrib.jobs.shared.common import chosen_task, refuse_given, working
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
@@ -42,8 +41,8 @@ class Config:
     agent: Any = option(MISSING, "a name, a checkpoint path or {name: NAME, option: value}", spec=True)
     opponent: Any = option("deterministic", "the same forms as agent", spec=True)
     games: int = option(10000, "number of games; the maximum with until", at_least(1))
-    hands: int | None = option(None, "hands of the task play (20,000) or audit (200)")
-    pairs: int = option(20000, "pairs of hands of the task pairs; each player deals once in a pair")
+    hands: int | None = option(None, "hands of the task play (20,000) or audit (200)", optional(at_least(2)))
+    pairs: int = option(20000, "pairs of hands of the task pairs; each player deals once in a pair", at_least(2))
     exploit: Any = option(
         False,
         "true: also measure what the agent loses to its best responder, points per hand; play: in the play alone, after"
@@ -51,7 +50,7 @@ class Config:
         one_of(False, True, PLAY),
     )
     deals: int = option(1000, "deals that exploit is measured on")
-    worst: int = option(20, "number of decisions that audit lists")
+    worst: int = option(20, "number of decisions that audit lists", at_least(0))
     seed: int = option(1, "of everything random", seed_value)
     duplicate: bool = option(
         False, "play games in pairs, the same cards with seats swapped; the interval is over pairs"
@@ -67,22 +66,13 @@ class Config:
     trust: bool = option(False, TRUST)
 
 
-_READS: dict[str, set[str]] = {
-    GAMES: {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha"},
-    "play": {"hands", "duplicate"},
-    "pairs": {"pairs"},
-    "audit": {"hands", "worst"},
-}
-"""By task, options that not every task reads."""
-
-
 def run(config: Config, run: Run) -> Outcome:
     """Measure `agent` against `opponent` in the way that the task names."""
-    check_task(config, _READS)
-    if config.deals != Config.deals and not config.exploit:
-        raise OptionError(f"deals={config.deals}: only for exploit=true and exploit=play")
+    task = chosen_task(config, _TASKS)
+    if not config.exploit:
+        refuse_given(config, ["deals"], "only for exploit=true and exploit=play")
     agent, opponent = (make_agent(spec, device=config.device) for spec in (config.agent, config.opponent))
-    return _TASKS[config.task](config, run, agent, opponent)
+    return task(config, run, agent, opponent)
 
 
 def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
@@ -100,16 +90,13 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
         counter = bars.counter("games" if rule is None else "games, at most", config.games)
         options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "progress": counter}
         if rule is None:
-            evaluation = evaluate(*match, **options)
-            outcome = _outcome(config, agent, opponent, evaluation)
+            outcome = _outcome(config, agent, opponent, evaluate(*match, **options))
         else:
             found = evaluate_until(*match, rule, **options)
             run.notes.append(found.sentence())
             outcome = _outcome(config, agent, opponent, found.evaluation, f"{100 * (1 - rule.alpha):g}%, always valid")
             outcome.summary = found.to_dict()
-    if config.exploit:
-        outcome = _with_exploit(config, run, agent, outcome)
-    return outcome
+        return _with_exploit(config, agent, outcome, bars) if config.exploit else outcome
 
 
 def _outcome(
@@ -121,13 +108,11 @@ def _outcome(
 
 def _rule(config: Config) -> StoppingRule | None:
     """When the match may stop; options of the rule are refused where there is none."""
-    if config.until is not None:
-        check_pairs(config.games)
-        return StoppingRule(config.difference, config.alpha)
-    for name in ("difference", "alpha"):
-        if getattr(config, name) != getattr(StoppingRule, name):
-            raise OptionError(f"{name}={getattr(config, name)}: only with until=significant")
-    return None
+    if config.until is None:
+        refuse_given(config, ["difference", "alpha"], "only with until=significant")
+        return None
+    check_pairs(config.games)
+    return StoppingRule(config.difference, config.alpha)
 
 
 def _play(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
@@ -151,8 +136,6 @@ def _play(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
 
 def _pairs(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Play pairs of hands, in each of which both deal once (O'Connor 2000)."""
-    if config.pairs < 2:
-        raise OptionError(f"pairs={config.pairs}: expected 2 or more pairs of hands")
     with working(run, config.threads) as bars:
         counter = bars.counter("pairs of hands", config.pairs)
         found = hand_pairs(agent, opponent, config.pairs, config.seed, progress=counter)
@@ -166,11 +149,7 @@ def _audit(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     from deepcrib.search.best_response import BestResponseAgent
 
     hands = AUDIT_HANDS if config.hands is None else config.hands
-    if config.worst < 0:
-        raise OptionError(f"worst={config.worst}: expected 0 or more decisions")
     BestResponseAgent(opponent)
-    if hands < 2:
-        raise OptionError(f"hands={hands}: expected at least 2 hands")
     with working(run, config.threads) as bars:
         found = audit(agent, opponent, hands, config.seed, worst=config.worst, progress=bars.counter("hands", hands))
     title = f"decisions of {agent.name} against {opponent.name}: {hands:,} hands, seed {config.seed}"
@@ -178,17 +157,21 @@ def _audit(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     return Outcome(found.to_dict(), (*worst, audit_table(title, found)))
 
 
-def _with_exploit(config: Config, run: Run, agent: Agent, outcome: Outcome) -> Outcome:
+def _with_exploit(config: Config, agent: Agent, outcome: Outcome, bars: Bars) -> Outcome:
     """The outcome of a match, and what the agent loses to its best responder."""
     from deepcrib.evaluation.exploit import exploit
 
-    with Bars(run.show_progress, run.show_lines) as bars:
-        counter = bars.counter("deals", config.deals)
-        discards = config.exploit != PLAY
-        found = exploit(agent, config.deals, config.seed, discards=discards, progress=counter)
+    discards, counter = config.exploit != PLAY, bars.counter("deals", config.deals)
+    found = exploit(agent, config.deals, config.seed, discards=discards, progress=counter)
     where = "" if discards else " in the play alone"
     title = f"what {agent.name} loses to its best responder{where}: {config.deals:,} deals, seed {config.seed}"
     return Outcome({**outcome.summary, "exploit": found.to_dict()}, (*outcome.tables, exploit_table(title, found)))
 
 
-_TASKS = {GAMES: _games, "play": _play, "pairs": _pairs, "audit": _audit}
+_TASKS = {
+    GAMES: (_games, {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha"}),
+    PLAY: (_play, {"hands", "duplicate"}),
+    "pairs": (_pairs, {"pairs"}),
+    "audit": (_audit, {"hands", "worst"}),
+}
+"""By task what runs it, and the options that not every task reads."""

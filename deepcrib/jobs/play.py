@@ -22,7 +22,7 @@ from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files.trust import FromFile
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import use_threads
+from deepcrib.jobs.shared.common import refuse_given, use_threads
 from deepcrib.jobs.shared.console import short_path
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
@@ -98,10 +98,8 @@ def has_terminal() -> bool:
 
 def _interrupted(config: Config) -> GameRecord:
     """The game to go on with. Raises RecordError and OptionError."""
-    default = Config()
-    for name in ("opponent", "name", "seed", "dealer", "rules"):
-        if getattr(config, name) != getattr(default, name):
-            raise OptionError(f"{name}={getattr(config, name)}: with resume it is that of the interrupted game")
+    of_the_game = ("opponent", "name", "seed", "dealer", "rules")
+    refuse_given(config, of_the_game, "with resume it is that of the interrupted game")
     path = Path(str(config.resume))
     record = read_games(path / RECORD if path.is_dir() else path)[-1]
     check_resumable(record)

@@ -23,7 +23,7 @@ from deepcrib.errors import OptionError
 from deepcrib.evaluation.recorded import BY, HINTS, baselines, paper_baseline, played_games, whole_games
 from deepcrib.evaluation.review import Loss, losses_by_kind, review
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import check_task, need_modules
+from deepcrib.jobs.shared.common import chosen_task, need_modules
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.jobs.shared.options import TRUST
 from deepcrib.options import at_least, one_of, option
@@ -66,11 +66,10 @@ class Config:
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names. Files are read, and games are replayed, before anything is written."""
-    task = config.task or ("humans" if config.runs is None else "runs")
-    config = replace(config, task=task)
-    check_task(config, {name: options for name, (_, options) in _TASKS.items()})
+    config = replace(config, task=config.task or ("humans" if config.runs is None else "runs"))
+    task = chosen_task(config, _TASKS)
     with Bars(run.show_progress, run.show_lines) as bars:
-        return _TASKS[task][0](config, run, bars)
+        return task(config, run, bars)
 
 
 def _records(config: Config) -> list[GameRecord]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from deepcrib.analysis.statistics import (
     OPPONENTS,
@@ -14,19 +13,17 @@ from deepcrib.analysis.statistics import (
     hand_table,
     overall_pegging,
     pegging_rows,
-    target,
     write_csv,
 )
 from deepcrib.analysis.tables import plain_table
-from deepcrib.errors import OptionError, StatisticsError
+from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import ROLES
 from deepcrib.exact.cribs import uniform_weights
 from deepcrib.exact.experts import Experts, crib_table, experts
-from deepcrib.exact.table import TABLE_FILE, build_table, load_table, save_table
-from deepcrib.files import runs
+from deepcrib.exact.table import TABLE_FILE, build_table, save_table
 from deepcrib.game.cards import format_cards
 from deepcrib.jobs import JOBS, Outcome, Run
-from deepcrib.jobs.shared.common import check_task, six_cards
+from deepcrib.jobs.shared.common import chosen_task, six_cards
 from deepcrib.options import one_of, option
 
 CRIB_TABLE_FILE, PEGGING_FILE = "crib_table.csv", "pegging.csv"
@@ -43,14 +40,12 @@ class Config:
     weights: str = option(
         "experts", "hand: opponent's discards that the crib of the totals assumes; or uniform", one_of(*OPPONENTS)
     )
-    path: str | None = option(None, "build, crib_table: file to write; default discards.npy, crib_table.csv")
     opponent: str = option("experts", "crib_table: who discards the other two cards; or uniform", one_of(*OPPONENTS))
 
 
 def run(config: Config, run: Run) -> Outcome:
     """Do what the task names."""
-    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()})
-    return _TASKS[config.task][0](config, run)
+    return chosen_task(config, _TASKS)(config, run)
 
 
 def _show_hand(config: Config, run: Run) -> Outcome:
@@ -68,8 +63,7 @@ def _show_hand(config: Config, run: Run) -> Outcome:
 
 
 def _build(config: Config, run: Run) -> Outcome:
-    default = runs.outputs_folder() / "statistics" / TABLE_FILE
-    path = target(default if config.path is None else Path(config.path), "table of statistics", _is_discard_table)
+    path = run.folder.path / TABLE_FILE
     run.start()
     start = time.perf_counter()
     save_table(build_table(), path)
@@ -78,30 +72,15 @@ def _build(config: Config, run: Run) -> Outcome:
     return Outcome({"task": "build", "path": str(path.absolute()), "bytes": size, "seconds": seconds})
 
 
-def _is_discard_table(path: Path) -> bool:
-    try:
-        load_table(path)
-    except StatisticsError:
-        return False
-    return True
-
-
 def _write_crib_table(config: Config, run: Run) -> Outcome:
-    path = None if config.path is None else target(Path(config.path), "crib table", _is_crib_table)
+    path = run.folder.path / CRIB_TABLE_FILE
     run.start()
-    path = path or run.folder.path / CRIB_TABLE_FILE
     cells = crib_table(experts() if config.opponent == "experts" else Experts(uniform_weights(), uniform_weights()))
     write_csv(path, CRIB_COLUMNS, cells)
     run.notes.append(f"mean points of the crib by the two ranks discarded: {path}")
     pairs = [dict(zip(CRIB_COLUMNS, row, strict=True)) for row in cells]
     summary = {"task": "crib_table", "opponent": config.opponent, "path": str(path.absolute())}
     return Outcome(summary | {"pairs": pairs})
-
-
-def _is_crib_table(path: Path) -> bool:
-    """Whether a file begins as one does."""
-    with open(path, "rb") as file:
-        return file.readline(100).strip() == ",".join(CRIB_COLUMNS).encode()
 
 
 def _show_pegging(config: Config, run: Run) -> Outcome:
@@ -117,8 +96,8 @@ def _show_pegging(config: Config, run: Run) -> Outcome:
 
 _TASKS: dict[str, tuple[Callable[[Config, Run], Outcome], tuple[str, ...]]] = {
     "hand": (_show_hand, ("hand", "dealer", "weights")),
-    "build": (_build, ("path",)),
-    "crib_table": (_write_crib_table, ("path", "opponent")),
+    "build": (_build, ()),
+    "crib_table": (_write_crib_table, ("opponent",)),
     "pegging": (_show_pegging, ()),
 }
 """Each task, which claims the run folder once its options have proved usable, with the options that it reads."""

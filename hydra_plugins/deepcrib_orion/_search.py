@@ -27,7 +27,7 @@ from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra import sweep_runs, sweeps
 from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.schema import is_group, option_type, parse, register_schema
-from deepcrib.jobs.shared.console import console, error_line
+from deepcrib.jobs.shared.console import console, error_line, show_line
 from deepcrib.options import problems
 from hydra_plugins.deepcrib_orion._options import OrionSweeperConf
 from hydra_plugins.deepcrib_orion._space import Parameter, split_overrides
@@ -181,7 +181,7 @@ class Search:
             states = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no trials"
             title, best = f"study {options.name}: {states}", best_first(trials, options.direction == "maximize")
             console().print(trials_table(best[:SHOWN_TRIALS], options.objective, title) if best else title)
-            console().print(f"study folder: {self.folder}", markup=False, soft_wrap=True)
+            show_line(f"study folder: {self.folder}")
 
 
 def measured(summary: Mapping[str, Any], objective: str) -> tuple[float, float | None]:

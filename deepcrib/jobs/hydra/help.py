@@ -1,10 +1,10 @@
-"""`deepcrib <job> --help`, written from the job table, the schemas and `conf/`."""
+"""`deepcrib help`: a job, written from the job table, the schemas and `conf/`; agents; experiments."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -16,6 +16,9 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
+from deepcrib.agents.packaged import read_cards
+from deepcrib.agents.specs.registry import shown_names
+from deepcrib.analysis.agent_cards import card_facts
 from deepcrib.files import runs
 from deepcrib.jobs import Job
 from deepcrib.jobs.hydra.schema import choices, quoted, register_schema, variants_of
@@ -84,6 +87,19 @@ def group_choices(config: DictConfig) -> Iterator[tuple[str, list[str]]]:
             yield folder.name, [name for name in found if "/" not in name] + [f"{work}/..." for work in works]
 
 
+def print_agents() -> None:
+    """The names of agents, then the cards of those that come trained."""
+    out, cards = console(), read_cards()
+    names = [name for name in shown_names() if name not in cards]
+    out.print("[bold]Agents[/]  (agent=NAME, or a path, package.module:Class, {name: NAME, option: value})\n")
+    out.print(f"{', '.join(names)}\n")
+    out.print("[bold]Trained ones that come with the package[/]\n")
+    for name, card in cards.items():
+        out.print(f"[cyan]{name}[/]  {card.what}")
+        out.print(_grid(card_facts(card).items(), "default"))
+        out.print()
+
+
 def print_experiments() -> None:
     """Each experiment with the comment that its file begins with."""
     out, place = console(), runs.conf_folder() / "experiment"
@@ -123,8 +139,8 @@ def _shown(config: DictConfig, key: str) -> str:
     return text if len(text) <= _LONG else textwrap.shorten(text, _LONG // 2, placeholder=" ...]")
 
 
-def _grid(rows: list[tuple[str, str]]) -> Table:
+def _grid(rows: Iterable[tuple[str, str]], style: str = "cyan") -> Table:
     grid = Table.grid(padding=(0, 3))
     for name, text in rows:
-        grid.add_row(f"  [cyan]{escape(name)}[/]", escape(text))
+        grid.add_row(f"  [{style}]{escape(name)}[/]", escape(text))
     return grid

@@ -35,7 +35,7 @@ from deepcrib.jobs.hydra.checks import checked_options
 from deepcrib.jobs.hydra.help import print_job
 from deepcrib.jobs.hydra.resume import config_text, is_same, require_same_options, resumed_config, split_resume
 from deepcrib.jobs.hydra.schema import check_overrides, parse, problem_line, quoted, register_schema
-from deepcrib.jobs.shared.console import LOG, console, error_line, say, short_path
+from deepcrib.jobs.shared.console import LOG, error_line, say, short_path, show_line
 
 WRONG_CALL, FAILED = 2, 1  # exit codes
 TRACEBACK = "DEEPCRIB_TRACEBACK"
@@ -254,27 +254,23 @@ def _run_or_report(job: Job, composed: DictConfig, folder: runs.RunFolder, label
                 require_same_options(folder.path, composed, schema)
             (folder.path / runs.REFUSED).unlink(missing_ok=True)
             if before.state == DONE:
-                _say(f"{label}is done, skipped")
+                show_line(f"{label}is done, skipped")
                 return 0
             resuming = before.begun and job.resumable
-            _say(f"{label}{'goes on' if resuming else 'begins'}")
+            show_line(f"{label}{'goes on' if resuming else 'begins'}")
             if resuming:
                 composed.resume = str(folder.path)
                 if not composed.trust:
                     require_no_way_out(folder.path)
             execute(job, composed, folder, folder.overrides, before.begun)
             if not sweep_runs.is_sequential():
-                _say(label + ", ".join(["done", *win_rates(runs.read_json(folder.path / runs.SUMMARY))]))
+                show_line(label + ", ".join(["done", *win_rates(runs.read_json(folder.path / runs.SUMMARY))]))
             return 0
     except Exception as error:
         code = report(error, label)
         line = problem_line(error) or f"{type(error).__name__}: {error}"
         sweep_runs.record_failure(folder, error, line, code)
         return code
-
-
-def _say(text: str) -> None:
-    console().print(text, markup=False, soft_wrap=True)
 
 
 def execute(
@@ -287,7 +283,7 @@ def execute(
     """
     options = checked_options(config, parse(words), saved)
     if begun and folder.finished and not job.repeats and is_same(folder.path, config, register_schema(job)):
-        _say(f"the run in {short_path(folder.path)} is finished; with more steps, as an option, it goes on")
+        show_line(f"the run in {short_path(folder.path)} is finished; with more steps, as an option, it goes on")
         return runs.read_json(folder.path / runs.SUMMARY)
     start = partial(folder.resume if begun else folder.start, config_text(config))
     alone, terminal = sweep_runs.is_sequential(), sys.stdout.isatty()

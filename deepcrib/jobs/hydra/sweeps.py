@@ -10,12 +10,12 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
 from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
+from hydra.utils import get_class
 from omegaconf import DictConfig
 
 from deepcrib.analysis import sweeps as analysis
@@ -24,7 +24,7 @@ from deepcrib.files import runs
 from deepcrib.files.runs import REFUSED
 from deepcrib.jobs.hydra.schema import parse
 from deepcrib.jobs.hydra.sweep_runs import DIED, LOCK_PATIENCE, is_held, kind, prepare_ray, run_name
-from deepcrib.jobs.shared.console import console, short_path
+from deepcrib.jobs.shared.console import console, short_path, show_line
 
 SKIPPED, RESUMED, RUNNING = "skipped", "resumed", "running"
 
@@ -71,14 +71,12 @@ def _plan(config: DictConfig) -> dict[str, list[str]]:
     if kind(config.hydra.sweeper) != "BasicSweeper" or "run_name" not in str(subdir):
         return {}
     params = [f"{name}={value}" for name, value in (config.hydra.sweeper.params or {}).items()]
-    values: dict[str, list[str]] = {}
+    sweeper: Any = get_class(config.hydra.sweeper._target_)
     try:
-        for word in parse([*params, *config.hydra.overrides.task]):
-            many = word.sweep_string_iterator() if word.is_sweep_override() else [word.get_value_element_as_str()]
-            values[word.get_key_element()] = [f"{word.get_key_element()}={value}" for value in many]
+        batches = sweeper.split_arguments(parse([*params, *config.hydra.overrides.task]), None)
     except (HydraException, AssertionError):  # an interval, say, which the sweeper is about to refuse
         return {}
-    return {run_name(run): run for run in map(list, product(*values.values()))}
+    return {run_name(run): run for batch in batches for run in batch}
 
 
 def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool = False) -> int:
@@ -93,13 +91,13 @@ def finish(sweep: Sweep, job: str, death: str | None = None, interrupted: bool =
     out = console()
     out.print(analysis.sweep_table(f"{job}: {len(rows)} run{'s' if len(rows) > 1 else ''}", rows, out.width))
     for line in analysis.error_lines(rows):
-        out.print(line, markup=False, soft_wrap=True)
+        show_line(line)
     analysis.write_sweep(sweep.folder, job, rows)  # after the table, which needs no room on the disk
     place = short_path(sweep.folder)
-    out.print(f"sweep folder: {place} ({analysis.SWEEP_CSV}, {analysis.SWEEP_JSON})", markup=False, soft_wrap=True)
+    show_line(f"sweep folder: {place} ({analysis.SWEEP_CSV}, {analysis.SWEEP_JSON})")
     code = max(_exit_code(row, sweep) for row in rows)
     if code:
-        out.print(f"the same command with hydra.sweep.dir={place} runs what is not done", markup=False, soft_wrap=True)
+        show_line(f"the same command with hydra.sweep.dir={place} runs what is not done")
     return code
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.errors import MissingExtraError, OptionError
 from deepcrib.game.cards import parse_cards
-from deepcrib.jobs import Run
+from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.console import Bars
 from deepcrib.kernels.workers import use_workers
 
@@ -64,19 +64,28 @@ def need_modules(extra: str, *names: str) -> None:
             raise MissingExtraError("this task", name, extra)
 
 
-def check_task(config: Any, reads: Mapping[str, Collection[str]]) -> None:
-    """Refuse an unknown task, and options that another task alone reads.
+def chosen_task(
+    config: Any, tasks: Mapping[str, tuple[Callable[..., Outcome], Collection[str]]]
+) -> Callable[..., Outcome]:
+    """What runs the option `task`. Refuses an unknown one, and options that another task alone reads.
 
-    reads: by task the options that not every task reads.
+    tasks: by name what runs it, and the options that not every task reads.
     """
-    if config.task not in reads:
-        raise OptionError(f"task={config.task}: expected one of {', '.join(reads)}")
-    default = type(config)()
+    if config.task not in tasks:
+        raise OptionError(f"task={config.task}: expected one of {', '.join(tasks)}")
     for item in fields(config):
-        value = getattr(config, item.name)
-        readers = [task for task, names in reads.items() if item.name in names]
-        if readers and config.task not in readers and value != getattr(default, item.name):
-            raise OptionError(f"{item.name}={value}: only for {' and '.join(readers)}, not for {config.task}")
+        readers = [task for task, (_, names) in tasks.items() if item.name in names]
+        if readers and config.task not in readers:
+            refuse_given(config, [item.name], f"only for {' and '.join(readers)}, not for {config.task}")
+    return tasks[config.task][0]
+
+
+def refuse_given(config: Any, names: Iterable[str], reason: str) -> None:
+    """Refuse options that have another value than their default, where nothing reads them."""
+    default = type(config)()
+    for name in names:
+        if getattr(config, name) != getattr(default, name):
+            raise OptionError(f"{name}={getattr(config, name)}: {reason}")
 
 
 def summary_writer(folder: Path, purge_step: int | None = None, suffix: str = "") -> SummaryWriter:

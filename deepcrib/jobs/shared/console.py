@@ -41,10 +41,15 @@ def console() -> Console:
     return _Console(width=width, highlight=False, soft_wrap=False)
 
 
+def show_line(text: str) -> None:
+    """One line on stdout, as it is."""
+    console().print(text, markup=False, soft_wrap=True)
+
+
 def say(what: str | Table) -> None:
     """Print on stdout, and note in the run's log, JOB.log in its folder."""
     if isinstance(what, str):
-        console().print(what, markup=False, soft_wrap=True)
+        show_line(what)
         LOG.info(what)
     else:
         console().print(what)

@@ -13,7 +13,7 @@ from deepcrib.evaluation.evaluate import check_games
 from deepcrib.evaluation.league.tournament import MatchOptions, against_checkpoints, round_robin
 from deepcrib.files.trust import require_no_way_out
 from deepcrib.jobs import Outcome, Run
-from deepcrib.jobs.shared.common import check_task, working
+from deepcrib.jobs.shared.common import chosen_task, working
 from deepcrib.jobs.tournament.config import ALL, Config
 from deepcrib.jobs.tournament.league import run_league
 from deepcrib.training.run_files import checkpoint_files
@@ -23,10 +23,9 @@ GAMES = 100
 
 def run(config: Config, run: Run) -> Outcome:
     """Play the matches that the task names."""
-    check_task(config, {task: reads for task, (_, reads) in _TASKS.items()})
+    task = chosen_task(config, _TASKS)
     if config.agents != ALL and not isinstance(config.agents, list):
         raise OptionError(f"agents={config.agents}: expected a list, as agents=[greedy,random]")
-    task, _ = _TASKS[config.task]
     if task is not run_league:
         if run.resuming and not run.folder.overrides:  # in a sweep it is played anew
             raise OptionError(f"resume={config.resume}: only a league can be resumed, not the task {config.task}")

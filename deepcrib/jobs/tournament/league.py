@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from deepcrib.agents import Agent, make_agent, name_agents
 from deepcrib.agents.asking import knows_probabilities
 from deepcrib.agents.base import play_policy_of
@@ -107,6 +109,13 @@ def _limits(option: str, given: Any, specs: Mapping[str, Any], least: int, unit:
     return {name: given.get(name, given.get(kind)) for name, kind in kinds.items() if name in given or kind in given}
 
 
+class _Gains(msgspec.Struct):
+    """An agent's entry in CEILINGS. roles: as in `Ceilings`."""
+
+    terms: dict[str, Any]
+    roles: dict[str, tuple[float, float, float]]
+
+
 def ceilings(
     agents: Mapping[str, Agent], specs: Mapping[str, Any], deals: Mapping[str, int], seed: int, folder: Path, bars: Bars
 ) -> Ceilings:
@@ -114,10 +123,13 @@ def ceilings(
 
     What an earlier league in this folder found, by the same terms, is not measured again.
     """
-    path, found = folder / CEILINGS, {}
+    path = folder / CEILINGS
     if not deals:
         return {}
-    known = read_json(path) if path.exists() else {}
+    try:
+        known = msgspec.convert(read_json(path), dict[str, _Gains])
+    except msgspec.ValidationError:
+        raise RunError(f"{path} is damaged: remove it, and its gains are measured again") from None
     count = bars.counter("deals", sum(deals.values()))
     for name, number in deals.items():
         terms = {
@@ -126,23 +138,14 @@ def ceilings(
             "agent": identity(specs[name]),
             "sources": source_hash(Path(exploit_file).resolve()),
         }
-        entry = known.get(name)
-        if not isinstance(entry, dict) or entry.get("terms") != terms:
+        if name in known and known[name].terms == terms:
+            count(number)
+        else:
             measured = exploit(agents[name], number, seed, progress=count)
             roles = {"both": measured.total, **measured.roles}
-            known[name] = {"terms": terms, "roles": {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()}}
-            write_json(path, known)
-        else:
-            count(number)
-        try:
-            found[name] = {role: _gain(*gain) for role, gain in known[name]["roles"].items()}
-        except (LookupError, TypeError, ValueError, AttributeError):
-            raise RunError(f"{path} is damaged: remove it, and its gains are measured again") from None
-    return found
-
-
-def _gain(gain: float, low: float, high: float) -> tuple[float, float, float]:
-    return float(gain), float(low), float(high)
+            known[name] = _Gains(terms, {r: (g.gain, g.ci_low, g.ci_high) for r, g in roles.items()})
+            write_json(path, msgspec.to_builtins(known))
+    return {name: known[name].roles for name in deals}
 
 
 def _write(folder: Path, league: League, gains: Ceilings, pairings: Sequence[Pairing]) -> None:
