@@ -1,8 +1,8 @@
 """Figures 5 and 6 of Bélanger et al. 2019: python -m benchmarks.paper2019.deal [FIGURE --seed N --to FILE.json].
 
 With a FIGURE, 5a, 5b, 5b_adam or 6: pretrains the published deal network as section 3.6.4 says, about 80 seconds of a
-core, and writes how its values of all 270,725 four-card hands compare with the true ones, and their density: as in
-`deepcrib pretrain discard_network=belanger2019 pretraining.optimizer=sgd pretraining.lr=5e-4 seed=N`; 5a adds
+core, and writes how its values of all 270,725 four-card hands compare with the true ones, and their density. A training
+begins so with `discard_network=belanger2019 pretraining.optimizer=sgd pretraining.lr=5e-4`; 5a adds
 `discard_network.suit_convolution=false`, 6 `pretraining.starter=true`, and 5b_adam has the package's own optimiser in
 place of the authors'. Without one: draws the densities that `long_runs.py` keeps of these runs.
 """

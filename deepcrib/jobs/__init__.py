@@ -81,11 +81,6 @@ JOBS = {
             resumable=True,
         ),
         Job(
-            "pretrain",
-            "pretrain a discard network on the show value of every four-card hand",
-            ("deepcrib pretrain discard_network=mlp", "deepcrib pretrain pretraining.starter=true"),
-        ),
-        Job(
             "evaluate",
             "play two agents against each other: win rate with its interval, points by role",
             (

@@ -186,15 +186,6 @@ def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_pretrain_saves_a_discard_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = "discard_network=mlp discard_network.hidden=[16] pretraining.epochs=1 pretraining.batch_size=8192"
-    assert call(f"pretrain {options}", run_dir(tmp_path / "run")) == 0
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert summary["hands"] == 270_725
-    assert f"{summary['mean_absolute_error']:.4f}" in capsys.readouterr().out
-    assert (tmp_path / "run" / "weights.safetensors").exists()
-
-
 # --- training ---
 
 
@@ -309,12 +300,12 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         ("evaluate 'agent=a(b'", "cannot be read"),
         ("evaluate agent=random 'games=${nothing}'", "games: Interpolation key 'nothing' not found"),
         ("evaluate agent=random =3", "=3: expected name=value"),
+        ("evaluate agent=greedy device=abacus", "device=abacus: expected"),
         ("evaluate agent=random hydra.nothing=1", "unknown option hydra.nothing"),
         ("evaluate agent=random hydra/launcher=rocket", "hydra/launcher=rocket: expected one of basic"),
         ("evaluate agent=random --config-dir /no/such/folder", "/no/such/folder"),
         ("train state=afterstate", "needs the state"),
         ("train experiment=quick play_network=belanger2019_cnn_lstm", "belanger2019_cnn_lstm needs the state"),
-        ("pretrain state=afterstate discard_network=belanger2019", "belanger2019 needs the state"),
         ("statistics peging", "statistics: cannot read 'peging': expected a hand or one of the tasks build"),
         ("analyse", "option hand is missing: expected six cards"),
         ("analyse thesis runs=runs", "unknown option runs"),

@@ -61,15 +61,8 @@ class Matches:
         return SimpleNamespace(**dict.fromkeys(MATCH_METRICS.values(), 0.5))
 
 
-@pytest.mark.parametrize(("command", "words"), [("evaluate agent=greedy device=abacus", "device=abacus: expected")])
-def test_refusals(command: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(command, tmp_path / "run") == 2
-    error = capsys.readouterr().err
-    assert words in error and len(error.splitlines()) == 1
-
-
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a CUDA device")
-@pytest.mark.parametrize("job", ["train", "pretrain", "evaluate agent=greedy opponent=random"])
+@pytest.mark.parametrize("job", ["train", "evaluate agent=greedy opponent=random"])
 def test_a_gpu_that_is_not_there_is_refused_in_one_line(
     job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,7 +22,6 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 SHORT = {
     "train": ["experiment=smoke", "learner.iterations=2", "learner.episodes=16", "evaluation.final_games=20"],
     "evaluate": ["games=40"],
-    "pretrain": ["pretraining.epochs=1", "pretraining.batch_size=4096", "discard_network.hidden=[16]"],
 }
 SHORT_WEIGHTED = ["learner.games=200", "evaluation.final_games=20"]
 
@@ -87,11 +86,7 @@ def shortened(command: str, trained: Path, recorded: Path) -> list[str]:
         words = ["deals=4" if word.startswith("deals=") else word for word in words]
     if job == "tournament":
         return [*(word for word in words if not word.startswith("games=")), "games=20"]
-    added = [
-        word
-        for word in SHORT.get(job, [])
-        if word.startswith("experiment=") or "games" in word or job in ("train", "pretrain")
-    ]
+    added = [word for word in SHORT.get(job, []) if word.startswith("experiment=") or "games" in word or job == "train"]
     if job == "train" and "experiment=smoke" not in words:  # another one pretrains
         added.append("pretraining.enabled=false")
     kept = [word for word in words if not word.startswith(("experiment=", "games="))]

@@ -1,4 +1,4 @@
-"""Options of the group `pretraining`, which `learner=replay` and `deepcrib pretrain` read."""
+"""Options of the group `pretraining`, which `learner=replay` reads."""
 
 from __future__ import annotations
 
