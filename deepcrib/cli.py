@@ -152,8 +152,6 @@ def _parser(job: Job) -> argparse.ArgumentParser:
     parser.add_argument("-m", "--multirun", action="store_true")
     parser.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
     parser.add_argument("-cd", "--config-dir")
-    parser.add_argument("-p", "--package")
-    parser.add_argument("--resolve", action="store_true")
     return parser
 
 

@@ -158,15 +158,8 @@ class Search:
         trials, options = study.trials(), sorted(study.parameters)
         tail = ["objective", "standard_error", "seconds", "worker", "folder", "error"]
         rows: list[list[Any]] = [
-            [number, trial.id, trial.state, *(trial.values[key] for key in options)]
-            + [
-                trial.objective,
-                trial.standard_error,
-                trial.seconds(),
-                trial.process(),
-                self.folder / trial.id,
-                trial.error,
-            ]
+            [number, trial.id, trial.state, *(trial.values[key] for key in options), trial.objective]
+            + [trial.standard_error, trial.seconds(), trial.process(), self.folder / trial.id, trial.error]
             for number, trial in enumerate(trials)
         ]
         write_atomic(self.folder / "trials.csv", csv_text([["number", "id", "state", *options, *tail], *rows]))
@@ -209,7 +202,7 @@ def trials_table(trials: Sequence[Trial], objective: str, title: str) -> Table:
     options = sorted(trials[0].values)
     heads = ["trial", f"{objective}\n[95%]", *(key.replace(".", "\n.") for key in options), "s"]
     lines = [
-        [trial.id, _with_interval(trial), *(_text(trial.values[key]) for key in options), f"{trial.seconds():.0f}"]
+        [trial.id, _with_interval(trial), *(_text(trial.values[key]) for key in options), f"{trial.seconds() or 0:.0f}"]
         for trial in trials
     ]
     return plain_table(title, heads, lines)

@@ -55,9 +55,7 @@ class Parameter:
 
     def holds(self, value: Any) -> bool:
         """Whether a value is one that can have been searched: a choice, or a number, whose range its option knows."""
-        if self.kind == "choice":
-            return isinstance(value, str | int | float) and value in self.choices
-        return is_number(value)
+        return value in self.choices if self.kind == "choice" else is_number(value)
 
     def override(self, value: Any) -> str:
         """`key=value` for a value of Orion's."""

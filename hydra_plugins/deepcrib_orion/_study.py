@@ -197,8 +197,10 @@ class Study:
             raise RunError(f"{self.path} cannot be read: it is damaged ({one_line(error)[:100]})") from error
 
     def _checked(self, trial: Trial) -> Trial:
-        """A trial that this search can have suggested. Raises ValueError or KeyError for any other."""
-        searched = all(parameter.holds(trial.values[key]) for key, parameter in self.parameters.items())
+        """A trial that this search can have suggested. Raises ValueError for any other."""
+        searched = trial.values.keys() == self.parameters.keys() and all(
+            parameter.holds(trial.values[key]) for key, parameter in self.parameters.items()
+        )
         measured = trial.state != "completed" or trial.objective is not None
         if not (searched and measured and trial.id == trial_id(trial.values)):
             raise ValueError(f"trial {trial.id:.20} is none of this search")

@@ -323,7 +323,17 @@ def changed(study: _study.Study, changes: dict[str, Any], event: int = -1) -> No
 @pytest.mark.parametrize(
     "changes",
     [{"values": {"learner.x": value}} for value in ("${run_folder:/../../made}", "0.5", True, math.nan, [0.5], None)]
-    + [{"values": {}}, {"values": 5}, {"id": "../other"}, {"state": "what"}, {"worker": 5}, {"start": "x"}, {"more": 1}]
+    + [
+        {"values": {}},
+        {"values": {"learner.x": 0.5, "learner.y": 1}},
+        {"values": {"learner.x": 10**400}},
+        {"values": 5},
+        {"id": "../other"},
+        {"state": "what"},
+        {"worker": 5},
+        {"start": "x"},
+        {"more": 1},
+    ]
     + [{"state": "completed"}, {"state": "completed", "objective": "x"}],
     ids=str,
 )

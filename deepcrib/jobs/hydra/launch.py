@@ -62,7 +62,7 @@ os.environ["HYDRA_FULL_ERROR"] = "1"  # `hydra.main` raises its errors: `report`
 def launch(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
     """Run a job, or a sweep of it, and return the exit code.
 
-    flags: `multirun`, `config_dir`, and for `--cfg` `cfg`, `package` and `resolve`.
+    flags: `multirun`, `config_dir` and `cfg`.
     """
     sweeps.SweepStart.begun = None
     code, death, failure = 0, None, None
@@ -94,9 +94,8 @@ def explain(job: Job, overrides: Sequence[str], flags: Namespace) -> int:
 
 def run_job(job: Job, overrides: Sequence[str]) -> Path:
     """Run a job once in this process; returns its folder. Raises what the job raises, and UserError for overrides."""
-    flags = Namespace(multirun=False, config_dir=None, cfg=None, package=None, resolve=False)
     try:
-        task = _call_hydra(job, overrides, flags)
+        task = _call_hydra(job, overrides, Namespace(multirun=False, config_dir=None, cfg=None))
     except (HydraException, OmegaConfBaseException) as error:
         raise OptionError(problem_line(error) or str(error)) from error
     if task.failure:
@@ -107,10 +106,9 @@ def run_job(job: Job, overrides: Sequence[str]) -> Path:
 
 def _call_hydra(job: Job, overrides: Sequence[str], flags: Namespace) -> Task:
     """Compose and run. What is raised here is about the call: Hydra's, a launcher's or a sweeper's."""
-    named = {"--config-dir": flags.config_dir, "--cfg": flags.cfg, "--package": flags.package}
+    named = {"--config-dir": flags.config_dir, "--cfg": flags.cfg}
     hydras = [word for name, value in named.items() if value for word in (name, value)]
-    hydras += [f"--{name}" for name in ("multirun", "resolve") if getattr(flags, name)]
-    command = [f"deepcrib {job.name}", *hydras]
+    command = [f"deepcrib {job.name}", *hydras, *(["--multirun"] if flags.multirun else [])]
     argv = sys.argv
     try:
         task, words = _prepare(job, overrides, flags)
