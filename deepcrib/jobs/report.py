@@ -203,11 +203,10 @@ def _nobody(config: Config, records: Sequence[GameRecord]) -> str:
     if not records:
         return f"games={config.games}: no games of two players, which alone can be reviewed"
     names = ", ".join(dict.fromkeys(player.name for record in records for player in record.players))
-    if config.name is not None:
-        return f"name={config.name}: no choices of that player, expected one of {names}"
-    if config.seat is not None:
-        return f"games={config.games}: no choices of seat {config.seat}"
-    return f"games={config.games}: no choices of people, expected seat=0, seat=1 or name=NAME of {names}"
+    whose = "people" if config.seat is None else f"seat {config.seat}"
+    return (
+        f"games={config.games}: no choices of {config.name or whose}, expected seat=0, seat=1 or name=NAME of {names}"
+    )
 
 
 def _plain(loss: Loss) -> dict[str, Any]:

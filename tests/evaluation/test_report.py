@@ -198,7 +198,10 @@ def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path, capsys: pytest.Ca
         ("games={tmp}/a.jsonl seat=0", "seat=0: only for review, not for humans"),
         ("review games={tmp}/a.jsonl seat=2", "seat=2: expected 0 or 1"),
         ("review games={tmp}/a.jsonl seat=0 name=Ann", "seat=0 name=Ann: expected one of them"),
-        ("review games={tmp}/a.jsonl name=Eve", "name=Eve: no choices of that player, expected one of Ann, determin"),
+        (
+            "review games={tmp}/a.jsonl name=Eve",
+            "no choices of Eve, expected seat=0, seat=1 or name=NAME of Ann, determin",
+        ),
         ("review games={tmp}/a.jsonl opponent=minimax", "no best response to minimax"),
         ("review games={tmp}/agents.jsonl", "no choices of people, expected seat=0, seat=1 or name=NAME of greedy"),
         ("review games={tmp}/three.jsonl", "no games of two players, which alone can be reviewed"),
