@@ -14,8 +14,8 @@ from deepcrib.agents import AgentError, make_agent
 from deepcrib.errors import OptionError
 from deepcrib.game.engine import Games
 from deepcrib.jobs.train.config import unread
+from deepcrib.jobs.train.monitoring import charts_of
 from deepcrib.learners.pretraining.show import ShowPretraining
-from deepcrib.learners.registry import learner_class
 from deepcrib.learners.replay import play
 from deepcrib.matches import play_match
 from deepcrib.matches.trajectories import Trajectories, self_play
@@ -201,9 +201,12 @@ def test_rules_with_a_random_dealer(tmp_path: Path) -> None:
 def test_a_learner_of_ones_own_reads_what_the_one_that_it_derives_from_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """But for pretraining, which its `__init__` does not take."""
-    lines = "from deepcrib.learners.replay.learner import ReplayLearner\n\n\nclass Mine(ReplayLearner):\n    pass\n"
+    """But for pretraining, which its `__init__` does not take; its charts are those that it imports."""
+    lines = (
+        "from deepcrib.learners.replay.charts import CHARTS, MEASURED\n"
+        "from deepcrib.learners.replay.learner import ReplayLearner\n\n\nclass Mine(ReplayLearner):\n    pass\n"
+    )
     (tmp_path / "mine_of_replay.py").write_text(lines)
     monkeypatch.syspath_prepend(tmp_path)
     assert unread("mine_of_replay:Mine") == {"pretraining"} and not unread("replay")
-    assert learner_class("mine_of_replay:Mine").measured == "leads"
+    assert charts_of("mine_of_replay:Mine") == charts_of("replay") and charts_of("replay").measured == "leads"
