@@ -7,22 +7,20 @@ training steps on one core, and on a GPU beside it. `--to FILE` keeps the figure
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich import print as show
 from rich.table import Table
 
+from benchmarks.speed.tasks import Tasks, measure
 from deepcrib.agents import make_agent
 from deepcrib.agents.q_network import QNetworkAgent
 from deepcrib.analysis.tables import plain_table
@@ -30,7 +28,6 @@ from deepcrib.exact.classes import class_hands, suit_classes
 from deepcrib.exact.cribs import NUM_DISCARDS, crib_sums, uniform_weights
 from deepcrib.exact.discards import CRIB_COMPLETIONS, discard_statistics, uniform_sums
 from deepcrib.exact.table import cached_table
-from deepcrib.files.runs import write_json
 from deepcrib.game.cards import NUM_CARDS
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import PlayObservation
@@ -276,11 +273,11 @@ def _table(rates: Mapping[str, Any], title: str) -> Table:
     return plain_table(title, ("what", "one core", "a second of\nits own time", "GPU", "ratio"), rows)
 
 
-TASKS: dict[str, Callable[[int, int], tuple[dict[str, Any], Table]]] = {
-    "statistics": lambda seed, games: time_statistics(seed),
-    "weighted": lambda seed, games: time_weighted(games, seed),
-    "search": lambda seed, games: time_search(seed),
-    "device": lambda seed, games: time_devices(seed),
+TASKS: Tasks = {
+    "statistics": lambda options: time_statistics(options.seed),
+    "weighted": lambda options: time_weighted(options.games, options.seed),
+    "search": lambda options: time_search(options.seed),
+    "device": lambda options: time_devices(options.seed),
 }
 """What each measures, for the file, and a table of it."""
 
@@ -288,22 +285,8 @@ TASKS: dict[str, Callable[[int, int], tuple[dict[str, Any], Table]]] = {
 def main(words: Sequence[str] | None = None) -> None:
     """Measure what is named, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}")
     parser.add_argument("--games", type=int, default=200_000, help="of each weighted run")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--to", type=Path)
-    options = parser.parse_args(words)
-    for task in options.tasks:
-        if task not in TASKS:
-            parser.error(f"{task}: expected some of {', '.join(TASKS)}")
-    found: dict[str, Any] = {}
-    for task in options.tasks or ("statistics", "weighted", "search"):
-        found[task], table = TASKS[task](options.seed, options.games)
-        show(table)
-    found["load"] = os.getloadavg()[0]
-    print(f"load of the last minute: {found['load']:.1f} (1 to {os.cpu_count()} when nothing else runs)")
-    if options.to is not None:
-        write_json(options.to, found)
+    measure(parser, TASKS, ("statistics", "weighted", "search"), words)
 
 
 if __name__ == "__main__":

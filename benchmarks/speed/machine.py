@@ -7,7 +7,6 @@ games: full games a second of agents against themselves. iteration: seconds of a
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import tempfile
 import time
@@ -17,12 +16,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from omegaconf import OmegaConf
-from rich import print as show
 from rich.table import Table
 
+from benchmarks.speed.tasks import measure
 from deepcrib.agents import make_agent
 from deepcrib.analysis.tables import plain_table
-from deepcrib.files.runs import write_json
 from deepcrib.jobs import JOBS
 from deepcrib.jobs.hydra.help import default_config
 from deepcrib.jobs.hydra.schema import register_schema
@@ -115,31 +113,23 @@ def no_match(*arguments: Any) -> Any:
 TASKS = {"games": time_games, "iteration": time_iterations}
 
 
+def enough_iterations(word: str) -> int:
+    """A number of iterations. Raises ArgumentTypeError where they do not fill the buffer."""
+    if not word.isdecimal() or int(word) < 5:
+        raise argparse.ArgumentTypeError(f"{word}: expected 5 or more, to fill the buffer")
+    return int(word)
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Measure what is named, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}")
     parser.add_argument("--games", type=int, default=200_000, help="of each match")
-    parser.add_argument("--iterations", type=int, default=6, help="of each setup; the fifth and later ones are timed")
+    timed = "of each setup; the fifth and later ones are timed"
+    parser.add_argument("--iterations", type=enough_iterations, default=6, help=timed)
     parser.add_argument("--setups", nargs="+", choices=SETUPS, default=SETUPS, help="of iteration")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cpu", help="of iteration")
     parser.add_argument("--threads", type=int, default=1, help="of iteration, 0: all; matches use all that there are")
-    parser.add_argument("--to", type=Path)
-    options = parser.parse_args(words)
-    for task in options.tasks:
-        if task not in TASKS:
-            parser.error(f"{task}: expected some of {', '.join(TASKS)}")
-    if options.iterations < 5:
-        parser.error(f"--iterations {options.iterations}: expected 5 or more, to fill the buffer")
-    found: dict[str, Any] = {}
-    for task in options.tasks or TASKS:
-        found[task], table = TASKS[task](options)
-        show(table)
-    found["load"] = os.getloadavg()[0]
-    print(f"load of the last minute: {found['load']:.1f} (1 to {os.cpu_count()} when nothing else runs)")
-    if options.to is not None:
-        write_json(options.to, found)
+    measure(parser, TASKS, list(TASKS), words)
 
 
 if __name__ == "__main__":
