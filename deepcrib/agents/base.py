@@ -40,7 +40,8 @@ def require_finite(values: ArrayLike, lr: float | None = None, *, lower: str = "
 class Agent(Protocol):
     """A player of N games at once. It keeps no memory between calls: observations hold all that it may use.
 
-    In long matches several threads ask it at once.
+    In long matches several threads ask it at once. One that says `uses_past = True` finds in `observation.past` the
+    hands that both players have seen of the match, and may keep what it worked out as long as it follows from these.
 
     One that plays its cards as a player of `policies` does says so by the attribute `play_policy`; one that always
     chooses the same in the same place may say `deterministic = True`, so that it need not tell its probabilities; one

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deepcrib.game.cards import RANKS, VALUES
+from deepcrib.game.past import Past
 from deepcrib.game.rules import COUNT_LIMIT, HAND_SIZE
 
 Int8 = NDArray[np.int8]
@@ -28,7 +29,8 @@ _UNNUMBERED = np.empty(0, dtype=np.int64)
 class _Observation:
     """game, hand_number: int64 [N], the game's number in its match and the hand's in the game, both from 0.
 
-    -1 for a decision of no game, as searches and analyses ask about.
+    -1 for a decision of no game, as searches and analyses ask about. past: the finished hands of the match, as far as
+    both players have seen them; noted where an agent at the table says `uses_past = True`, else none.
     """
 
     hand: Int8
@@ -38,11 +40,14 @@ class _Observation:
     key: NDArray[np.uint64]
     game: NDArray[np.int64] = field(default_factory=lambda: _UNNUMBERED, kw_only=True)
     hand_number: NDArray[np.int64] = field(default_factory=lambda: _UNNUMBERED, kw_only=True)
+    past: Past = field(default=None, kw_only=True)  # type: ignore[assignment] - set below
 
     def __post_init__(self) -> None:
         for name in ("game", "hand_number"):
             if getattr(self, name) is _UNNUMBERED:
                 object.__setattr__(self, name, np.broadcast_to(np.int64(-1), len(self.hand)))
+        if self.past is None:
+            object.__setattr__(self, "past", Past.nothing(len(self.hand)))
 
     def __len__(self) -> int:
         return len(self.hand)
@@ -63,7 +68,9 @@ class _Observation:
     @classmethod
     def concatenate(cls: type[_O], parts: Sequence[_O]) -> _O:
         """The rows of all parts, of which there are one or more, in order."""
-        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
+        columns = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
+        past = Past.concatenate(columns.pop("past"))
+        return cls(**{name: np.concatenate(column) for name, column in columns.items()}, past=past)
 
 
 @dataclass(frozen=True)

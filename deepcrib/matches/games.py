@@ -19,6 +19,7 @@ from deepcrib.agents.asking import ask, named
 from deepcrib.agents.scripted import ScriptedAgent
 from deepcrib.game.engine import Games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.past import PastHands
 from deepcrib.kernels import Part, seconds_running
 from deepcrib.kernels.workers import num_workers, run_pieces
 
@@ -35,7 +36,8 @@ Rows = NDArray[np.int64]
 class MatchResult:
     """G games of A agents (one a seat), agents numbered as they were given.
 
-    winner: [G]. scores: [G, A] points, the winner's 121. hands: [G]. pair: [G], equal for games with the same deals.
+    winner: [G]. scores: [G, A] points, the winner's 121. hands: [G]. pair: [G], equal for games of the same match or
+    with the same deals: the unit of intervals.
     points, counts: [G, A, 2, 4], points by agent, role (1 = dealer) and kind (`rules.KINDS`), and the hands in which
     that kind was counted. first_dealer: [G]. seconds: of play.
     """
@@ -49,7 +51,7 @@ class MatchResult:
     first_dealer: NDArray[np.int8]
     seconds: float
 
-    def take(self, games: slice) -> MatchResult:
+    def take(self, games: slice | Rows) -> MatchResult:
         """Some of the games; their seconds are not known, and given as 0."""
         return MatchResult(**{name: getattr(self, name)[games] for name in _COLUMNS}, seconds=0.0)
 
@@ -70,37 +72,54 @@ def play_match(
     *,
     duplicate: bool = False,
     dealing: str = "acc",
+    games_per_match: int = 1,
     first_game: int = 0,
     progress: Progress | None = None,
 ) -> MatchResult:
     """Play full games between as many agents as there are seats (2 to 4), seats and first deals balanced.
 
-    Game g seats agent (s + g) mod P at seat s, and the first deal moves on every P games. With `duplicate` the P
-    games of such a round have the same cards, so that every agent plays every seat of each deal.
+    Each `games_per_match` games are a match, in which the seats stay and the first deal alternates; agents that say
+    `uses_past` see its finished hands. Match m seats agent (s + m) mod P at seat s, and the first deal moves on every P
+    matches. With `duplicate` the P matches of such a round have the same cards, so that every agent plays every seat of
+    each deal. The unit of intervals, `MatchResult.pair`, is the match, or the round.
 
     first_game: number of the first deal, so that a match can be played in parts of whole rounds of seats and first
-    deals (4 games of two). Raises ValueError for fewer than one game.
+    deals (4 matches of two). Raises ValueError for fewer than one game, or games that are no whole matches.
     """
     num_players = len(agents)
     for agent in agents:
         require_players(agent, num_players)
     if games < 1:
         raise ValueError(f"games={games}: expected at least 1 game")
+    if games_per_match < 1 or games % games_per_match:
+        raise ValueError(f"games={games}: expected whole matches of games_per_match={games_per_match} games")
     scripted = all(isinstance(agent, ScriptedAgent) for agent in agents)
+    uses_past = any(getattr(agent, "uses_past", False) for agent in agents)
+
+    def play_games(numbers: Rows, past: PastHands | None) -> MatchResult:
+        matches, places = np.divmod(numbers, games_per_match)
+        rounds = matches // num_players * games_per_match
+        deals = first_game + (rounds + places if duplicate else numbers)
+        dealers = ((rounds + places) % num_players).astype(np.int8)
+        table = Games(deals, seed, num_players=num_players, dealing=dealing, first_dealer=dealers, past=past)
+        seating = (np.arange(num_players) + matches[:, None]) % num_players
+        _play_out(table, agents, seating, scripted)
+        return _result(table, seating, dealers, deals - places)
 
     def play_part(low: int, high: int) -> MatchResult:
         numbers = np.arange(low, high, dtype=np.int64)
-        rounds = numbers // num_players
-        deals = first_game + (rounds if duplicate else numbers)
-        dealers = (rounds % num_players).astype(np.int8)
-        table = Games(deals, seed, num_players=num_players, dealing=dealing, first_dealer=dealers)
-        seating = (np.arange(num_players) + numbers[:, None]) % num_players
-        _play_out(table, agents, seating, scripted)
-        return _result(table, seating, dealers, deals)
+        if not uses_past:
+            return play_games(numbers, None)
+        past, played = PastHands((high - low) // games_per_match, num_players), []
+        for place in range(games_per_match):
+            played.append(play_games(numbers[place::games_per_match], past))
+            past.next_game()
+        order = np.arange(high - low).reshape(games_per_match, -1).T.ravel()
+        return MatchResult.concatenate(played).take(order)
 
     parts: list[MatchResult] = []
     start = seconds_running()
-    for together in _parts(games, scripted):
+    for together in _parts(games, scripted, games_per_match if uses_past else 1):
         parts += run_pieces([partial(play_part, low, high) for low, high in together])
         if progress is not None:
             for low, high in together:
@@ -117,12 +136,12 @@ def batches(count: int, size: int, progress: Progress | None = None) -> Iterator
             progress(len(numbers))
 
 
-def _parts(games: int, scripted: bool) -> Iterator[list[Part]]:
-    """Games in lists of parts that are played side by side.
+def _parts(games: int, scripted: bool, unit: int) -> Iterator[list[Part]]:
+    """Games in lists of parts that are played side by side, each of whole units of games.
 
     Agents that are asked are so only where each thread has a whole part: what is left over is their threads' own.
     """
-    size = SCRIPTED_GAMES if scripted else LOCKSTEP_GAMES
+    size = SCRIPTED_GAMES if scripted else max(unit, LOCKSTEP_GAMES // unit * unit)
     parts = [(low, min(low + size, games)) for low in range(0, games, size)]
     number = num_workers() * (_ROUNDS if scripted else 1)
     whole = len(parts) if scripted else games // size // number * number
@@ -191,6 +210,7 @@ def play_hand(
     table.start_play()
     play_cards(table, distinct, players, recorder)
     table.show()
+    table.note_hands(rows)
     return rows
 
 

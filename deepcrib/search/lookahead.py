@@ -1,9 +1,10 @@
 """Looking ahead at the table: choices are tried on hands that the opponent may hold, and played on by networks.
 
-An agent's own networks are the model of the opponent. What it may hold is weighted exactly by how these networks would
-have discarded and played (`beliefs`), some hands are drawn from it, and each choice is played to the end of the hand on
-them, round by round while it is not behind. In most of a game the choice with the most points is taken, near its end
-the one with the best chance to win.
+The model of the opponent is another agent, or one's own networks. What it may hold is weighted exactly by how that model
+would have discarded and played (`beliefs`), some hands are drawn from it, and each choice is played to the end of the
+hand on them, round by round while it is not behind. In most of a game the choice with the most points is taken, near
+its end the one with the best chance to win. Against a model that plays as one of `policies` does, points are exact
+(`replies`) and nothing is drawn for them; its discards are answered in the own ones by what they leave in the crib.
 """
 
 from __future__ import annotations
@@ -15,18 +16,22 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.base import Agent, AgentError
+from deepcrib.agents.asking import require_probabilities
+from deepcrib.agents.base import Agent, AgentError, play_policy_of
+from deepcrib.exact.beliefs.cribs import expected_cribs
 from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
 from deepcrib.exact.beliefs.plays import kept_beliefs
 from deepcrib.game.cards import RANKS
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.randomness import draw
 from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.drawn_hands import draw_hands, draw_unseen
 from deepcrib.search.minimax import hands_by_rules, has_choice
 from deepcrib.search.replies.asking import weigh_earlier_plays
+from deepcrib.search.replies.values import reply_values
 from deepcrib.search.win_chances import chances_after, play_out, win_chances
 
 HANDS = 200
@@ -43,6 +48,7 @@ _FIRST, _BEHIND = 32, 2.0
 behind."""
 Observation = TypeVar("Observation", DiscardObservation, PlayObservation)
 Choices = NDArray[np.int8]
+Rows = NDArray[np.int64]
 Find = Callable[[NDArray[np.intp], NDArray[np.bool_], NDArray[np.int64]], NDArray[np.float64]]
 """(rows [R], tried [R, A], numbers [K]) -> what those choices come to on the hands of these numbers [R, A, K]."""
 
@@ -50,11 +56,12 @@ Find = Callable[[NDArray[np.intp], NDArray[np.bool_], NDArray[np.int64]], NDArra
 class LookaheadAgent:
     """Plays the card, and near the end of a game discards the cards, that do best on drawn hands; for two players.
 
-    agent: whose networks choose what is tried, and are the model of the opponent. rollouts: who plays each hand on to
-    its end, for both players; the same agent, or a faster one. hands: drawn at most for each decision, the same for all
+    agent: whose networks choose what is tried. opponent: the model of the opponent, one that knows the probabilities of
+    its choices; the agent itself where none is given. rollouts: who plays each hand on to its end, for oneself and, in
+    place of the agent, for the opponent; the same agent, or a faster one. hands: drawn at most for each decision, the same for all
     choices; what is behind after a part of them is tried no further. within: points; before the end of a game choices
     whose value is so much below the best one are not tried, with 0 none is. doubt: the chance that the opponent's
-    discard was any one, and that each of its plays was any card that it may play, instead of what the networks would
+    discard was any one, and that each of its plays was any card that it may play, instead of what the model would
     have chosen. late: from this score on, of either player, the chance to win counts (`win_chances`) in place of
     points, in discards too; 121 for never. Raises AgentError for numbers out of range, and for an agent that has no
     values of its cards.
@@ -67,6 +74,7 @@ class LookaheadAgent:
         agent: Agent,
         *,
         name: str = "lookahead",
+        opponent: Agent | None = None,
         rollouts: Agent | None = None,
         hands: int = HANDS,
         within: float = _WITHIN,
@@ -84,10 +92,18 @@ class LookaheadAgent:
         self.name = name
         self.agent: Any = agent
         self.rollouts: Any = rollouts or agent
+        self.opponent = opponent or agent
+        self._of_opponent = require_probabilities(self.opponent)
+        self._policy = None if opponent is None else play_policy_of(opponent)
         self.hands, self.within, self.doubt, self.late = hands, within, doubt, late
 
     @cached_property
     def _model(self) -> DiscardModel:
+        return discard_model(self._of_opponent.discard_probabilities, suits=False)
+
+    @cached_property
+    def _own_model(self) -> DiscardModel:
+        """How the agent itself would discard in the opponent's place: what its networks learned to expect in a crib."""
         return discard_model(self.agent.discard_probabilities, suits=False)
 
     @cached_property
@@ -95,20 +111,37 @@ class LookaheadAgent:
         return win_chances(self.agent)
 
     def discard(self, observation: DiscardObservation) -> Choices:
-        """[N] discard actions: the agent's own, but near the end of a game."""
-        actions = self.agent.discard(observation)
-        late = np.flatnonzero(self._is_late(observation) & bool(getattr(self.agent, "discard_unit", "")))
-        for rows, part in _blocks(observation, late):
-            values = self.agent.discard_values(part)
+        """[N] discard actions: the agent's own, but for another opponent's cribs, and near the end of a game."""
+        has_values = bool(getattr(self.agent, "discard_unit", ""))
+        if has_values and self.opponent is not self.agent:
+            actions = self.discard_values(observation).argmax(axis=1).astype(np.int8)
+        else:
+            actions = self.agent.discard(observation)
+        for rows, part in _blocks(observation, np.flatnonzero(self._is_late(observation) & has_values)):
+            values = self.discard_values(part)
             tried = values >= values.max(axis=1, keepdims=True) - _LATE_DISCARDS
             actions[rows] = self._settle(values, tried, partial(self._discard_chances, part))
         return actions
 
+    def discard_values(self, observation: DiscardObservation) -> NDArray[np.float64]:
+        """[N, 15] points: the agent's values, and how much more a crib is worth with what the opponent throws."""
+        o, values = observation, self.agent.discard_values(observation)
+        if self.opponent is self.agent:
+            return values
+        theirs, own = (expected_cribs(m.arrays, o.hand, o.is_dealer) for m in (self._model, self._own_model))
+        return values + theirs - own
+
     def play(self, observation: PlayObservation) -> Choices:
         """[N] slots."""
         slots, late = self.agent.play(observation), self._is_late(observation)
+        if self._policy is not None:
+            rows = np.flatnonzero(has_choice(observation) & ~late)
+            part = observation.take(rows)
+            found = reply_values(part, self.hand_weights(part), self._policy)
+            values = self.agent.play_values(part)
+            slots[rows] = _best(found, values, np.isfinite(found))
         for is_late, within in ((False, self.within), (True, _LATE_CARDS)):
-            asked = has_choice(observation) & (late == is_late) & (within > 0)
+            asked = has_choice(observation) & (late == is_late) & (within > 0) & (is_late or self._policy is None)
             for rows, part in _blocks(observation, np.flatnonzero(asked)):
                 values = self.agent.play_values(part)
                 tried = _distinct(part, values >= values.max(axis=1, keepdims=True) - within)
@@ -160,7 +193,7 @@ class LookaheadAgent:
     def _doubted(self, observation: PlayObservation) -> NDArray[np.float64]:
         legal = observation.legal
         anything = legal / legal.sum(axis=1, keepdims=True)
-        found: NDArray[np.float64] = self.agent.play_probabilities(observation) * (1 - self.doubt)
+        found: NDArray[np.float64] = self._of_opponent.play_probabilities(observation) * (1 - self.doubt)
         return found + self.doubt * anything
 
     # --- trying out -------------------------------------------------------------------------------------------
@@ -185,7 +218,7 @@ class LookaheadAgent:
         table = _table(len(games), is_late)
         table.records[:] = drawn[games]
         table.play(np.arange(len(games)), slots)
-        play_out(table, self._play_on)
+        play_out(table, partial(self._play_on, o.seat[games // len(numbers)]))
         of, hands = games // len(numbers), games % len(numbers)
         found = np.zeros((*tried.shape, len(numbers)))
         if is_late:
@@ -208,7 +241,7 @@ class LookaheadAgent:
         table.discard(games, seats, actions)
         table.discard(games, 1 - seats, self._discards_of(o, cards)[of, hands])
         table.start_play()
-        play_out(table, self._play_on)
+        play_out(table, partial(self._play_on, seats))
         table.show()
         found = np.zeros((*tried.shape, len(numbers)))
         found[of, actions, hands] = chances_after(table, seats, self._chances)
@@ -218,7 +251,9 @@ class LookaheadAgent:
         """[R, K] the opponents' discards from hidden cards [R, K, 8]."""
         of = np.repeat(np.arange(len(o)), cards.shape[1])
         table = self._dealt(o, of, cards.reshape(len(of), -1))
-        discards: NDArray[np.int64] = self.agent.discard(table.discard_observation(np.arange(len(of)), 1 - o.seat[of]))
+        discards: NDArray[np.int64] = self.opponent.discard(
+            table.discard_observation(np.arange(len(of)), 1 - o.seat[of])
+        )
         return discards.reshape(cards.shape[:2])
 
     @staticmethod
@@ -232,11 +267,16 @@ class LookaheadAgent:
         table.records["scores"] = o.scores[of]
         return table
 
-    def _play_on(self, o: PlayObservation) -> NDArray[np.intp]:
-        """[N] the slots that `rollouts` most likely plays."""
+    def _play_on(self, seats: Choices, rows: Rows, o: PlayObservation) -> NDArray[np.intp]:
+        """[N] the slots that `rollouts` most likely plays; of another opponent, what it plays. seats: one's own."""
         slots = o.legal.argmax(axis=1)
-        open_rows = np.flatnonzero(has_choice(o))
+        is_open = has_choice(o)
+        theirs = is_open & (o.seat != seats[rows]) & (self.opponent is not self.agent)
+        open_rows = np.flatnonzero(is_open & ~theirs)
         slots[open_rows] = self.rollouts.play_probabilities(o.take(open_rows)).argmax(axis=1)
+        if theirs.any():
+            part = o.take(theirs)
+            slots[theirs] = draw(self._doubted(part), part.key)
         return slots
 
 

@@ -8,7 +8,6 @@ from the highest scores down, each is the mean over those hands of winning in th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
         seats = np.full(hands, seat, dtype=np.int8)
         table.discard(rows, seats, ask(agent, table.discard_observation(rows, seats)))
     table.start_play()
-    play_out(table, partial(ask, agent))
+    play_out(table, lambda rows, observation: ask(agent, observation))
     table.show()
     log, dealer = table.log, table.dealer
     played = log.play_points.astype(np.int64) * np.where(log.play_seats == dealer[:, None], 1, -1)
@@ -48,10 +47,10 @@ def pegs_of(agent: Agent, hands: int, seed: int) -> NDArray[np.int64]:
     return np.column_stack([log.heels, played, *shown]).astype(np.int64)
 
 
-def play_out(table: Games, choose: Callable[[PlayObservation], NDArray[np.integer]]) -> None:
-    """Play the cards of every hand to the end, each the slot that is chosen for what its player sees."""
+def play_out(table: Games, choose: Callable[[NDArray[np.int64], PlayObservation], NDArray[np.integer]]) -> None:
+    """Play the cards of every hand to the end: what is chosen for games of these rows, by what their players see."""
     while len(rows := table.to_play):
-        table.play(rows, choose(table.play_observation(rows)))
+        table.play(rows, choose(rows, table.play_observation(rows)))
 
 
 def chances_of(pegs: NDArray[np.int64]) -> NDArray[np.float64]:

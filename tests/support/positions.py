@@ -27,9 +27,7 @@ def positions(hands: int, seed: int, most_hidden: int = 4) -> PlayObservation:
             found.append(observation.take(4 - theirs.sum(axis=1) <= most_hidden))
 
     reference.drive(Games(np.arange(hands), seed, stop_at_121=False), watch=watch, max_hands=1)
-    return PlayObservation(
-        **{name: np.concatenate([getattr(o, name) for o in found]) for name in PlayObservation.__dataclass_fields__}
-    )
+    return PlayObservation.concatenate(found)
 
 
 def seen(o: PlayObservation, row: int) -> tuple[list[int], list[int], list[tuple[int, int]], list[int]]:

@@ -72,9 +72,9 @@ BUILDERS: dict[str, Builder] = {
         for name in MINIMAX_NAMES
     },
     "best_response": Builder("deepcrib.search.best_response:BestResponseAgent", {"to": None}),
-    "lookahead": Builder(_LOOKAHEAD, CHAMPIONS_OWN, {"name": "lookahead"}),
+    "lookahead": Builder(_LOOKAHEAD, CHAMPIONS_OWN | {"opponent": None}, {"name": "lookahead"}),
     # Its networks' values are too good for trying cards by points to pay: near the end alone.
-    CHAMPION: Builder(_LOOKAHEAD, CHAMPIONS_OWN, {"name": CHAMPION, "within": 0}),
+    CHAMPION: Builder(_LOOKAHEAD, CHAMPIONS_OWN, {"name": CHAMPION, "within": 0, "opponent": None}),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent"),
     "q_network": Builder("deepcrib.agents.specs.making:load_checkpoint", _DISCARDS),
     "belanger2019": Builder("deepcrib.agents.belanger2019:load_belanger2019"),

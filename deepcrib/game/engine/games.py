@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +13,14 @@ from deepcrib.game.cards import NUM_CARDS, format_card
 from deepcrib.game.engine import batch
 from deepcrib.game.engine.state import new_games
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.past import PastHands
 from deepcrib.game.rules import MAX_PLAYERS, discard_slots, is_legal_play
 from deepcrib.kernels.workers import run_rows
 
 DEALING = ("acc", "random_dealer")
 
 Rows = NDArray[np.int64]
+_O = TypeVar("_O", DiscardObservation, PlayObservation)
 
 
 class IllegalActionError(ValueError):
@@ -52,6 +55,7 @@ class Games:
         dealing: `acc` (the deal alternates, the low cut deals first) or `random_dealer` (each hand anew).
         first_dealer: [N] seats that deal the first hand, instead of a cut.
         stop_at_121: end a game at the peg that reaches 121; else play every hand out and end after the show.
+        past: where finished hands are noted (`note_hands`), and what observations have of them; None: nowhere.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class Games:
         dealing: str = "acc",
         first_dealer: ArrayLike | None = None,
         stop_at_121: bool = True,
+        past: PastHands | None = None,
     ) -> None:
         if not 2 <= num_players <= MAX_PLAYERS:
             raise ValueError(f"num_players is {num_players}, expected 2, 3 or 4")
@@ -72,6 +77,7 @@ class Games:
         self.num_players = num_players
         self.random_dealer = dealing == "random_dealer"
         self.stop_at_121 = stop_at_121
+        self.past = past
         self._games = new_games(np.asarray(game_ids, dtype=np.int64), num_players)
         if first_dealer is None:
             run_rows(batch.cut_rows, len(self._games), self._games, self.seed)
@@ -160,7 +166,9 @@ class Games:
 
     def discard_observation(self, rows: Rows, seats: ArrayLike) -> DiscardObservation:
         """What seat seats[r] of game rows[r] sees before it discards."""
-        return batch.observe_discard(self._games, rows, np.array(seats, dtype=np.int8), self.seed)
+        return self._with_past(
+            batch.observe_discard(self._games, rows, np.array(seats, dtype=np.int8), self.seed), rows
+        )
 
     def discard(self, rows: Rows, seats: ArrayLike, actions: ArrayLike) -> None:
         """Throw cards to the crib: actions [R] index `rules.discard_slots`. Raises IllegalActionError."""
@@ -182,7 +190,7 @@ class Games:
 
     def play_observation(self, rows: Rows) -> PlayObservation:
         """What the seats whose turn it is see in games `rows`."""
-        return batch.observe_play(self._games, rows, self.seed)
+        return self._with_past(batch.observe_play(self._games, rows, self.seed), rows)
 
     def play(self, rows: Rows, slots: ArrayLike) -> None:
         """Play the cards in slots [R] (0..3 of the sorted kept hand). Raises IllegalActionError."""
@@ -198,6 +206,11 @@ class Games:
         rows = self.unfinished
         self._phase(rows, batch.show_rows, "hands are counted after the last card is played")
 
+    def note_hands(self, rows: Rows) -> None:
+        """Note those hands of games `rows` that are over, once; nothing where no past is kept."""
+        if self.past is not None:
+            self.past.note(self._games, rows, self.stop_at_121)
+
     def play_scripted(self, policies: NDArray[np.int8]) -> None:
         """Play all games to the end, each in one go; policies [N, P] are codes of `policies.POLICIES`.
 
@@ -210,6 +223,9 @@ class Games:
             raise ValueError(f"policies {np.shape(policies)}: expected {expected}, a code for each seat of each game")
         arguments = self._games, self.seed, self.random_dealer, np.ascontiguousarray(policies)
         run_rows(batch.scripted_games, len(self._games), *arguments, piece=64)
+
+    def _with_past(self, observation: _O, rows: Rows) -> _O:
+        return observation if self.past is None else replace(observation, past=self.past.seen(rows))
 
     def _phase(self, rows: Rows, kernel: Callable[..., None], rule: str) -> None:
         done = _not_done(rows)
