@@ -16,6 +16,11 @@ WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
 CHAMPION, CHAMPION_NETWORKS = "champion", "champion_networks"
 CHAMPIONS_OWN = {"agent": CHAMPION_NETWORKS, "rollouts": "champion_rollouts"}
 """By what the strongest agent, whom `deepcrib play` meets, looks ahead."""
+LIBRARY = (
+    *("deterministic", "greedy", "expected_value", "minimax", "greedy_minimax"),
+    *("td_perceptron", "quick", "evolutionary", "random"),
+)
+"""Whom an opponent may be like, for an agent that learns it, beside the champion."""
 
 Estimate = tuple[float, float, float]
 """A figure with the bounds of its 95% interval."""

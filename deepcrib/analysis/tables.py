@@ -134,7 +134,8 @@ def worst_table(title: str, decisions: Sequence[Decision]) -> Table:
 
 def match_table(title: str, evaluation: Evaluation, unit: str | None = None) -> Table:
     """All metrics of one match but the points by role; unit: what the interval of the win rate is, if not the usual."""
-    unit = unit or ("95%, over pairs" if evaluation.duplicate else "95%, Wilson")
+    over = ("pairs of " * evaluation.duplicate + "matches") if evaluation.games_per_match > 1 else "pairs"
+    unit = unit or (f"95%, over {over}" if evaluation.duplicate or over != "pairs" else "95%, Wilson")
     rows = [(f"win rate [{unit}]", win_rate(evaluation))]
     if evaluation.normal_low is not None and evaluation.normal_high is not None:
         interval = percent(evaluation.win_rate, evaluation.normal_low, evaluation.normal_high)

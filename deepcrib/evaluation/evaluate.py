@@ -24,7 +24,8 @@ WIN_GAME_POINTS, SKUNK_GAME_POINTS = 2, 3
 class Evaluation(Metrics):
     """What one agent did in a match of two. Shares are 0..1, points are cribbage points.
 
-    ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals; of a match that
+    ci_low and ci_high: 95% interval of win_rate, Wilson's over games, or over pairs on duplicate deals, or over matches
+        of several games or pairs of such; of a match that
         stopped by its own result, the one that is valid there (`sequential`).
     normal_low and normal_high: the 2019 paper's interval, as if all games were independent; None of a match
         that stopped by its own result, where it means nothing.
@@ -43,6 +44,7 @@ class Evaluation(Metrics):
     normal_low: float | None
     normal_high: float | None
     duplicate: bool
+    games_per_match: int
     points_per_hand: float
     points_per_hand_low: float | None
     points_per_hand_high: float | None
@@ -71,32 +73,43 @@ def evaluate(
     *,
     duplicate: bool = False,
     dealing: str = "acc",
+    games_per_match: int = 1,
     device: str = "cpu",
     progress: Progress | None = None,
 ) -> Evaluation:
     """Play full games to 121 between two agents, or agent specs, and summarise them for the first.
 
-    `progress` is called with the number of games finished since its last call.
+    games_per_match: so many games are a match, of which agents remember what they saw (`play_match`). `progress` is
+    called with the number of games finished since its last call.
     """
-    check_games(games, duplicate)
+    check_games(games, duplicate, games_per_match)
     players = [make_agent(spec, device) for spec in (agent, opponent)]
-    result = play_match(players, games, seed, duplicate=duplicate, dealing=dealing, progress=progress)
-    return summarise(result, duplicate=duplicate)
+    how: dict[str, Any] = {"duplicate": duplicate, "dealing": dealing, "games_per_match": games_per_match}
+    result = play_match(players, games, seed, **how, progress=progress)
+    return summarise(result, duplicate=duplicate, games_per_match=games_per_match)
 
 
-def check_games(games: int, duplicate: bool) -> None:
+def check_games(games: int, duplicate: bool, games_per_match: int = 1) -> None:
     """Refuse game counts that cannot be played."""
     if games < 1:
         raise OptionError(f"games={games}: expected at least 1 game")
     if duplicate and games % 2:
         raise OptionError(f"games={games}: duplicate deals are played in pairs, expected an even number")
+    unit = games_per_match * (2 if duplicate else 1)
+    if games % unit:
+        what = "pairs of matches" if duplicate else "matches"
+        expected = f"expected a multiple of {unit}"
+        raise OptionError(f"games={games}: {what} of games_per_match={games_per_match} are played whole, {expected}")
 
 
-def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = None) -> Evaluation:
+def summarise(
+    result: MatchResult, agent: int = 0, *, duplicate: bool | None = None, games_per_match: int = 1
+) -> Evaluation:
     """Metrics of one agent in a match of two; `duplicate=None` finds out from the pair ids."""
     opponent, won = 1 - agent, result.winner == agent
     games, wins = len(won), int(won.sum())
-    paired = len(np.unique(result.pair)) < games if duplicate is None else duplicate
+    duplicate = len(np.unique(result.pair)) < games if duplicate is None else duplicate
+    paired = duplicate or games_per_match > 1
     interval = pairs_interval(pair_means(won, result.pair)) if paired else wilson(wins, games)
     paper = normal(wins, games)
     margin = result.scores[:, agent].astype(np.int64) - result.scores[:, opponent]
@@ -115,7 +128,8 @@ def summarise(result: MatchResult, agent: int = 0, *, duplicate: bool | None = N
         ci_high=interval.high,
         normal_low=paper.low,
         normal_high=paper.high,
-        duplicate=bool(paired),
+        duplicate=bool(duplicate),
+        games_per_match=games_per_match,
         points_per_hand=a_hand.estimate,
         points_per_hand_low=_known(a_hand.low),
         points_per_hand_high=_known(a_hand.high),

@@ -23,6 +23,7 @@ _O = TypeVar("_O", bound="_Observation")
 
 
 _UNNUMBERED = np.empty(0, dtype=np.int64)
+_NO_PAST = Past.nothing(0)
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,13 @@ class _Observation:
     key: NDArray[np.uint64]
     game: NDArray[np.int64] = field(default_factory=lambda: _UNNUMBERED, kw_only=True)
     hand_number: NDArray[np.int64] = field(default_factory=lambda: _UNNUMBERED, kw_only=True)
-    past: Past = field(default=None, kw_only=True)  # type: ignore[assignment] - set below
+    past: Past = field(default_factory=lambda: _NO_PAST, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("game", "hand_number"):
             if getattr(self, name) is _UNNUMBERED:
                 object.__setattr__(self, name, np.broadcast_to(np.int64(-1), len(self.hand)))
-        if self.past is None:
+        if self.past is _NO_PAST:
             object.__setattr__(self, "past", Past.nothing(len(self.hand)))
 
     def __len__(self) -> int:

@@ -135,7 +135,7 @@ def _note_rows(
 
 
 @jit
-def _note(g: np.ndarray, stop: bool, hand: np.ndarray) -> None:
+def _note(g: Any, stop: bool, hand: Any) -> None:
     """Copy what was shown of a finished hand; a crib that came too late to be counted was not."""
     counted = g.shown and (not stop or not g.finished or g.crib_points > 0)
     hand.hand_number, hand.dealer, hand.starter = g.hand_number, g.dealer, g.starter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class PastPlays(NamedTuple):
 
 
 def past_discards(records: np.ndarray, seats: NDArray[np.int8]) -> PastDiscards:
-    """What seats [H] threw of hands [H] (`past.past_dtype`) of two, where it was shown. Keys are 0."""
+    """What seats [H] threw of hands [H] (`past.past_dtype`) of two, where it was shown. Keys follow from the cards."""
     rows = np.arange(len(records))
     kept, thrown = records["kept"][rows, seats], records["discards"][rows, seats]
     hands = np.flatnonzero((kept >= 0).all(axis=1) & (thrown >= 0).all(axis=1))
@@ -41,16 +41,14 @@ def past_discards(records: np.ndarray, seats: NDArray[np.int8]) -> PastDiscards:
     slots = np.sort((dealt[:, :, None] == thrown[hands, None, :]).argmax(axis=1), axis=1)
     actions = (slots[:, None] == DISCARD_SLOTS_6).all(axis=2).argmax(axis=1)
     part = records[hands]
-    seen = DiscardObservation(
-        dealt, seats[hands], part["dealer"], part["scores"], np.zeros(len(hands), dtype=np.uint64)
-    )
+    seen = DiscardObservation(dealt, seats[hands], part["dealer"], part["scores"], _keys(dealt))
     return PastDiscards(hands, seen, actions.astype(np.int8))
 
 
 def past_plays(records: np.ndarray, seats: NDArray[np.int8]) -> PastPlays:
     """What seats [H] played in hands [H] of two that were played out. Own discards are -1 where they were not shown.
 
-    The scores are those before the hand.
+    The scores are those before the hand. Keys follow from the cards.
     """
     whole = np.flatnonzero((records["history"] >= 0).all(axis=1))
     hands = np.repeat(whole, HAND_SIZE)
@@ -71,7 +69,16 @@ def past_plays(records: np.ndarray, seats: NDArray[np.int8]) -> PastPlays:
     )
     slots = np.empty(n, dtype=np.int8)
     run_rows(_fill_plays, len(whole), records, whole, seats, seen.columns, slots)
+    seen.key[:] = _keys(np.concatenate([seen.history, seen.hand], axis=1))
     return PastPlays(hands, seen, slots)
+
+
+def _keys(cards: NDArray[np.int8]) -> NDArray[np.uint64]:
+    """[N] keys that depend on cards [N, C] alone: an agent that is asked again draws the same."""
+    keys = np.zeros(len(cards), dtype=np.uint64)
+    for column in cards.T:
+        keys = (keys + column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    return keys
 
 
 @jit
@@ -102,7 +109,7 @@ def _fill_plays(
 
 
 @jit
-def _show(hand: np.ndarray, left: np.ndarray, goes: np.ndarray, played: int, o: PlayColumns, turn: int) -> None:
+def _show(hand: Any, left: np.ndarray, goes: np.ndarray, played: int, o: PlayColumns, turn: int) -> None:
     """What is seen before play number `played` by who has cards left [4]."""
     for slot in range(HAND_SIZE):
         o.hand[turn, slot] = left[slot]

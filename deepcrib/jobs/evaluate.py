@@ -20,6 +20,7 @@ from deepcrib.analysis.tables import (
     points_table,
     worst_table,
 )
+from deepcrib.errors import OptionError
 from deepcrib.evaluation.evaluate import Evaluation, check_games, evaluate
 from deepcrib.evaluation.hands import check_hands, hand_pairs, play_only
 from deepcrib.evaluation.sequential import StoppingRule, check_pairs, evaluate_until
@@ -55,6 +56,11 @@ class Config:
     duplicate: bool = option(
         False, "play games in pairs, the same cards with seats swapped; the interval is over pairs"
     )
+    games_per_match: int = option(
+        1,
+        "so many games are a match, of which agents may remember what they saw; the interval is over matches",
+        at_least(1),
+    )
     until: str | None = option(
         None, "significant: stop when the interval excludes 50%, or lies close to it", optional(one_of("significant"))
     )
@@ -77,7 +83,7 @@ def run(config: Config, run: Run) -> Outcome:
 
 def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
     """Play the match, or play until it is decided, and summarise it for `agent`."""
-    check_games(config.games, config.duplicate)
+    check_games(config.games, config.duplicate, config.games_per_match)
     rule = _rule(config)
     if config.exploit:
         from deepcrib.evaluation.exploit import check_deals
@@ -90,19 +96,22 @@ def _games(config: Config, run: Run, agent: Agent, opponent: Agent) -> Outcome:
         counter = bars.counter("games" if rule is None else "games, at most", config.games)
         options: dict[str, Any] = {"duplicate": config.duplicate, "dealing": config.rules.name, "progress": counter}
         if rule is None:
-            outcome = _outcome(config, agent, opponent, evaluate(*match, **options))
+            found = evaluate(*match, **options, games_per_match=config.games_per_match)
+            outcome = _outcome(config, agent, opponent, found)
         else:
-            found = evaluate_until(*match, rule, **options)
-            run.notes.append(found.sentence())
-            outcome = _outcome(config, agent, opponent, found.evaluation, f"{100 * (1 - rule.alpha):g}%, always valid")
-            outcome.summary = found.to_dict()
+            stopped = evaluate_until(*match, rule, **options)
+            run.notes.append(stopped.sentence())
+            interval = f"{100 * (1 - rule.alpha):g}%, always valid"
+            outcome = _outcome(config, agent, opponent, stopped.evaluation, interval)
+            outcome.summary = stopped.to_dict()
         return _with_exploit(config, agent, outcome, bars) if config.exploit else outcome
 
 
 def _outcome(
     config: Config, agent: Agent, opponent: Agent, evaluation: Evaluation, interval: str | None = None
 ) -> Outcome:
-    title = f"{agent.name} against {opponent.name}: {evaluation.games:,} games, seed {config.seed}"
+    matches = f" in matches of {evaluation.games_per_match}" if evaluation.games_per_match > 1 else ""
+    title = f"{agent.name} against {opponent.name}: {evaluation.games:,} games{matches}, seed {config.seed}"
     return Outcome(evaluation.to_dict(), (points_table("points", evaluation), match_table(title, evaluation, interval)))
 
 
@@ -112,6 +121,8 @@ def _rule(config: Config) -> StoppingRule | None:
         refuse_given(config, ["difference", "alpha"], "only with until=significant")
         return None
     check_pairs(config.games)
+    if config.games_per_match > 1:
+        raise OptionError(f"games_per_match={config.games_per_match}: until stops after pairs of games, expected 1")
     return StoppingRule(config.difference, config.alpha)
 
 
@@ -169,7 +180,7 @@ def _with_exploit(config: Config, agent: Agent, outcome: Outcome, bars: Bars) ->
 
 
 _TASKS = {
-    GAMES: (_games, {"games", "exploit", "deals", "duplicate", "until", "difference", "alpha"}),
+    GAMES: (_games, {"games", "exploit", "deals", "duplicate", "games_per_match", "until", "difference", "alpha"}),
     PLAY: (_play, {"hands", "duplicate"}),
     "pairs": (_pairs, {"pairs"}),
     "audit": (_audit, {"hands", "worst"}),

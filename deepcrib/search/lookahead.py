@@ -1,10 +1,10 @@
 """Looking ahead at the table: choices are tried on hands that the opponent may hold, and played on by networks.
 
-The model of the opponent is another agent, or one's own networks. What it may hold is weighted exactly by how that model
-would have discarded and played (`beliefs`), some hands are drawn from it, and each choice is played to the end of the
-hand on them, round by round while it is not behind. In most of a game the choice with the most points is taken, near
-its end the one with the best chance to win. Against a model that plays as one of `policies` does, points are exact
-(`replies`) and nothing is drawn for them; its discards are answered in the own ones by what they leave in the crib.
+The model of the opponent is another agent, or one's own networks. What it may hold is weighted exactly by how that
+model would have discarded and played (`beliefs`), some hands are drawn from it, and each choice is played to the end of
+the hand on them, round by round while it is not behind. In most of a game the choice with the most points is taken,
+near its end the one with the best chance to win. Against a model that plays as one of `policies` does, points are exact
+(`replies`), and nothing is drawn for them. The own discards answer the model's by what these leave in the crib.
 """
 
 from __future__ import annotations
@@ -16,26 +16,25 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deepcrib.agents.asking import require_probabilities
 from deepcrib.agents.base import Agent, AgentError, play_policy_of
 from deepcrib.exact.beliefs.cribs import expected_cribs
-from deepcrib.exact.beliefs.discards import DiscardModel, discard_model
+from deepcrib.exact.beliefs.discards import DiscardModel
 from deepcrib.exact.beliefs.plays import kept_beliefs
 from deepcrib.game.cards import RANKS
 from deepcrib.game.engine import Games
 from deepcrib.game.engine.batch import games_seen
 from deepcrib.game.observations import DiscardObservation, PlayObservation
-from deepcrib.game.randomness import draw
 from deepcrib.game.rules import HAND_SIZE, MAX_SCORE
 from deepcrib.kernels.workers import run_rows
 from deepcrib.search.drawn_hands import draw_hands, draw_unseen
 from deepcrib.search.minimax import hands_by_rules, has_choice
+from deepcrib.search.opponents import chances_of, discards_of, win_chances_of
 from deepcrib.search.replies.asking import weigh_earlier_plays
 from deepcrib.search.replies.values import reply_values
-from deepcrib.search.win_chances import chances_after, play_out, win_chances
+from deepcrib.search.win_chances import chances_after, play_out
 
 HANDS = 200
-_WITHIN = 1.0
+WITHIN = 1.0
 DOUBT = 0.1
 LATE = 85
 _LATE_CARDS, _LATE_DISCARDS = 3.0, 1.5
@@ -56,15 +55,14 @@ Find = Callable[[NDArray[np.intp], NDArray[np.bool_], NDArray[np.int64]], NDArra
 class LookaheadAgent:
     """Plays the card, and near the end of a game discards the cards, that do best on drawn hands; for two players.
 
-    agent: whose networks choose what is tried. opponent: the model of the opponent, one that knows the probabilities of
-    its choices; the agent itself where none is given. rollouts: who plays each hand on to its end, for oneself and, in
-    place of the agent, for the opponent; the same agent, or a faster one. hands: drawn at most for each decision, the same for all
-    choices; what is behind after a part of them is tried no further. within: points; before the end of a game choices
-    whose value is so much below the best one are not tried, with 0 none is. doubt: the chance that the opponent's
-    discard was any one, and that each of its plays was any card that it may play, instead of what the model would
-    have chosen. late: from this score on, of either player, the chance to win counts (`win_chances`) in place of
-    points, in discards too; 121 for never. Raises AgentError for numbers out of range, and for an agent that has no
-    values of its cards.
+    agent: whose networks choose what is tried. opponent: the model of the opponent; the agent itself where none is
+    given. rollouts: who plays each hand on to its end, for oneself and, in place of the agent, for the opponent; the
+    same agent, or a faster one. hands: drawn at most for each decision, the same for all choices; what is behind after
+    a part of them is tried no further. within: points; before the end of a game choices whose value is so much below
+    the best one are not tried, with 0 none is. doubt: the chance that the opponent's discard was any one, and that each
+    of its plays was any card that it may play, instead of what the model would have chosen. late: from this score on,
+    of either player, the chance to win counts (`win_chances`) in place of points, in discards too; 121 for never.
+    Raises AgentError for numbers out of range, and for an agent that has no values of its cards.
     """
 
     num_players = frozenset({2})
@@ -77,12 +75,12 @@ class LookaheadAgent:
         opponent: Agent | None = None,
         rollouts: Agent | None = None,
         hands: int = HANDS,
-        within: float = _WITHIN,
+        within: float = WITHIN,
         doubt: float = DOUBT,
         late: int = LATE,
     ) -> None:
-        _check(hands=(hands, int, 1, 1_000_000), within=(within, float, 0, 100), doubt=(doubt, float, 0, 1))
-        _check(late=(late, int, 0, MAX_SCORE))
+        check_numbers(hands=(hands, int, 1, 1_000_000), within=(within, float, 0, 100), doubt=(doubt, float, 0, 1))
+        check_numbers(late=(late, int, 0, MAX_SCORE))
         if not (hasattr(agent, "play_values") and hasattr(agent, "play_probabilities")):
             raise AgentError(
                 f"agent {agent.name} has no values of its cards, expected one with networks to look ahead by"
@@ -93,22 +91,22 @@ class LookaheadAgent:
         self.agent: Any = agent
         self.rollouts: Any = rollouts or agent
         self.opponent = opponent or agent
-        self._of_opponent = require_probabilities(self.opponent)
+        self._of_opponent = chances_of(self.opponent)
         self._policy = None if opponent is None else play_policy_of(opponent)
         self.hands, self.within, self.doubt, self.late = hands, within, doubt, late
 
     @cached_property
     def _model(self) -> DiscardModel:
-        return discard_model(self._of_opponent.discard_probabilities, suits=False)
+        return discards_of(getattr(self.opponent, "discards_by", None) or self.opponent)
 
     @cached_property
     def _own_model(self) -> DiscardModel:
         """How the agent itself would discard in the opponent's place: what its networks learned to expect in a crib."""
-        return discard_model(self.agent.discard_probabilities, suits=False)
+        return discards_of(self.agent)
 
     @cached_property
     def _chances(self) -> NDArray[np.float64]:
-        return win_chances(self.agent)
+        return win_chances_of(self.agent)
 
     def discard(self, observation: DiscardObservation) -> Choices:
         """[N] discard actions: the agent's own, but for another opponent's cribs, and near the end of a game."""
@@ -152,7 +150,7 @@ class LookaheadAgent:
                     slots[rows[open_rows]] = self._settle(values, tried, find)
         return slots
 
-    def _settle(self, values: NDArray[np.float32], tried: NDArray[np.bool_], find: Find) -> Choices:
+    def _settle(self, values: NDArray[np.floating], tried: NDArray[np.bool_], find: Find) -> Choices:
         """[N] the best of the choices tried, by what is found on hands drawn; the networks' values decide ties."""
         best = np.where(tried, values, -np.inf).argmax(axis=1).astype(np.int8)
         rows, tried, found = np.arange(len(values)), tried.copy(), np.empty((*values.shape, 0))
@@ -251,10 +249,9 @@ class LookaheadAgent:
         """[R, K] the opponents' discards from hidden cards [R, K, 8]."""
         of = np.repeat(np.arange(len(o)), cards.shape[1])
         table = self._dealt(o, of, cards.reshape(len(of), -1))
-        discards: NDArray[np.int64] = self.opponent.discard(
-            table.discard_observation(np.arange(len(of)), 1 - o.seat[of])
-        )
-        return discards.reshape(cards.shape[:2])
+        seen = table.discard_observation(np.arange(len(of)), 1 - o.seat[of])
+        discards = self.opponent.discard(seen)
+        return np.asarray(discards, dtype=np.int64).reshape(cards.shape[:2])
 
     @staticmethod
     def _dealt(o: DiscardObservation, of: NDArray[np.intp], hidden: NDArray[np.int64]) -> Games:
@@ -269,14 +266,14 @@ class LookaheadAgent:
 
     def _play_on(self, seats: Choices, rows: Rows, o: PlayObservation) -> NDArray[np.intp]:
         """[N] the slots that `rollouts` most likely plays; of another opponent, what it plays. seats: one's own."""
-        slots = o.legal.argmax(axis=1)
+        slots: NDArray[Any] = o.legal.argmax(axis=1)
         is_open = has_choice(o)
         theirs = is_open & (o.seat != seats[rows]) & (self.opponent is not self.agent)
         open_rows = np.flatnonzero(is_open & ~theirs)
         slots[open_rows] = self.rollouts.play_probabilities(o.take(open_rows)).argmax(axis=1)
         if theirs.any():
             part = o.take(theirs)
-            slots[theirs] = draw(self._doubted(part), part.key)
+            slots[theirs] = self.opponent.play(part)
         return slots
 
 
@@ -333,14 +330,14 @@ def _margins(table: Games, seats: Choices, first: NDArray[np.int64]) -> NDArray[
     return margins
 
 
-def _best(means: NDArray[np.float64], values: NDArray[np.float32], tried: NDArray[np.bool_]) -> Choices:
+def _best(means: NDArray[np.float64], values: NDArray[np.floating], tried: NDArray[np.bool_]) -> Choices:
     """[N] the best of the choices tried."""
     worth = means + _TIE * np.where(tried, values, 0)
     best: Choices = np.where(tried, worth, -np.inf).argmax(axis=1).astype(np.int8)
     return best
 
 
-def _check(**options: tuple[Any, type, float, float]) -> None:
+def check_numbers(**options: tuple[Any, type, float, float]) -> None:
     """Raises AgentError for what is no number of its type from low to high."""
     for name, (value, kind, low, high) in options.items():
         fits = isinstance(value, int if kind is int else (int, float)) and not isinstance(value, bool)

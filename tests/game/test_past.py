@@ -93,7 +93,7 @@ def test_no_hidden_card_changes_what_is_noted() -> None:
     rng = np.random.default_rng(2)
     past = PastHands(200)
     table = Games(range(200), 9, past=past)
-    seating, ended = np.tile([0, 1], (200, 1)), np.zeros(200, dtype=bool)
+    ended = np.zeros(200, dtype=bool)
     while len(table.unfinished):
         rows = table.deal()
         for seat in range(2):

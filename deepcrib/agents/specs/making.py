@@ -123,12 +123,19 @@ def _build(who: str, builder: Builder, given: Options, device: str, fixed: Mappi
         if is_needed and given.get(option) is None:
             raise AgentError(f"{who} needs the option {option}, as {{name: NAME, {option}: ...}}")
     specs = {option: spec for option, spec in builder.agents.items() if spec is not None} | given
-    options = given | {option: make_agent(specs[option], device) for option in builder.agents if option in specs}
+    options = given | {option: _agents(specs[option], device) for option in builder.agents if option in specs}
     function = builder.function()
     if "device" in signature(function).parameters:
         options["device"] = device
     agent: Agent = function(**options, **builder.fixed, **(fixed or {}))
     return agent
+
+
+def _agents(spec: Any, device: str) -> Any:
+    """The agent of an option, or the agents of one that takes several."""
+    if isinstance(spec, list | tuple):
+        return [make_agent(one, device) for one in spec]
+    return make_agent(spec, device)
 
 
 def _seed(value: Any) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
 
-from deepcrib.agents.packaged import CHAMPION, CHAMPIONS_OWN, packaged_weights
+from deepcrib.agents.packaged import CHAMPION, CHAMPIONS_OWN, LIBRARY, packaged_weights
 from deepcrib.exact.strategies.names import STRATEGIES
 from deepcrib.options import object_at
 
@@ -28,11 +28,11 @@ class Builder:
 
     make: `module:function`, imported when the agent is asked for; its parameters are the agent's options, without
     those that are `fixed`, the weights (`saved`) and the `device` of networks. agents: the options that are specs of
-    agents, which are made first, with the spec that stands where none is given.
+    agents, or lists of such, which are made first, with what stands where none is given.
     """
 
     make: str
-    agents: Mapping[str, str | None] = field(default_factory=dict)
+    agents: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
     def function(self) -> Callable[..., Any]:
@@ -46,7 +46,7 @@ class Builder:
         return {name: one.default is one.empty and not self.agents.get(name) for name, one in parameters.items()}
 
 
-_DISCARDS: dict[str, str | None] = {"discards": None}
+_DISCARDS: dict[str, Any] = {"discards": None}
 LOADED = {
     "q_network": Builder("deepcrib.agents.q_network:from_weights", _DISCARDS),
     "weighted": Builder("deepcrib.learners.weighted.agent:from_weights"),
@@ -60,6 +60,7 @@ LOADED = {
 
 
 _LOOKAHEAD = "deepcrib.search.lookahead:LookaheadAgent"
+_ADAPTIVE = "deepcrib.search.adaptive:AdaptiveAgent"
 _EXPECTED_VALUE = "deepcrib.agents.expected_value:ExpectedValueAgent"
 _MINIMAX = "deepcrib.search.minimax:MinimaxAgent"
 _WEIGHTED = "deepcrib.learners.weighted.agent:named_weighted"
@@ -75,6 +76,7 @@ BUILDERS: dict[str, Builder] = {
     "lookahead": Builder(_LOOKAHEAD, CHAMPIONS_OWN | {"opponent": None}, {"name": "lookahead"}),
     # Its networks' values are too good for trying cards by points to pay: near the end alone.
     CHAMPION: Builder(_LOOKAHEAD, CHAMPIONS_OWN, {"name": CHAMPION, "within": 0, "opponent": None}),
+    "adaptive": Builder(_ADAPTIVE, CHAMPIONS_OWN | {"library": LIBRARY}, {"name": "adaptive"}),
     "weighted": Builder("deepcrib.learners.weighted.agent:weighted_agent"),
     "q_network": Builder("deepcrib.agents.specs.making:load_checkpoint", _DISCARDS),
     "belanger2019": Builder("deepcrib.agents.belanger2019:load_belanger2019"),

@@ -171,7 +171,11 @@ def identity(spec: Any) -> Any:
 def _own_weights(name: Any) -> dict[str, Any]:
     """The identities of the packaged weights by which a named agent plays unless it is told others."""
     agents = BUILDERS[name].agents if isinstance(name, str) and name in BUILDERS else {}
-    return {option: identity(agent) for option, agent in agents.items() if agent in packaged_weights()}
+    return {
+        option: identity(agent)
+        for option, agent in agents.items()
+        if isinstance(agent, tuple) or agent in packaged_weights()
+    }
 
 
 def reopen(pairing: Pairing, folder: Path) -> Pairing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deepcrib.game.engine.state import Game, cut, deal, discard, new_games, play, show, start_play
@@ -118,7 +120,7 @@ def _observe_play(part: Part, games: np.ndarray, rows: np.ndarray, o: PlayColumn
         o.counts[r] = game.count
 
 
-def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+def _common(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, seed: int) -> dict[str, Any]:
     num_players = games.dtype["scores"].shape[0]
     common: dict[str, np.ndarray] = {
         "dealer": np.empty(len(rows), dtype=np.int8),
@@ -144,7 +146,7 @@ def observe_play(games: np.ndarray, rows: np.ndarray, seed: int) -> PlayObservat
     names = ("starter", "history", "history_seats", "series_start", "goes", "count")
     shapes = {name: games.dtype[name].shape for name in names}
     shapes |= {"hand": (HAND_SIZE,), "discards": games.dtype["discards"].shape[1:]}
-    own = {name: np.empty((len(rows), *shape), dtype=np.int8) for name, shape in shapes.items()}
+    own: dict[str, Any] = {name: np.empty((len(rows), *shape), dtype=np.int8) for name, shape in shapes.items()}
     seen = PlayObservation(**own, **_common(games, rows, seats, seed))
     run_rows(_observe_play, len(rows), games, rows, seen.columns)
     return seen

@@ -1,0 +1,114 @@
+"""The agent that learns whom it plays: the champion's way, until the hands of a match say who the opponent is.
+
+Then it looks ahead (`lookahead`) with the likeliest model as the opponent. It leaves its own way only where a model has
+predicted this opponent so much better than its own networks that chance would hardly make it so: until then it plays as
+the champion does, and against itself it goes on so. What is thrown and what is played are judged apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deepcrib.agents.base import Agent, play_policy_of
+from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.search.lookahead import HANDS, LATE, WITHIN, LookaheadAgent, check_numbers
+from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, chances_of
+
+ODDS = 20.0
+OWN = -1
+"""In place of a model: nobody has been found, and the own way stands."""
+
+
+class Pair:
+    """Discards as one agent and plays as another."""
+
+    num_players = frozenset({2})
+
+    def __init__(self, discards: Agent, plays: Agent) -> None:
+        self.name = f"{discards.name} and {plays.name}"
+        self.discards_by = discards
+        self.discard = discards.discard
+        self.discard_probabilities = chances_of(discards).discard_probabilities
+        self.play = plays.play
+        self.play_probabilities = chances_of(plays).play_probabilities
+        self.play_policy = play_policy_of(plays)
+
+
+class AdaptiveAgent:
+    """Learns its opponent within a match; for two players.
+
+    agent, rollouts: whose networks play, and are oneself, as in `LookaheadAgent`. library: whom the opponent may be
+    like. odds: how much likelier than oneself the others together must be before one of them is believed. known: the
+    opponent, believed from the first hand on in place of what was seen.
+    """
+
+    num_players = frozenset({2})
+    uses_past = True
+
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        name: str = "adaptive",
+        rollouts: Agent | None = None,
+        library: Sequence[Agent] = (),
+        odds: float = ODDS,
+        hands: int = HANDS,
+        within: float = WITHIN,
+        late: int = LATE,
+    ) -> None:
+        check_numbers(odds=(odds, float, 1, 1e12))
+        self.name = name
+        self.odds = odds
+        self.opponents = Opponents([agent, *library])
+        self._options: dict[str, Any] = {"rollouts": rollouts, "hands": hands, "within": within, "late": late}
+        self._own = LookaheadAgent(agent, **{**self._options, "within": 0})
+        self._against: dict[tuple[int, int, int], LookaheadAgent] = {}
+        self.agent = agent
+
+    def discard(self, observation: DiscardObservation) -> NDArray[np.int8]:
+        """[N] discard actions."""
+        return self._by_belief(observation, "discard")
+
+    def play(self, observation: PlayObservation) -> NDArray[np.int8]:
+        """[N] slots."""
+        return self._by_belief(observation, "play")
+
+    def _by_belief(self, observation: Any, method: str) -> NDArray[np.int8]:
+        """Each decision by the agent that looks ahead against whom it is believed to be made."""
+        choices = np.empty(len(observation), dtype=np.int8)
+        believed = self.believed(observation)
+        for whom in np.unique(believed, axis=0):
+            rows = np.flatnonzero((believed == whom).all(axis=1))
+            looks = self._looks_ahead(*whom.tolist())
+            choices[rows] = getattr(looks, method)(observation.take(rows))
+        return choices
+
+    def believed(self, observation: DiscardObservation | PlayObservation) -> NDArray[np.int64]:
+        """[N, 3] the models that discard and play like the opponent, by number in the library or OWN; and the noise."""
+        beliefs = self.opponents.beliefs(observation.past, observation.seat)
+        found = np.full((len(observation), 3), OWN)
+        for kind, posterior in ((DISCARDS, beliefs.discards), (PLAYS, beliefs.plays)):
+            others = posterior[:, 1:].reshape(len(posterior), -1)
+            left = (posterior[:, 0].sum(axis=1) * self.odds < others.sum(axis=1)) & (others.shape[1] > 0)
+            best = others[left].argmax(axis=1) if left.any() else np.empty(0, dtype=np.int64)
+            found[left, kind] = best // len(NOISES)
+            if kind == PLAYS:
+                found[left, 2] = best % len(NOISES)
+        return found
+
+    def _looks_ahead(self, discards: int, plays: int, noise: int) -> LookaheadAgent:
+        if discards == plays == OWN:
+            return self._own
+        key = discards, plays, noise
+        if key not in self._against:
+            by = [self.opponents.models[number + 1] for number in (discards, plays)]
+            options = self._options | {"doubt": float(NOISES[noise]) if noise >= 0 else 0.1}
+            if plays == OWN:
+                options["within"] = 0
+            self._against[key] = LookaheadAgent(self.agent, opponent=Pair(*by), **options)
+        return self._against[key]
