@@ -16,6 +16,7 @@ from deepcrib.errors import FailureError
 from deepcrib.game.engine import IllegalActionError
 from deepcrib.game.engine.phases import DEAL, OVER, PHASES
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.past import PastHands
 from deepcrib.game.rules import KINDS
 from deepcrib.records import Event, GameRecord, GameWriter, Player, RecordError, events_of, replay
 from deepcrib.records.replay import ROW
@@ -32,10 +33,16 @@ class Session:
         agents: by seat, None for the person.
         writer: where the game is recorded, from the header on.
         first_dealer: seat; None: the low cut deals, or in an interrupted game who dealt.
+        past: of the games before it, of which agents may remember what they saw; None: of none.
     """
 
     def __init__(
-        self, header: GameRecord, agents: Sequence[Agent | None], writer: GameWriter, first_dealer: int | None = None
+        self,
+        header: GameRecord,
+        agents: Sequence[Agent | None],
+        writer: GameWriter,
+        first_dealer: int | None = None,
+        past: PastHands | None = None,
     ) -> None:
         """Raises AgentError for an agent that does not play with so many, RecordError and RunError."""
         for agent in agents:
@@ -47,7 +54,7 @@ class Session:
         self.writer = writer
         self.events: list[Event] = list(header.events)
         """Everything that has happened, hints included."""
-        self.turns = replay(header, first_dealer, redeal=True)
+        self.turns = replay(header, first_dealer, redeal=True, past=past)
         happened = [event.kind for event in header.events if event.kind != "hint"]
         self._told = len(happened) - max((place for place, kind in enumerate(happened) if kind == "deal"), default=0)
         """Events of the current hand that have been returned."""

@@ -103,11 +103,16 @@ class Past:
 
     @staticmethod
     def concatenate(parts: Sequence[Past]) -> Past:
-        """The decisions of all parts of one match, or of none. Raises ValueError for parts of several."""
-        if any(part.hands is not parts[0].hands for part in parts):
-            raise ValueError("observations of several tables: expected the past of one")
+        """The decisions of all parts; of several tables, their hands are copied to one."""
         rows, lengths = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "lengths"))
-        return Past(parts[0].hands, rows, lengths)
+        if all(part.hands is parts[0].hands for part in parts):
+            return Past(parts[0].hands, rows, lengths)
+        joined = PastHands(len(rows))
+        joined.records = np.zeros((len(rows), lengths.max()), dtype=parts[0].hands.records.dtype)
+        joined.lengths = lengths
+        for number, hands in enumerate(part.of(i) for part in parts for i in range(len(part.rows))):
+            joined.records[number, : len(hands)] = hands
+        return Past(joined, np.arange(len(rows)), lengths)
 
 
 _NO_HANDS = PastHands(1)

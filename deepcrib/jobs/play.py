@@ -21,12 +21,14 @@ from deepcrib.board.canvas import SIGNS
 from deepcrib.errors import OptionError, RunError, UserError
 from deepcrib.files.trust import FromFile
 from deepcrib.game.engine import IllegalActionError
+from deepcrib.game.past import PastHands
 from deepcrib.jobs import Outcome, Run
 from deepcrib.jobs.shared.common import refuse_given, use_threads
 from deepcrib.jobs.shared.console import short_path
 from deepcrib.jobs.shared.options import TRUST, RulesOptions, torch_device
 from deepcrib.options import at_least, one_of, option, optional, seed_value
 from deepcrib.records import GameRecord, GameWriter, Player, read_games
+from deepcrib.records.replay import ROW
 
 RECORD = "game.jsonl"
 DEALERS = ("cut", "me", "opponent")
@@ -77,6 +79,7 @@ def run(config: Config, run: Run) -> Outcome:
     if setup.failure is not None:
         _raise(setup.failure, path)
     run.notes += resume
+    run.notes += _beliefs(setup.games[-1:])
     games = [session.summary() for session in setup.games]
     return Outcome({"record": str(path), "games": games}, _tables(games))
 
@@ -119,17 +122,29 @@ def _starter(config: Config, resumed: GameRecord | None, path: Path) -> Callable
         spec = resumed.spec_of(1 - seat)
         person, rules = resumed.players[seat].name, resumed.rules
         seed, first = resumed.seed or 0, resumed.game or 0
-    agent = make_agent(spec, device=config.device)
+    agent, past = make_agent(spec, device=config.device), PastHands(1)
     opponent = Player(agent.name, "agent", spec if resumed is None else resumed.players[1 - seat].spec)
 
     def start(number: int) -> Session:
+        if number:
+            past.next_game()
         if resumed is not None and number == 0:
             agents = [None if player.kind == "human" else agent for player in resumed.players]
-            return Session(resumed, agents, GameWriter(path))
+            return Session(resumed, agents, GameWriter(path), past=past)
         header = new_header(person, [opponent], rules, seed, first + number)
-        return Session(header, [None, agent], GameWriter(path), dealer if number == 0 else None)
+        return Session(header, [None, agent], GameWriter(path), dealer if number == 0 else None, past)
 
     return start
+
+
+def _beliefs(sessions: Sequence[Session]) -> list[str]:
+    """What an opponent that learns whom it plays believes of the person, after the last game."""
+    found: list[str] = []
+    for session in sessions:
+        past = session.turns.games.past
+        learners: list[Any] = [agent for agent in session.agents if hasattr(agent, "believes")]
+        found += [f"{agent.name}: {agent.believes(past.seen(ROW), session.person)}" for agent in learners if past]
+    return found
 
 
 def _raise(failure: Exception, path: Path) -> NoReturn:

@@ -11,6 +11,7 @@ import numpy as np
 from deepcrib.game.cards import NUM_CARDS, format_cards
 from deepcrib.game.engine import Games, Turns
 from deepcrib.game.engine.phases import DEAL, DISCARD, OVER, PLAY, SHOW, STARTER
+from deepcrib.game.past import PastHands
 from deepcrib.game.rules import COUNT_LIMIT, discard_slots, is_legal_play, num_dealt
 from deepcrib.records.events import CHOICES, Event, events_of
 from deepcrib.records.schema import GameRecord, RecordError, event_line
@@ -18,23 +19,27 @@ from deepcrib.records.schema import GameRecord, RecordError, event_line
 ROW = np.array([0])
 
 
-def replay(record: GameRecord, first_dealer: int | None = None, *, redeal: bool = False) -> Turns:
+def replay(
+    record: GameRecord, first_dealer: int | None = None, *, redeal: bool = False, past: PastHands | None = None
+) -> Turns:
     """The game as its record leaves it. Raises RecordError at the first line that the rules do not allow.
 
     first_dealer: seat, where no deal is recorded; None: the low cut deals. redeal: deal from the seed, which alone
-    knows a starter that has not been turned up; a record of other cards is refused.
+    knows a starter that has not been turned up; a record of other cards is refused. past: of the games before it in
+    its match, one and the same two at the table; its own hands are added.
     """
-    turns = new_turns(record, first_dealer)
+    turns = new_turns(record, first_dealer, past)
     for _ in recorded_choices(record, turns, redeal):
         pass
     return turns
 
 
-def new_turns(record: GameRecord, first_dealer: int | None = None) -> Turns:
+def new_turns(record: GameRecord, first_dealer: int | None = None, past: PastHands | None = None) -> Turns:
     """The game of a record before its first deal; later deals than those recorded follow from its seed, if any."""
+    past = PastHands(1, len(record.players)) if past is None else past
     first = next((event.seat for event in record.events if event.kind == "deal"), first_dealer)
     dealer = None if first is None else [first]
-    options = {"num_players": len(record.players), "dealing": record.rules, "first_dealer": dealer}
+    options = {"num_players": len(record.players), "dealing": record.rules, "first_dealer": dealer, "past": past}
     return Turns(Games([record.game or 0], record.seed or 0, **options))  # type: ignore[arg-type]
 
 

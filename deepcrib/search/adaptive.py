@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from deepcrib.agents.base import Agent, play_policy_of
 from deepcrib.game.observations import DiscardObservation, PlayObservation
+from deepcrib.game.past import Past
 from deepcrib.search.lookahead import HANDS, LATE, WITHIN, LookaheadAgent, check_numbers
 from deepcrib.search.opponents import DISCARDS, NOISES, PLAYS, Opponents, chances_of
 
@@ -100,6 +101,14 @@ class AdaptiveAgent:
             if kind == PLAYS:
                 found[left, 2] = best % len(NOISES)
         return found
+
+    def believes(self, past: Past, seat: int) -> str:
+        """What is believed of the player at a seat, by the past of one decision, in words."""
+        beliefs = self.opponents.beliefs(past, np.array([1 - seat], dtype=np.int8))
+        names = [model.name for model in self.opponents.models]
+        likely = [posterior[0].sum(axis=1) for posterior in beliefs]
+        ways = [f"{names[int(p.argmax())]} ({100 * p.max():.0f}%)" for p in likely]
+        return f"after {past.lengths[0]} hands you discard like {ways[DISCARDS]} and play like {ways[PLAYS]}"
 
     def _looks_ahead(self, discards: int, plays: int, noise: int) -> LookaheadAgent:
         if discards == plays == OWN:

@@ -195,3 +195,10 @@ def test_decisions_of_no_match_have_no_past() -> None:
     seen = observation.discard_observation(np.array([0]), [0])
     assert len(seen.past.of(0)) == 0 and seen.past == Past.nothing(1)
     assert DiscardObservation.concatenate([seen, seen]).past == Past.nothing(2)
+
+
+def test_pasts_of_several_tables_are_joined() -> None:
+    (one, _), (two, _) = hands_noted(4, seed=1), hands_noted(3, seed=2)
+    parts = [one.seen(np.array([3, 1])), two.seen(np.array([2])), Past.nothing(1)]
+    joined = Past.concatenate(parts)
+    assert joined[:2] == parts[0] and joined[2:3] == parts[1] and len(joined.of(3)) == 0

@@ -73,13 +73,12 @@ class Turns:
         rules = g.seed, g.random_dealer, g.stop_at_121, self.hands
         stepwise = until_choice and g.past is not None  # a hand is noted before the next is dealt
         while True:
-            g.note_hands(rows)
             run_rows(phases.step_rows, len(rows), g.records, rows, *rules, until_choice and not stepwise, piece=256)
             self.look()
             if not (stepwise and np.isin(self.phase[rows], (phases.DEAL, phases.STARTER, phases.SHOW)).any()):
                 break
-        g.note_hands(rows)
 
     def look(self) -> None:
         """Read phase and seat anew, after `games` has been changed by other means."""
         run_rows(phases.phase_rows, len(self.games.records), self.games.records, self.hands, self.phase, self.seat)
+        self.games.note_hands(np.arange(len(self)))
