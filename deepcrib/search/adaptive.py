@@ -94,12 +94,12 @@ class AdaptiveAgent:
         beliefs = self.opponents.beliefs(observation.past, observation.seat)
         found = np.full((len(observation), 3), OWN)
         for kind, posterior in ((DISCARDS, beliefs.discards), (PLAYS, beliefs.plays)):
-            others = posterior[:, 1:].reshape(len(posterior), -1)
-            left = (posterior[:, 0].sum(axis=1) * self.odds < others.sum(axis=1)) & (others.shape[1] > 0)
+            others = posterior[:, 1:, :-1].reshape(len(posterior), -1)  # the noisiest are strangers, like nobody
+            left = others.sum(axis=1) > self.odds * (1 - others.sum(axis=1))
             best = others[left].argmax(axis=1) if left.any() else np.empty(0, dtype=np.int64)
-            found[left, kind] = best // len(NOISES)
+            found[left, kind] = best // (len(NOISES) - 1)
             if kind == PLAYS:
-                found[left, 2] = best % len(NOISES)
+                found[left, 2] = best % (len(NOISES) - 1)
         return found
 
     def believes(self, past: Past, seat: int) -> str:
