@@ -64,6 +64,11 @@ CODE: dict[str, Any] = {
     "in an option of another kind": {"name": "weighted", "strategies": ["strange:Mine"]},
     "in a list": ["greedy", "strange:Mine"],
     "beside a path": {"path": "beside.safetensors", "discards": FUNCTION},
+    "command": {"command": f"touch {MARK}"},
+    "command by name": {"name": "command", "command": f"touch {MARK}", "timeout": 5},
+    "command that is a name": {"command": "greedy"},
+    "command in a list": {"command": ["touch", MARK]},
+    "nested command": {"name": "minimax", "samples": 2, "discards": {"command": f"touch {MARK}"}},
 }
 """Specs that name code."""
 WAYS_OUT: dict[str, Any] = {

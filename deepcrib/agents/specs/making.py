@@ -31,7 +31,7 @@ def make_agent(spec: Any, device: str = "cpu", *, trust: bool = False) -> Agent:
     A name, the path of a checkpoint file or run folder, `package.module:Class` of an agent from outside the package
     (`agents.outside`), or a mapping with a `name` and options: `{name: random_weights, seed: 2}`,
     `{name: q_network, path: PATH, epsilon: 0.05, discards: AGENT, plugins: [module:Class]}` (plugins: code that the
-    file may name), `{name: "my_agent:Mine", depth: 2}`; or what a file says of one (`FromFile`).
+    file may name), `{name: "my_agent:Mine", depth: 2}`, `{command: "./bot"}`; or what a file says of one (`FromFile`).
     trust: what the spec's files name may be code, and lie anywhere. Raises AgentError, OptionError or CheckpointError.
     """
     if trust:
@@ -63,7 +63,7 @@ def name_agents(agents: Sequence[Agent]) -> dict[str, Agent]:
 
 def _made(options: Options, device: str) -> Agent:
     """The agent of that `name`, which is the first of its options."""
-    name = options.pop("name", "q_network" if "path" in options else None)
+    name = options.pop("name", "q_network" if "path" in options else "command" if "command" in options else None)
     if not isinstance(name, str):
         raise AgentError(f"agent {options or name!r} has no name (expected one of {', '.join(shown_names())})")
     if name in BUILDERS:
@@ -144,11 +144,19 @@ def _seed(value: Any) -> int:
     return value
 
 
+def _seconds(value: Any) -> float:
+    if not 0 < float(value) <= _DAY:
+        raise ValueError
+    return float(value)
+
+
+_DAY = 86_400
 _READ: dict[str, tuple[Callable[[Any], Any], str]] = {
     "path": (os.fspath, "the path of a checkpoint"),
     "plugins": (lambda value: value if isinstance(value, list | tuple) else [value], ""),
     "epsilon": (float, "a number from 0 to 1"),
     "temperature": (float, "points, 0 or more"),
+    "timeout": (_seconds, f"seconds, above 0 and at most {_DAY}"),
     "seed": (_seed, "a whole number from 0 to 2^63 - 1"),
 }
 """How options of these names are read, and what they are expected to be."""

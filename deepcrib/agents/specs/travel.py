@@ -21,8 +21,8 @@ from deepcrib.plugins import is_place
 
 KEPT = "agents"
 """Folder beside weights that holds those of the agents that they name."""
-PATH, AGENT, OTHER = "path", "agent", "other"
-"""What a text in a spec is: a path, an agent's name or path, or what only its agent knows."""
+PATH, COMMAND, AGENT, OTHER = "path", "command", "agent", "other"
+"""What a text in a spec is: a path, a program's command, an agent's name or path, or what only its agent knows."""
 _NAMING = {
     "name",
     "initial",
@@ -42,7 +42,7 @@ def spec_of_file(said: FromFile) -> Any:
     def allowed(text: str, kind: str) -> str:
         if kind == AGENT and is_name(text):
             return text
-        if kind != PATH and is_place(text):
+        if kind == COMMAND or (kind != PATH and is_place(text)):
             if is_trusting(text):
                 return text
             raise refused(said, f"{text}, which is code from outside of deepcrib")
@@ -72,9 +72,9 @@ def needs_trust(said: FromFile, read: Callable[[FromFile], Any] = spec_of_file) 
 
 
 def _each_text(spec: Any, change: Callable[[str, str], str], kind: str = AGENT) -> Any:
-    """A spec with every text in it changed, by what it is: a path, an agent, or what only its agent knows."""
+    """A spec with every text in it changed, by what it is: PATH, COMMAND, AGENT or OTHER."""
     if isinstance(spec, Mapping):
-        kinds = {PATH: PATH} | dict.fromkeys(_NAMING, AGENT)
+        kinds = {PATH: PATH, COMMAND: COMMAND} | dict.fromkeys(_NAMING, AGENT)
         return {str(key): _each_text(value, change, kinds.get(str(key), OTHER)) for key, value in spec.items()}
     if isinstance(spec, list | tuple):
         return [_each_text(value, change, kind) for value in spec]
@@ -89,7 +89,7 @@ def kept_spec(spec: Any, folder: Path) -> Any:
     """
 
     def keep(text: str, kind: str) -> str:
-        word = kind == OTHER or (kind == AGENT and (is_name(text) or is_place(text) or not is_path(text)))
+        word = kind in (COMMAND, OTHER) or (kind == AGENT and (is_name(text) or is_place(text) or not is_path(text)))
         return text if word else _kept(Path(text), folder)
 
     return _each_text(spec, keep)
@@ -116,7 +116,7 @@ def _copy(file: Path, content: bytes, target: Path) -> None:
 
     def follow(text: str, kind: str) -> str:
         beside = file.parent / text
-        if kind != OTHER and not is_name(text) and beside.is_file() and lies_in(file.parent, beside):
+        if kind not in (COMMAND, OTHER) and not is_name(text) and beside.is_file() and lies_in(file.parent, beside):
             place = os.path.relpath(os.path.realpath(beside), os.path.realpath(file.parent))
             _copy(beside, beside.read_bytes(), target.parent / place)
         return text

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from deepcrib.agents import Agent
+from deepcrib.agents.command import command_hash
 from deepcrib.agents.outside import file_of
 from deepcrib.agents.packaged import packaged_weights
 from deepcrib.agents.specs.registry import BUILDERS
@@ -142,13 +143,16 @@ def identity(spec: Any) -> Any:
     """A spec as plain JSON values, with the SHA-256 of every file of weights that it names.
 
     And of those that the agent in such a file names for the part of its decisions that it did not learn. An agent from
-    outside the package has the hash of its module, and of what that imports from its own package.
+    outside the package has the hash of its module, and of what that imports from its own package; a command that of its
+    files.
     """
     if isinstance(spec, FromFile):
         spec = spec_of_file(spec)
     if isinstance(spec, Mapping):
         own = _own_weights(spec.get("name"))
         kept = {"name"} if own else set()
+        if spec.get("name", "command") == "command" and "command" in spec:
+            own, kept = {"sha256": command_hash(spec["command"])}, {"name", "command"}
         return own | {str(key): value if key in kept else identity(value) for key, value in spec.items()}
     if isinstance(spec, list | tuple):
         return [identity(value) for value in spec]
